@@ -1,0 +1,1 @@
+"""The programs that run on the box: rules, table, devices, application."""
