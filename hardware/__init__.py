@@ -1,0 +1,1 @@
+"""Pins and felt: the one source of each, as data (TOML)."""

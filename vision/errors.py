@@ -1,0 +1,53 @@
+"""What can go wrong in vision. Every message is one sentence that tells a person what to do."""
+
+
+class VisionError(Exception):
+    """The root: whoever catches this catches everything that vision raises on purpose."""
+
+
+class UnknownCardError(VisionError, ValueError):
+    """A code that is not one of the 52 cards."""
+
+
+class LayoutError(VisionError, ValueError):
+    """A table layout that contradicts itself, or is no layout."""
+
+
+class LayoutFileError(VisionError, OSError):
+    """A table layout's file that cannot be read."""
+
+
+class DeckError(VisionError, ValueError):
+    """A deck's pictures that are missing or cannot be used."""
+
+
+class RenderError(VisionError, ValueError):
+    """A table that cannot be drawn as asked: an unknown place, too many cards in a row."""
+
+
+class PictureError(VisionError, ValueError):
+    """A picture that cannot be used: not an image, too small, too large."""
+
+
+class MarkersError(VisionError, ValueError):
+    """The felt's markers do not fix where the felt is."""
+
+
+class NoMarkersError(MarkersError):
+    """No marker of this felt is in the picture."""
+
+
+class TooFewMarkersError(MarkersError):
+    """Markers of the felt are in the picture, but too few or too close together."""
+
+
+class DisagreeingMarkersError(MarkersError):
+    """The markers contradict each other: another felt, two felts, a bent felt, or the wrong layout."""
+
+
+class CalibrationError(VisionError, ValueError):
+    """A lens calibration that failed, or a stored one that cannot be used."""
+
+
+class CalibrationFileError(VisionError, OSError):
+    """A lens calibration's file that cannot be read or written."""
