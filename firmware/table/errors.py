@@ -1,0 +1,27 @@
+"""What can go wrong with the table's record; every message tells a person what to do."""
+
+from __future__ import annotations
+
+
+class TableError(Exception):
+    """Root of this package's errors."""
+
+
+class NotNow(TableError, ValueError):
+    """An event or command that the state does not allow at this moment, or at all."""
+
+
+class UnknownEvent(TableError, ValueError):
+    """A row of the journal that this release cannot read."""
+
+
+class JournalError(TableError, OSError):
+    """The journal cannot be opened, written or read."""
+
+
+class JournalBusy(JournalError):
+    """Another process already writes this journal."""
+
+
+class CaptureError(TableError, OSError):
+    """An image could not be stored, or is not what was stored."""

@@ -1,0 +1,36 @@
+"""The phases of a closed hand."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Phase(StrEnum):
+    """Where the hand is. The values are in journals: never rename one."""
+
+    IDLE = "idle"
+    DEALING = "dealing"
+    SETTING = "setting"
+    SHOWDOWN = "showdown"
+    READING = "reading"
+    REVIEW = "review"
+    SETTLED = "settled"
+    ARCHIVED = "archived"
+    VOID = "void"
+
+
+BETWEEN_HANDS: Final = frozenset({Phase.IDLE, Phase.ARCHIVED, Phase.VOID})
+"""No hand is open: the next one may be."""
+
+OPEN: Final = frozenset(Phase) - BETWEEN_HANDS
+"""A hand is open: it may be voided."""
+
+BUTTON_FOLLOWS_PUCK: Final = frozenset({Phase.DEALING})
+"""The puck moves the button only until the cards are out."""
+
+DECLARING: Final = frozenset({Phase.SETTING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
+"""A natural may be declared until rows are compared (RULES.md 5.3)."""
+
+SURRENDERING: Final = frozenset({Phase.SETTING})
+"""Surrender is offered before the showdown only (RULES.md 6)."""

@@ -1,0 +1,155 @@
+"""The table's state: a pure fold over the events.
+
+`State` is what the events say about now; `firmware.table.effects` says what each event does to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from firmware.table.events import ROWS, Candidate, Capture, HandOpened, Puck, Row
+from firmware.table.phase import Phase
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card on the table. `sure`: read beyond doubt, or said by the dealer; only then is `card` used."""
+
+    card: str | None
+    sure: bool
+    by: Literal["camera", "dealer"] = "camera"
+    confidence: float = 0.0
+    candidates: tuple[Candidate, ...] = ()
+    corners: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A seat that plays this hand. `stack` is cents before the hand, None for uncapped."""
+
+    seat: int
+    player: str
+    place: str
+    stack: int | None = None
+    declares: bool = False
+    confirmed: bool = False
+    surrenders: bool = False
+    front: tuple[Card, ...] = ()
+    middle: tuple[Card, ...] = ()
+    back: tuple[Card, ...] = ()
+    captures: Mapping[Row, Capture] = field(default_factory=dict)
+
+    def row(self, row: Row) -> tuple[Card, ...]:
+        """Return the cards of one row, left to right as the player sees them."""
+        return {"front": self.front, "middle": self.middle, "back": self.back}[row]
+
+    @property
+    def rows(self) -> dict[Row, tuple[Card, ...]]:
+        """All three rows."""
+        return {row: self.row(row) for row in ROWS}
+
+
+class Ask(StrEnum):
+    """What the dealer can be asked, in the order of asking."""
+
+    BUTTON = "button"
+    COUNT = "count"
+    DUPLICATE = "duplicate"
+    CARD = "card"
+    NATURAL = "natural"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something the dealer must answer before the hand settles.
+
+    `cards`: the candidates of an unsure card, best first; the card seen twice; the cards seen in a row of the
+    wrong count ("??" for an unsure one).
+    """
+
+    what: Ask
+    seat: int | None = None
+    row: Row | None = None
+    index: int | None = None
+    cards: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything the events say about now. `stacks` is by player: what each has when no hand is open."""
+
+    phase: Phase = Phase.IDLE
+    hand: int = 0
+    opened: HandOpened | None = None
+    seats: tuple[Seat, ...] = ()
+    button: int | None = None
+    button_keyed: bool = False
+    puck: Puck = field(default_factory=Puck)
+    frame: Capture | None = None
+    reading_failure: str = ""
+    verdicts: Mapping[str, Any] = field(default_factory=dict)
+    settlement: Mapping[str, Any] | None = None
+    settlements: int = 0
+    paid: frozenset[tuple[int, int]] = frozenset()
+    stacks: Mapping[str, int | None] = field(default_factory=dict)
+    void_reason: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    def seat(self, number: int) -> Seat | None:
+        """Return the seat with this number, or None if it does not play."""
+        return next((seat for seat in self.seats if seat.seat == number), None)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What the dealer must answer before the hand can settle, in the order of asking."""
+        asked: list[Question] = []
+        if self.phase in _BUTTON_ASKED and self.button is None:
+            asked.append(Question(Ask.BUTTON))
+        if self.phase is Phase.REVIEW:
+            showing = [seat for seat in self.seats if not seat.surrenders]
+            asked += _counts(showing)
+            asked += _duplicates(showing)
+            asked += _unsure(showing)
+            asked += [Question(Ask.NATURAL, s.seat) for s in showing if s.declares and not s.confirmed]
+        return tuple(asked)
+
+
+INITIAL: Final = State()
+
+_BUTTON_ASKED: Final = frozenset({Phase.SETTING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
+
+
+def _counts(seats: list[Seat]) -> Iterator[Question]:
+    for seat in seats:
+        for row, cards in seat.rows.items():
+            if len(cards) != ROWS[row]:
+                seen = tuple(card.card if card.sure and card.card else "??" for card in cards)
+                yield Question(Ask.COUNT, seat.seat, row, None, seen)
+
+
+def _duplicates(seats: list[Seat]) -> Iterator[Question]:
+    spots = [
+        (seat.seat, row, index, card.card)
+        for seat in seats
+        for row, cards in seat.rows.items()
+        for index, card in enumerate(cards)
+        if card.sure and card.card
+    ]
+    times = Counter(card for *_, card in spots)
+    for seat_number, row, index, card in spots:
+        if times[card] > 1:
+            yield Question(Ask.DUPLICATE, seat_number, row, index, (card,))
+
+
+def _unsure(seats: list[Seat]) -> Iterator[Question]:
+    for seat in seats:
+        for row, cards in seat.rows.items():
+            if len(cards) != ROWS[row]:
+                continue  # the row is asked as a whole
+            for index, card in enumerate(cards):
+                if not card.sure or card.card is None:
+                    yield Question(Ask.CARD, seat.seat, row, index, tuple(c.card for c in card.candidates))
