@@ -23,7 +23,7 @@ Row = Literal["front", "middle", "back"]
 ROWS: Final[dict[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 """The rows and how many cards each takes, from the table's centre to the player."""
 
-PuckState = Literal["seat", "none", "unknown", "ambiguous"]
+PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]
 
 
 @dataclass(frozen=True)

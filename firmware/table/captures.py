@@ -1,0 +1,87 @@
+"""Images as evidence: on disk and synced before any event names them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from firmware.table.disk import sync_folder
+from firmware.table.errors import CaptureError
+from firmware.table.events import Capture, Event, ReadingFailed, ReadingTaken
+
+FOLDER: Final = "captures"
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
+
+
+class CaptureStore:
+    """The captures folder of a data folder. Names are relative paths such as "000012/showdown-1.jpg"."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder = data / FOLDER
+
+    def path(self, name: str) -> Path:
+        """Return where a capture lies. Raises CaptureError for a name that no capture has."""
+        if not _NAME.fullmatch(name):
+            raise CaptureError(f"{name!r} is no capture's name.")
+        return self.folder / name
+
+    def save(self, name: str, data: bytes) -> Capture:
+        """Write an image so that it outlives a power cut, and return how an event names it.
+
+        Raises CaptureError if it cannot be written, or the name is taken: evidence is never overwritten.
+        """
+        path = self.path(name)
+        temporary = path.with_name(f".{path.name}.part")
+        try:
+            _make_folders(path.parent)
+            if path.exists():
+                raise CaptureError(f"The capture {name} exists already; evidence is never overwritten.")
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.rename(path)
+            sync_folder(path.parent)
+        except OSError as error:
+            if isinstance(error, CaptureError):
+                raise
+            raise CaptureError(
+                f"The capture {name} could not be stored ({error}); check the disk."
+            ) from error
+        return Capture(name, hashlib.sha256(data).hexdigest(), len(data))
+
+    def load(self, capture: Capture) -> bytes:
+        """Return the image. Raises CaptureError if it is missing or not what was stored."""
+        state = self.check(capture)
+        if state != "ok":
+            raise CaptureError(f"The capture {capture.name} is {state}: it is not what was stored.")
+        return self.path(capture.name).read_bytes()
+
+    def check(self, capture: Capture) -> Literal["ok", "missing", "changed"]:
+        """Say whether the image is there and is what was stored."""
+        try:
+            data = self.path(capture.name).read_bytes()
+        except OSError:
+            return "missing"
+        return "ok" if hashlib.sha256(data).hexdigest() == capture.sha256 else "changed"
+
+
+def named_by(event: Event) -> Iterator[Capture]:
+    """Yield the captures that an event names."""
+    if isinstance(event, (ReadingTaken, ReadingFailed)) and event.frame is not None:
+        yield event.frame
+    if isinstance(event, ReadingTaken):
+        yield from (row.capture for row in event.rows if row.capture is not None)
+
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder and its parents, each name durable."""
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)

@@ -1,0 +1,336 @@
+"""The journal: every event, durable, in order, hash-chained, append-only. One writer, many readers."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self
+from urllib.parse import quote
+
+from firmware.table.disk import sync_folder
+from firmware.table.effects import fold
+from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
+from firmware.table.events import Event, HandOpened, canonical, parse, payload
+from firmware.table.moment import Clock, Moment, now
+from firmware.table.schema import MIGRATIONS
+from firmware.table.state import State
+
+FILE: Final = "journal.sqlite"
+_LOCK: Final = "journal.lock"
+_COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
+_WAIT_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row. `previous` is the hash of the row before ("" for the first), `hash` that of all other columns."""
+
+    seq: int
+    hand: int
+    boot: str
+    monotonic_ns: int
+    wall_ms: int
+    clock: str
+    actor: str
+    type: str
+    payload: str
+    previous: str
+    hash: str
+
+    @property
+    def event(self) -> Event:
+        """The event. Raises UnknownEvent if this release cannot read it."""
+        return parse(self.type, self.payload)
+
+    def sealed(self) -> str:
+        """Return the SHA-256, in hex, that `hash` must be."""
+        return hashlib.sha256(canonical(list(self._columns()[:-1])).encode()).hexdigest()
+
+    def _columns(self) -> tuple[Any, ...]:
+        return (
+            self.seq,
+            self.hand,
+            self.boot,
+            self.monotonic_ns,
+            self.wall_ms,
+            self.clock,
+            self.actor,
+            self.type,
+            self.payload,
+            self.previous,
+            self.hash,
+        )
+
+
+def content_hash(data: bytes) -> str:
+    """Return the SHA-256, in hex, by which the content table and the events know this content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class Journal:
+    """The one writer of a journal. Used from one thread at a time.
+
+    >>> with Journal(folder) as journal:  # doctest: +SKIP
+    ...     state = journal.recover()
+    ...     journal.append([TableStarted()], actor="table")
+    """
+
+    def __init__(self, folder: Path, clock: Clock = now) -> None:
+        """Open the journal in a folder, or make it. Raises JournalBusy or JournalError."""
+        self._clock = clock
+        path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _take_lock(folder / _LOCK)
+        except OSError as error:
+            raise _as_journal_error(error, f"The journal in {folder} cannot be opened") from error
+        try:
+            with _said(f"The journal {path} cannot be opened"):
+                self._db = sqlite3.connect(
+                    path, isolation_level=None, timeout=_WAIT_S, check_same_thread=False
+                )
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
+                _migrate(self._db, path)
+                sync_folder(folder)
+                last = self._db.execute(
+                    f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1"
+                ).fetchone()
+        except BaseException:
+            self._lock.close()
+            raise
+        self._last: Entry | None = Entry(*last) if last else None
+
+    @property
+    def seq(self) -> int:
+        """The last row's number; 0 when empty."""
+        return self._last.seq if self._last else 0
+
+    def append(self, events: Sequence[Event], actor: str) -> int:
+        """Make the events durable, all or none, and return the last one's number.
+
+        Raises JournalError; then nothing was written.
+        """
+        entries: list[Entry] = []
+        last = self._last
+        for event in events:
+            last = _next(last, event, actor, self._clock())
+            entries.append(last)
+        with _said("The journal could not be written"), _transaction(self._db):
+            self._db.executemany(
+                f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * 11)})",
+                [entry._columns() for entry in entries],
+            )
+        self._last = last
+        return self.seq
+
+    def keep(self, kind: str, data: bytes) -> str:
+        """Store content that events name by hash (a profile's text, a layout), once; return its hash."""
+        digest = content_hash(data)
+        with _said("The journal could not be written"), _transaction(self._db):
+            known = self._db.execute("SELECT 1 FROM content WHERE hash = ?", (digest,)).fetchone()
+            if known is None:
+                self._db.execute(
+                    "INSERT INTO content (hash, kind, bytes) VALUES (?, ?, ?)", (digest, kind, data)
+                )
+        return digest
+
+    def recover(self) -> State:
+        """Return the state that the journal implies, from the last opened hand on.
+
+        Raises JournalError if those rows do not fit together: nothing goes on from a record that was bent.
+        """
+        with _said("The journal could not be read"):
+            entries = _since_last_opened(self._db)
+        return _replay(entries)
+
+    def close(self) -> None:
+        """Close the file and let another writer in. May be called twice."""
+        self._db.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class JournalReader:
+    """Reads a journal that another process may be writing, and never writes to it.
+
+    Each call opens the file, reads and closes it: no read transaction outlives a call, and a journal that is
+    made, closed or opened anew in between is seen. Before the table process has made it, there are no entries.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+
+    def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
+        """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
+        with self._open() as db:
+            return _entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
+
+    def since_last_opened(self) -> list[Entry]:
+        """Return the entries from the last opened hand on; all, if none was opened."""
+        with self._open() as db:
+            return _since_last_opened(db) if db else []
+
+    def recover(self) -> tuple[State, int]:
+        """Return the state that the journal implies and the last row's number. Raises JournalError."""
+        entries = self.since_last_opened()
+        return _replay(entries), entries[-1].seq if entries else 0
+
+    def of_hand(self, hand: int) -> list[Entry]:
+        """Return the entries of one hand."""
+        with self._open() as db:
+            if db is None:
+                return []
+            first = db.execute(
+                "SELECT min(seq) FROM journal WHERE type = 'hand_opened' AND hand = ?", (hand,)
+            ).fetchone()[0]
+            after = db.execute(
+                "SELECT min(seq) FROM journal WHERE type = 'hand_opened' AND hand = ?", (hand + 1,)
+            ).fetchone()[0]
+            if first is None:
+                return []
+            return _entries(db, "WHERE seq >= ? AND seq < ? ORDER BY seq", (first, after or 1 << 62))
+
+    def content(self, digest: str) -> bytes | None:
+        """Return the content with this hash, or None."""
+        with self._open() as db:
+            row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
+            return row[0] if row else None
+
+    def contents(self) -> dict[str, bytes]:
+        """Return all content by hash."""
+        with self._open() as db:
+            return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        if not self.path.exists():
+            yield None
+            return
+        # Without a -wal file nobody writes, and a reader who may not write to the folder could not make one.
+        wal = self.path.with_name(f"{self.path.name}-wal").exists()
+        uri = f"file:{quote(str(self.path))}?mode=ro" + ("" if wal else "&immutable=1")
+        with (
+            _said(f"The journal {self.path} could not be read"),
+            closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_S)) as db,
+        ):
+            made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
+            yield db if made else None
+
+
+def _next(last: Entry | None, event: Event, actor: str, moment: Moment) -> Entry:
+    seq, hand, previous = (last.seq + 1, last.hand, last.hash) if last else (1, 0, "")
+    if isinstance(event, HandOpened):
+        hand = event.hand
+    clock = "stepped_back" if last and moment.wall_ms < last.wall_ms else moment.clock
+    entry = Entry(
+        seq=seq,
+        hand=hand,
+        boot=moment.boot,
+        monotonic_ns=moment.monotonic_ns,
+        wall_ms=moment.wall_ms,
+        clock=clock,
+        actor=actor,
+        type=event.type,
+        payload=payload(event),
+        previous=previous,
+        hash="",
+    )
+    return replace(entry, hash=entry.sealed())
+
+
+def _entries(db: sqlite3.Connection, where: str, values: tuple[int, ...]) -> list[Entry]:
+    return [Entry(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM journal {where}", values)]
+
+
+def _since_last_opened(db: sqlite3.Connection) -> list[Entry]:
+    last = db.execute(
+        "SELECT seq FROM journal WHERE type = 'hand_opened' ORDER BY hand DESC, seq DESC LIMIT 1"
+    ).fetchone()
+    return _entries(db, "WHERE seq >= ? ORDER BY seq", (last[0] if last else 1,))
+
+
+def _replay(entries: list[Entry]) -> State:
+    """Check that the entries follow each other and fold them."""
+    for before, entry in zip([None, *entries], entries, strict=False):
+        if entry.hash != entry.sealed() or (before and entry.previous != before.hash):
+            raise JournalError(
+                f"Row {entry.seq} of the journal was changed after it was written. Keep the data folder for "
+                "the dispute and go on with a new one."
+            )
+    try:
+        return fold(entry.event for entry in entries)
+    except (NotNow, UnknownEvent) as error:
+        raise JournalError(f"The journal cannot be followed to its end: {error}") from error
+
+
+def _take_lock(path: Path) -> IO[str]:
+    """Take the writer's lock. The kernel lets go of it when the process ends, however it ends."""
+    lock = path.open("a+", encoding="ascii")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        holder = lock.read().strip() or "unknown"
+        lock.close()
+        raise JournalBusy(
+            f"Another table process (process {holder}) already writes the journal in {path.parent}; "
+            "stop it, or choose another data folder."
+        ) from error
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise JournalError(
+            f"The journal {path} was written by a later release; install that release to go on with it."
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """Turn SQLite's errors into a sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _as_journal_error(error, what) from error
+
+
+def _as_journal_error(error: Exception, what: str) -> JournalError:
+    if isinstance(error, JournalError):
+        return error
+    if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+        return JournalError(f"{what}: the disk is full. Make room; no evidence is deleted by itself.")
+    return JournalError(f"{what}: {error}.")

@@ -1,0 +1,49 @@
+"""The journal's tables. Migrations are numbered, only add, and are never edited once released."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MIGRATIONS: Final[tuple[str, ...]] = (
+    # 1: the journal and the content that its events name by hash
+    """
+    CREATE TABLE journal (
+        seq          INTEGER PRIMARY KEY,
+        hand         INTEGER NOT NULL,
+        boot         TEXT    NOT NULL,
+        monotonic_ns INTEGER NOT NULL,
+        wall_ms      INTEGER NOT NULL,
+        clock        TEXT    NOT NULL,
+        actor        TEXT    NOT NULL,
+        type         TEXT    NOT NULL,
+        payload      TEXT    NOT NULL,
+        previous     TEXT    NOT NULL,
+        hash         TEXT    NOT NULL
+    ) STRICT;
+    CREATE INDEX journal_opened ON journal (hand, seq) WHERE type = 'hand_opened';
+    CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only: rows are never changed'); END;
+    CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only: rows are never removed'); END;
+    CREATE TRIGGER journal_in_order BEFORE INSERT ON journal
+    WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM journal)
+      OR NEW.previous IS NOT coalesce((SELECT hash FROM journal ORDER BY seq DESC LIMIT 1), '')
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only: a row must follow the last one'); END;
+
+    CREATE TABLE content (
+        hash  TEXT PRIMARY KEY,
+        kind  TEXT NOT NULL,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TRIGGER content_no_update BEFORE UPDATE ON content
+    BEGIN SELECT RAISE(ABORT, 'content is append-only: it is never changed'); END;
+    CREATE TRIGGER content_no_delete BEFORE DELETE ON content
+    BEGIN SELECT RAISE(ABORT, 'content is append-only: it is never removed'); END;
+    CREATE TRIGGER content_once BEFORE INSERT ON content
+    WHEN EXISTS (SELECT 1 FROM content WHERE hash = NEW.hash)
+    BEGIN SELECT RAISE(ABORT, 'content is append-only: this hash is there already'); END;
+    """,
+)
+"""Each runs in one transaction with the step of `PRAGMA user_version` to its number."""
+
+# INSERT OR REPLACE would remove a row without firing a delete trigger; the insert triggers above refuse it.
