@@ -1,0 +1,89 @@
+"""Fetches free card art from npm and renders it: CC0 and MIT decks to train on.
+
+The art is never committed: `python -m models.training.art` installs the packages below into the cache with npm and
+draws every card with rsvg-convert (Debian: librsvg2-bin). Training goes on without art where either is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from vision.arrays import Image
+
+CACHE = Path(__file__).parent / "cache"
+PACKAGES = {  # version and licence
+    "@letele/playing-cards": ("0.1.0", "CC0-1.0"),
+    "@heruka_urgyen/react-playing-cards": ("0.5.0", "MIT"),
+    "poker-cards": ("0.1.1", "MIT"),
+}
+_TOOLS = {"react": "18.3.1", "react-dom": "18.3.1", "@babel/runtime": "7.26.0"}
+HEIGHT_PX = 600
+
+
+class ArtError(RuntimeError):
+    """Card art could not be fetched or drawn."""
+
+
+def fetch(cache: Path = CACHE) -> list[Path]:
+    """Install the packages and draw their decks; return one folder of 52 PNG files per deck.
+
+    Raises:
+        ArtError: npm, node or rsvg-convert is missing or failed.
+    """
+    for tool in ("npm", "node", "rsvg-convert"):
+        if shutil.which(tool) is None:
+            raise ArtError(f"{tool} is not installed; install it, or train without card art")
+    work, svg, png = cache / "npm", cache / "svg", cache / "art"
+    work.mkdir(parents=True, exist_ok=True)
+    wanted = {name: version for name, (version, _) in PACKAGES.items()} | _TOOLS
+    (work / "package.json").write_text(
+        json.dumps({"private": True, "type": "module", "dependencies": wanted})
+    )
+    _run(
+        ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps"],
+        work,
+    )
+    shutil.copy(Path(__file__).parent / "render_art.mjs", work)
+    _run(["node", "render_art.mjs", str(svg.resolve())], work)
+    jobs = [(card, png / card.parent.name / f"{card.stem}.png") for card in sorted(svg.glob("*/*.svg"))]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda job: _draw(*job), jobs))
+    return sorted(p for p in png.iterdir() if p.is_dir())
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ArtError(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-300:]}")
+
+
+def _draw(svg: Path, png: Path) -> None:
+    png.parent.mkdir(parents=True, exist_ok=True)
+    _run(["rsvg-convert", "--unlimited", "-a", "-h", str(HEIGHT_PX), "-o", str(png), str(svg)], svg.parent)
+    picture = cv2.imread(str(png), cv2.IMREAD_UNCHANGED)
+    if picture is None:
+        raise ArtError(f"{svg.name} of {svg.parent.name} could not be drawn")
+    cv2.imwrite(str(png), _on_white(np.asarray(picture, np.uint8)))
+
+
+def _on_white(picture: Image) -> Image:
+    """Lay a BGRA picture on white paper and cut it to the card (some art has a transparent border)."""
+    if picture.ndim == 2 or picture.shape[2] == 3:
+        return picture
+    alpha = picture[..., 3:]
+    rows, columns = np.nonzero(alpha[..., 0] > 127)
+    box = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+    share = alpha[box].astype(np.float32) / 255
+    return np.asarray(picture[box][..., :3] * share + 255 * (1 - share), np.uint8)
+
+
+if __name__ == "__main__":
+    for folder in fetch():
+        print(folder.name, len(list(folder.glob("*.png"))))  # noqa: T201

@@ -1,0 +1,201 @@
+"""Rank and suit glyphs for drawn decks: letters from free fonts, suits from fonts and from curves of our own.
+
+Only fonts under terms that leave the weights' record clean (OFL, Apache, Bitstream Vera) are used; `FONTS` lists
+them by the beginning of their file names. A glyph is a uint8 mask (h, w), 255 where there is ink, cut to its ink.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from vision.cards import SUITS
+
+Mask = NDArray[np.uint8]
+
+FONT_ROOT = Path("/usr/share/fonts")
+FONTS = {
+    "Andika": "OFL-1.1",
+    "Arimo": "Apache-2.0",
+    "Bebas": "OFL-1.1",
+    "Cabin": "OFL-1.1",
+    "Caladea": "Apache-2.0",
+    "Cantarell": "OFL-1.1",
+    "Cardo": "OFL-1.1",
+    "Carlito": "OFL-1.1",
+    "CharisSIL": "OFL-1.1",
+    "Comfortaa": "OFL-1.1",
+    "Cousine": "Apache-2.0",
+    "DejaVu": "Bitstream Vera",
+    "EBGaramond": "OFL-1.1",
+    "FiraCode": "OFL-1.1",
+    "GFSDidot": "OFL-1.1",
+    "Gentium": "OFL-1.1",
+    "Hack": "Bitstream Vera",
+    "Inconsolata": "OFL-1.1",
+    "Junction": "OFL-1.1",
+    "Jura": "OFL-1.1",
+    "Lato": "OFL-1.1",
+    "Liberation": "OFL-1.1",
+    "LinLibertine": "OFL-1.1",
+    "LinBiolinum": "OFL-1.1",
+    "NotoSans-": "OFL-1.1",
+    "NotoSansDisplay-": "OFL-1.1",
+    "NotoSansMono": "OFL-1.1",
+    "NotoSansSymbols": "OFL-1.1",
+    "NotoSerif-": "OFL-1.1",
+    "NotoSerifDisplay-": "OFL-1.1",
+    "OldStandard": "OFL-1.1",
+    "OpenSans": "OFL-1.1",
+    "Play": "OFL-1.1",
+    "Prociono": "OFL-1.1",
+    "Quicksand": "OFL-1.1",
+    "Roboto": "Apache-2.0",
+    "Tinos": "Apache-2.0",
+    "Vollkorn": "OFL-1.1",
+}
+_AVOID = ("italic", "oblique", "thin", "hairline", "extralight", "emoji", "initials", "keyboard")
+_SUIT_CHARACTERS = dict(zip(SUITS, "♣♦♥♠", strict=True))
+_UNASSIGNED = "\U000f1234"  # what a font draws for a character that it lacks
+
+
+def font_files() -> tuple[Path, ...]:
+    """Return the installed fonts whose terms are listed in `FONTS`, sorted so that a seed means the same everywhere."""
+    found = (path for path in FONT_ROOT.rglob("*.?tf") if path.name.startswith(tuple(FONTS)))
+    return tuple(sorted(p for p in found if not any(word in p.name.lower() for word in _AVOID)))
+
+
+@lru_cache(maxsize=4096)
+def text_mask(text: str, font: Path, size: int = 90) -> Mask | None:
+    """Draw `text` and return its ink, or None where the font draws next to nothing."""
+    picture = Image.new("L", (4 * size, 2 * size + 20), 0)
+    ImageDraw.Draw(picture).text((40, 20), text, font=ImageFont.truetype(str(font), size), fill=255)
+    return _cut(np.asarray(picture))
+
+
+def _cut(ink: NDArray[np.uint8]) -> Mask | None:
+    rows, columns = np.nonzero(ink > 60)
+    if len(rows) < 50:
+        return None
+    return np.ascontiguousarray(ink[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
+
+
+@lru_cache(maxsize=1)
+def rank_fonts() -> tuple[Path, ...]:
+    """Return the fonts that draw every rank differently (a font without letters draws boxes)."""
+    fonts = []
+    for font in font_files():
+        masks = [text_mask(text, font) for text in ("A", "Q", "K", "8", "6", "10")]
+        if all(m is not None for m in masks) and len({m.tobytes() for m in masks if m is not None}) == 6:
+            fonts.append(font)
+    return tuple(fonts)
+
+
+@lru_cache(maxsize=1)
+def font_suits() -> tuple[dict[str, Mask], ...]:
+    """Return the filled suit glyphs of all fonts that have them, each distinct set once."""
+    sets: list[dict[str, Mask]] = []
+    seen: set[bytes] = set()
+    for font in font_files():
+        masks = {s: text_mask(c, font, 120) for s, c in _SUIT_CHARACTERS.items()}
+        glyphs = {s: m for s, m in masks.items() if m is not None}
+        if len(glyphs) < 4 or _is_outline(glyphs) or _is_missing(glyphs, text_mask(_UNASSIGNED, font, 120)):
+            continue
+        key = b"".join(
+            (cv2.resize(m, (10, 10), interpolation=cv2.INTER_AREA) // 48).tobytes() for m in glyphs.values()
+        )
+        if key not in seen:
+            seen.add(key)
+            sets.append(glyphs)
+    return tuple(sets)
+
+
+def _is_outline(glyphs: dict[str, Mask]) -> bool:
+    middle = [cv2.resize(glyphs[s], (24, 24), interpolation=cv2.INTER_AREA)[10:13, 10:14] for s in "hd"]
+    return any(float(m.mean()) < 200 for m in middle)
+
+
+def _is_missing(glyphs: dict[str, Mask], box: Mask | None) -> bool:
+    small = {cv2.resize(m, (24, 24), interpolation=cv2.INTER_AREA).tobytes() for m in glyphs.values()}
+    return len(small) < 4 or (box is not None and any(m.shape == box.shape for m in glyphs.values()))
+
+
+def drawn_suits(rng: random.Random) -> dict[str, Mask]:
+    """Draw the four suits from curves with random proportions: lobes, waists, stems."""
+    return {"h": _heart(rng), "s": _spade(rng), "d": _diamond(rng), "c": _club(rng)}
+
+
+def _fill(*outlines: NDArray[np.float64]) -> Mask:
+    """Fill outlines given in a box of about [-1, 1]² (y down) on a 256 px canvas."""
+    canvas = np.zeros((256, 256), np.uint8)
+    for outline in outlines:  # each on its own: antialiasing darkens what lies under a polygon's edge
+        layer = np.zeros_like(canvas)
+        cv2.fillPoly(layer, [np.round((outline * 100 + 128) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+        canvas = np.maximum(canvas, layer)
+    cut = _cut(canvas)
+    assert cut is not None
+    return cut
+
+
+def _bezier(*points: tuple[float, float]) -> NDArray[np.float64]:
+    p = np.array(points, float)
+    t = np.linspace(0, 1, 24)[:, None]
+    return np.asarray(
+        (1 - t) ** 3 * p[0] + 3 * (1 - t) ** 2 * t * p[1] + 3 * (1 - t) * t**2 * p[2] + t**3 * p[3]
+    )
+
+
+def _mirror(half: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.vstack([half, half[::-1] * (-1, 1)])
+
+
+def _heart_outline(rng: random.Random) -> NDArray[np.float64]:
+    notch, width, shoulder = rng.uniform(-0.7, -0.35), rng.uniform(0.75, 1.0), rng.uniform(-0.55, -0.2)
+    top = _bezier((0, notch), (0.12, -1.05), (width, -1.15), (width, shoulder))
+    side = _bezier((width, shoulder), (width, rng.uniform(0.0, 0.35)), (rng.uniform(0.15, 0.5), 0.45), (0, 1))
+    return _mirror(np.vstack([top, side]))
+
+
+def _heart(rng: random.Random) -> Mask:
+    return _fill(_heart_outline(rng))
+
+
+def _stem(rng: random.Random, top: float) -> NDArray[np.float64]:
+    foot, waist = rng.uniform(0.2, 0.55), rng.uniform(0.04, 0.14)
+    return _mirror(_bezier((waist, top), (waist, rng.uniform(0.5, 0.8)), (foot * 0.6, 1.0), (foot, 1.05)))
+
+
+def _spade(rng: random.Random) -> Mask:
+    body = _heart_outline(rng) * (1, -rng.uniform(0.8, 0.95)) + (0, -0.12)
+    return _fill(body, _stem(rng, 0.2))
+
+
+def _diamond(rng: random.Random) -> Mask:
+    width, bow = rng.uniform(0.6, 0.95), rng.uniform(-0.14, 0.04)
+    side = _bezier(
+        (0, -1), (width * (1 / 3 + bow), -2 / 3 + bow), (width * (2 / 3 + bow), -1 / 3 + bow), (width, 0)
+    )
+    return _fill(_mirror(np.vstack([side, side[::-1] * (1, -1)])))
+
+
+def _club(rng: random.Random) -> Mask:
+    radius, spread = rng.uniform(0.4, 0.5), rng.uniform(0.42, 0.56)
+    turn = np.linspace(0, 2 * np.pi, 40)
+    leaf = np.stack([np.cos(turn), np.sin(turn)], 1) * radius
+    low = rng.uniform(0.1, 0.3)
+    middle = leaf * rng.uniform(0.4, 0.7) + (0, low - 0.2)
+    return _fill(leaf + (0, -0.55), leaf + (-spread, low), leaf + (spread, low), middle, _stem(rng, low))
+
+
+def suit_sets(rng: random.Random) -> Iterator[dict[str, Mask]]:
+    """Yield sets of suit glyphs for ever: two of three from fonts, every third from our own curves."""
+    fonts = font_suits()
+    while True:
+        yield drawn_suits(rng) if not fonts or rng.random() < 1 / 3 else rng.choice(fonts)

@@ -1,0 +1,118 @@
+"""What cards lie on: felts, cloths and clutter drawn at random, and pieces of photographs without a card."""
+
+from __future__ import annotations
+
+import csv
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.arrays import Image
+
+_FELTS = [(60, 110, 30), (40, 90, 20), (110, 60, 20), (35, 30, 130)]
+_TABLES = [(50, 50, 50), (90, 120, 150), (60, 80, 110), (160, 170, 180)]
+_WORDS = "AKQJ1098765432FRONTMIDDLEBACK"
+Box = tuple[float, float, float, float]
+
+
+def drawn_ground(rng: random.Random, noise: np.random.Generator, size: int, px_per_mm: float) -> Image:
+    """Draw a square of ground: a colour, noise from fine to coarse (cloth, carpet, grain), lines and letters."""
+    if rng.random() < 0.4:
+        base = np.array([rng.randint(10, 200) for _ in range(3)], np.float32)
+    else:
+        base = np.array(rng.choice(_FELTS + _TABLES), np.float32) + noise.integers(-20, 20, 3)
+    ground = np.zeros((size, size, 3), np.float32) + base
+    for grain in (1, 2, 4, 16, 48):
+        channels = 1 if rng.random() < 0.7 else 3
+        cells = size // grain + 2
+        rough = noise.normal(0, rng.uniform(0, 16), (cells, cells, channels)).astype(np.float32)
+        layer = cv2.resize(rough, (size, size), interpolation=cv2.INTER_LINEAR).reshape(size, size, -1)
+        if grain == 4 and rng.random() < 0.3:  # threads or wood
+            layer = cv2.blur(layer, (1, 31)).reshape(size, size, -1) * 3
+        ground += layer
+    picture: Image = np.clip(ground, 0, 255).astype(np.uint8)
+    for _ in range(rng.randint(0, 5)):
+        _draw_clutter(rng, picture, px_per_mm)
+    return picture
+
+
+def _draw_clutter(rng: random.Random, picture: Image, px_per_mm: float) -> None:
+    size = picture.shape[0]
+    ink = (rng.randint(0, 255), rng.randint(0, 255), rng.randint(0, 255))
+    line = max(1, int(rng.uniform(0.5, 3) * px_per_mm))
+    a, b = ((rng.randint(-20, size + 20), rng.randint(-20, size + 20)) for _ in range(2))
+    kind = rng.random()
+    if kind < 0.35:
+        cv2.line(picture, a, (b[0], a[1]) if rng.random() < 0.5 else b, ink, line, cv2.LINE_AA)
+    elif kind < 0.6:
+        cv2.rectangle(picture, a, b, ink, line)
+    elif kind < 0.7:  # squares as of a marker
+        cell = max(2, int(rng.uniform(4, 8) * px_per_mm))
+        bits = np.array([[rng.choice((0, 255)) for _ in range(5)] for _ in range(5)], np.uint8)
+        block = cv2.resize(bits, (5 * cell, 5 * cell), interpolation=cv2.INTER_NEAREST)
+        part = picture[max(0, a[1]) : a[1] + 5 * cell, max(0, a[0]) : a[0] + 5 * cell]
+        part[:] = block[: part.shape[0], : part.shape[1], None]
+    else:
+        word = "".join(rng.choice(_WORDS) for _ in range(rng.randint(1, 7)))
+        cv2.putText(
+            picture, word, a, rng.randint(0, 7), rng.uniform(0.3, 1.5) * px_per_mm / 3, ink, line, cv2.LINE_AA
+        )
+
+
+@dataclass(frozen=True)
+class PhotographedGrounds:
+    """Photographs with the boxes of the cards in them; pieces are cut from between the boxes."""
+
+    photographs: list[tuple[Image, list[Box]]]
+
+    @classmethod
+    def load(cls, folder: Path) -> PhotographedGrounds:
+        """Read the `train` photographs of a data set with whole-card boxes; empty where it is absent."""
+        boxes: dict[str, list[Box]] = {}
+        train: set[str] = set()
+        if (folder / "boxes.csv").exists():
+            with (folder / "manifest.csv").open() as rows:
+                train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
+            with (folder / "boxes.csv").open() as rows:
+                for row in csv.DictReader(rows):
+                    x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
+                    boxes.setdefault(row["file"], []).append((x1, y1, x2, y2))
+        photographs = []
+        for name in sorted(train & boxes.keys()):
+            picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
+            if picture is not None:
+                photographs.append((np.asarray(picture, np.uint8), boxes[name]))
+        return cls(photographs)
+
+    def cut(self, rng: random.Random, size: int) -> Image | None:
+        """Cut a square without a card, brightened and tinted at random; None where no try found one."""
+        if not self.photographs:
+            return None
+        for _ in range(6):
+            picture, boxes = rng.choice(self.photographs)
+            h, w = picture.shape[:2]
+            side = min(w - 1, h - 1, int(size * rng.choice([1, 1, 0.5, 0.7, 1.4])))
+            for _ in range(8):
+                x, y = rng.randint(0, w - side - 1), rng.randint(0, h - side - 1)
+                if all(_apart(box, x, y, side) for box in boxes):
+                    return _varied(rng, picture[y : y + side, x : x + side], size)
+        return None
+
+
+def _apart(box: Box, x: int, y: int, side: int) -> bool:
+    margin = 6
+    return (
+        box[2] + margin < x or box[0] - margin > x + side or box[3] + margin < y or box[1] - margin > y + side
+    )
+
+
+def _varied(rng: random.Random, piece: NDArray[np.uint8], size: int) -> Image:
+    square = cv2.resize(piece, (size, size))
+    if rng.random() < 0.5:
+        square = square[::-1]
+    gain = np.array([rng.uniform(0.6, 1.5) * rng.uniform(0.9, 1.1) for _ in range(3)], np.float32)
+    return np.asarray(np.clip(square.astype(np.float32) * gain, 0, 255), np.uint8)
