@@ -18,11 +18,6 @@ def text() -> str:
     return (importlib.resources.files("hardware") / "table.toml").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def layout() -> TableLayout:
-    return TableLayout.load()
-
-
 def test_the_products_felt_has_four_places_of_three_five_five(layout: TableLayout) -> None:
     assert layout.places == ("A", "B", "C", "D")
     assert [(z.row, z.capacity) for z in layout.zones[:3]] == [("front", 3), ("middle", 5), ("back", 5)]
