@@ -51,3 +51,7 @@ class CalibrationError(VisionError, ValueError):
 
 class CalibrationFileError(VisionError, OSError):
     """A lens calibration's file that cannot be read or written."""
+
+
+class ModelError(VisionError, OSError):
+    """The card reader's model is missing or cannot be run."""

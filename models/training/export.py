@@ -1,0 +1,85 @@
+"""Writes the trained network as ONNX with its manifest: `python -m models.training.export`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import click
+import torch
+from torch import Tensor, nn
+
+from models.training.net import CHANNELS, STRIDE, IndexNet, parameters
+from vision.cards import RANKS, SUITS
+
+OPSET = 17
+
+
+class Packaged(nn.Module):
+    """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR."""
+
+    def __init__(self, net: IndexNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, picture: Tensor) -> Tensor:
+        """Return the network's map."""
+        out: Tensor = self.net(picture.permute(0, 3, 1, 2).float() / 255)
+        return out
+
+
+def export(checkpoint: Path, folder: Path) -> Path:
+    """Write `reader.onnx` and `reader.json` into a folder; return the model's path."""
+    state = torch.load(checkpoint, weights_only=True)
+    net = IndexNet()
+    net.load_state_dict(state["average"])
+    net.eval()
+    path = folder / "reader.onnx"
+    torch.onnx.export(
+        Packaged(net).eval(),
+        (torch.zeros(1, 320, 640, 3, dtype=torch.uint8),),
+        str(path),
+        input_names=["picture"],
+        output_names=["cells"],
+        dynamic_axes={"picture": {1: "h", 2: "w"}, "cells": {2: "h8", 3: "w8"}},
+        opset_version=OPSET,
+        dynamo=False,
+    )
+    manifest = {
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "input": "picture: uint8 (1, h, w, 3), BGR, h and w multiples of 16",
+        "output": f"cells: float32 (1, {CHANNELS}, h/{STRIDE}, w/{STRIDE}); channels in models/training/net.py",
+        "classes": {"rank": list(RANKS), "suit": list(SUITS)},
+        "parameters": parameters(net),
+        "trained": {
+            "command": "python -m models.training.train --data DATA",
+            "crops": state["done"],
+            "torch": torch.__version__,
+            "photographs": ["bidly_cards", "rrrrhys_cards", "edje_tf_cards (train)"],
+        },
+    }
+    path.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+@click.command()
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path(__file__).parent / "runs" / "reader",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path(__file__).parent.parent,
+)
+def command(folder: Path, out: Path) -> None:
+    """Export the checkpoint of a run to ONNX."""
+    click.echo(export(folder / "checkpoint.pt", out))
+
+
+if __name__ == "__main__":
+    command()

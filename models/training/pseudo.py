@@ -1,0 +1,211 @@
+"""Real crops to train on, labelled with the half-trained net's help: `python -m models.training.pseudo --data DATA`.
+
+The photographs say which cards lie where (whole-card boxes), not where their indices are. The net looks for indices
+in each box; what agrees with the label is taken as the truth, the rest of the box is ignored. Only photographs
+marked `train` are used. Training picks the crops up from the run's folder while it goes on.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+from models.training.scene import CORNER_FIELDS
+from models.training.train import SIZE_PX, Sample
+from vision.arrays import Image
+from vision.cards import CARDS, RANKS, SUITS
+from vision.decode import fuse
+from vision.reader import CardReader, Indices
+
+Box = tuple[float, float, float, float]
+_SCALES_PX_PER_MM = (2.1, 1.7)
+_INDEX_MM = (11.0, 28.0)
+_UNKNOWN_DIRECTION = 9.0
+
+
+@dataclass(frozen=True)
+class Photograph:
+    """A photograph with its cards' boxes, labels and scale."""
+
+    picture: Image
+    cards: list[tuple[str, Box]]
+    px_per_mm: float
+
+
+def photographs(folder: Path) -> list[Photograph]:
+    """Read the `train` photographs of a data set with whole-card boxes."""
+    cards: dict[str, list[tuple[str, Box]]] = {}
+    with (folder / "manifest.csv").open() as rows:
+        train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
+    with (folder / "boxes.csv").open() as rows:
+        for row in csv.DictReader(rows):
+            if row["file"] in train:
+                x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
+                cards.setdefault(row["file"], []).append((row["label"], (x1, y1, x2, y2)))
+    found = []
+    for name, listed in sorted(cards.items()):
+        picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
+        if picture is not None:
+            scale = max(_px_per_mm(box) for _, box in listed)
+            found.append(Photograph(np.asarray(picture, np.uint8), listed, scale))
+    return found
+
+
+def _px_per_mm(box: Box) -> float:
+    """Return the scale at which a card turned by some angle has this bounding box."""
+    w, h = box[2] - box[0], box[3] - box[1]
+    turns = np.linspace(0, np.pi / 2, 46)
+    width = 63 * np.cos(turns) + 88 * np.sin(turns)
+    height = 63 * np.sin(turns) + 88 * np.cos(turns)
+    best = int(np.abs(width / height - w / h).argmin())
+    return float(h / height[best])
+
+
+def label(photo: Photograph, reader: CardReader) -> NDArray[np.float32]:
+    """Return the corners (n × 8, see `scene`) of a photograph: found ones, and points to ignore."""
+    seen = []
+    for wanted in _SCALES_PX_PER_MM:
+        scale = wanted / photo.px_per_mm
+        way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+        resized = np.asarray(cv2.resize(photo.picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
+        seen.append(reader.indices(resized, 0.15).scaled(1 / scale))
+    indices = fuse(Indices.joined(seen))
+    size = indices.sizes / photo.px_per_mm
+    indices = indices.take((size > _INDEX_MM[0]) & (size < _INDEX_MM[1]))
+    rows: list[tuple[float, ...]] = []
+    for code, box in photo.cards:
+        mine = _agreeing(indices, code, box, photo)
+        rows += [_corner(indices, k, code) for k in mine]
+        if len(mine) < 2:  # an index may hide here that was not found: nothing is right or wrong
+            for fx in np.linspace(0.08, 0.92, 5):
+                for fy in np.linspace(0.08, 0.92, 5):
+                    x, y = box[0] + fx * (box[2] - box[0]), box[1] + fy * (box[3] - box[1])
+                    rows.append((x, y, 0, 0, _UNKNOWN_DIRECTION, 0, 16 * photo.px_per_mm, 0))
+    return np.array(rows, np.float32).reshape(-1, CORNER_FIELDS)
+
+
+def _inside(x: float, y: float, box: Box) -> bool:
+    return box[0] - 3 < x < box[2] + 3 and box[1] - 3 < y < box[3] + 3
+
+
+def _agreeing(indices: Indices, code: str, box: Box, photo: Photograph) -> list[int]:
+    """Return the rows of the indices in a box that bear its label out, at most the best two."""
+    want = CARDS.index(code)
+    by_suit = indices.logp.reshape(-1, len(SUITS), len(RANKS))
+    found: list[tuple[float, int]] = []
+    for k, (x, y) in enumerate(indices.places.tolist()):
+        if not _inside(x, y, box):
+            continue
+        exact = int(indices.logp[k].argmax()) == want
+        if sum(_inside(x, y, other) for _, other in photo.cards) > 1 and not exact:
+            continue
+        rank = int(np.logaddexp.reduce(by_suit[k], axis=0).argmax()) == want % len(RANKS)
+        suit = int(np.logaddexp.reduce(by_suit[k], axis=1).argmax()) == want // len(RANKS)
+        nearly = indices.heat[k] > 0.35 and (rank or suit) and indices.logp[k, want] > -4.6
+        if exact or nearly:
+            found.append((float(indices.heat[k] * math.exp(indices.logp[k, want])), k))
+    return [k for _, k in sorted(found, reverse=True)[:2]]
+
+
+def _corner(indices: Indices, k: int, code: str) -> tuple[float, ...]:
+    rank, suit = RANKS.index(code[0]), SUITS.index(code[1])
+    return (*indices.places[k], rank, suit, *indices.directions[k], indices.sizes[k], 1.0)
+
+
+def crops(photo: Photograph, corners: NDArray[np.float32], rng: random.Random) -> list[Sample]:
+    """Cut turned and scaled squares around a photograph's corners."""
+    clear = corners[corners[:, 7] > 0]
+    samples: list[Sample] = []
+    for _ in range(max(6, min(20, 6 * len(photo.cards)))):
+        if not len(clear) and rng.random() < 0.7:
+            continue
+        scale = math.exp(rng.uniform(math.log(1.2), math.log(2.8))) / photo.px_per_mm
+        if len(clear) and rng.random() < 0.85:
+            x, y = (
+                clear[rng.randrange(len(clear)), :2]
+                + np.array([rng.uniform(-50, 50), rng.uniform(-50, 50)]) / scale
+            )
+        else:
+            x, y = rng.uniform(0, photo.picture.shape[1]), rng.uniform(0, photo.picture.shape[0])
+        samples.append(_cut(photo.picture, corners, rng, (float(x), float(y)), scale))
+    return samples
+
+
+def _cut(
+    picture: Image,
+    corners: NDArray[np.float32],
+    rng: random.Random,
+    middle: tuple[float, float],
+    scale: float,
+) -> Sample:
+    turn = rng.choice([0, 90, 180, 270]) + rng.gauss(0, 25)
+    matrix = np.asarray(cv2.getRotationMatrix2D(middle, turn, scale), np.float64)
+    matrix[:, 2] = matrix[:, 2] + SIZE_PX / 2 - np.array(middle)
+    source = cv2.GaussianBlur(picture, (0, 0), 0.45 / scale) if scale < 0.75 else picture
+    border = rng.randint(0, 255)
+    crop = cv2.warpAffine(
+        source,
+        matrix,
+        (SIZE_PX, SIZE_PX),
+        flags=cv2.INTER_CUBIC if rng.random() < 0.5 else cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=(border, border, border),
+    )
+    gain = rng.uniform(0.7, 1.2) * np.array([rng.uniform(0.93, 1.07) for _ in range(3)])
+    light = (crop.astype(np.float32) / 255) ** rng.uniform(0.8, 1.25) * 255 * gain
+    moved = corners.copy()
+    moved[:, :2] = corners[:, :2] @ matrix[:, :2].T + matrix[:, 2]
+    known = np.abs(corners[:, 4]) <= 1
+    moved[known, 4:6] = corners[known, 4:6] @ matrix[:, :2].T / scale
+    moved[:, 6] *= scale
+    near = ((moved[:, :2] > -20) & (moved[:, :2] < SIZE_PX + 20)).all(axis=1)
+    edge = ((moved[:, :2] <= 3) | (moved[:, :2] >= SIZE_PX - 3)).any(axis=1)
+    moved[edge, 7] = 0
+    return np.clip(light, 0, 255).astype(np.uint8), moved[near]
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True)
+@click.option(
+    "--model", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="ONNX model to look with."
+)
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path(__file__).parent / "runs" / "reader",
+)
+@click.option("--seed", default=5, show_default=True)
+def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
+    """Cut labelled crops from the real training photographs."""
+    rng, reader = random.Random(seed), CardReader(model)
+    samples: list[Sample] = []
+    boxes = indices = 0
+    for photo in track(photographs(data / "edje_tf_cards"), "photographs"):
+        corners = label(photo, reader)
+        boxes += len(photo.cards)
+        indices += int((corners[:, 7] > 0).sum())
+        samples += crops(photo, corners, rng)
+    path = folder / "real_crops.npz"
+    with path.with_suffix(".new").open("wb") as file:
+        np.savez(
+            file,
+            pictures=np.stack([picture for picture, _ in samples]),
+            corners=np.concatenate([corners for _, corners in samples]),
+            counts=np.array([len(corners) for _, corners in samples]),
+        )
+    path.with_suffix(".new").replace(path)
+    click.echo(f"{boxes} cards, {indices} indices found, {len(samples)} crops in {path}")
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,149 @@
+"""Runs the card reader's network: a picture in, the card indices it sees out.
+
+The network (`models/reader.onnx`) takes one BGR picture as uint8 (1, h, w, 3), h and w multiples of 16, and gives
+float32 (1, 23, h/8, w/8); `models/training/net.py` says what each channel means. It knows no scale: indices of 27 to
+43 px are read best.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import cv2
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from vision.arrays import Image
+from vision.cards import RANKS, SUITS
+from vision.errors import ModelError
+
+STRIDE = 8
+_PAD = 16
+_UNIT_SIZE_PX = 32.0  # the network gives an index's height as log(px / 32)
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Card indices seen in a picture; row k of every array is one index.
+
+    Attributes:
+        places: n × 2, the index's middle in pixels.
+        heat: n, how surely there is an index, 0 … 1.
+        logp: n × 52, log-probability of each card in the order of `vision.cards.CARDS`.
+        directions: n × 2, unit vectors along the card's width as the index reads.
+        sizes: n, height of the index (rank and suit) in pixels.
+    """
+
+    places: Floats
+    heat: Floats
+    logp: Floats
+    directions: Floats
+    sizes: Floats
+
+    def __len__(self) -> int:
+        return len(self.heat)
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Indices:
+        """Return the rows asked for."""
+        return Indices(
+            self.places[rows], self.heat[rows], self.logp[rows], self.directions[rows], self.sizes[rows]
+        )
+
+    def scaled(self, factor: float) -> Indices:
+        """Return the same indices in a picture `factor` times as large."""
+        return Indices(self.places * factor, self.heat, self.logp, self.directions, self.sizes * factor)
+
+    @staticmethod
+    def joined(parts: list[Indices]) -> Indices:
+        """Return all indices of several parts in one."""
+        parts = parts or [NO_INDICES]
+        return Indices(
+            np.concatenate([p.places for p in parts]),
+            np.concatenate([p.heat for p in parts]),
+            np.concatenate([p.logp for p in parts]),
+            np.concatenate([p.directions for p in parts]),
+            np.concatenate([p.sizes for p in parts]),
+        )
+
+
+NO_INDICES = Indices(np.empty((0, 2)), np.empty(0), np.empty((0, 52)), np.empty((0, 2)), np.empty(0))
+
+
+def log_softmax(x: Floats) -> Floats:
+    """Return log-probabilities along the last axis."""
+    x = x - x.max(axis=-1, keepdims=True)
+    return np.asarray(x - np.log(np.exp(x).sum(axis=-1, keepdims=True)))
+
+
+def default_model() -> Path:
+    """Return the packaged model's file."""
+    return Path(str(resources.files("models") / "reader.onnx"))
+
+
+class CardReader:
+    """The network, loaded once; one picture at a time.
+
+    Raises:
+        ModelError: the file is missing or is no such model.
+    """
+
+    def __init__(self, model: Path | None = None, threads: int = 2) -> None:
+        self.path = model or default_model()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(self.path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime has no root error of its own
+            raise ModelError(f"The card reader's model {self.path} cannot be loaded: {error}") from error
+        self._input = self._session.get_inputs()[0].name
+
+    @cached_property
+    def sha256(self) -> str:
+        """The model file's SHA-256, for the record."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    def indices(self, picture: Image, threshold: float = 0.2) -> Indices:
+        """Find the card indices in a BGR picture (h × w × 3, uint8).
+
+        Raises:
+            ValueError: the picture is not h × w × 3 of uint8.
+        """
+        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
+            raise ValueError(f"a picture is h × w × 3 of uint8, not {picture.shape} of {picture.dtype}")
+        h, w = picture.shape[:2]
+        padded = cv2.copyMakeBorder(picture, 0, -h % _PAD, 0, -w % _PAD, cv2.BORDER_CONSTANT)
+        output = self._session.run(None, {self._input: padded[None]})[0][0]
+        return _peaks(output, threshold)
+
+
+def _peaks(output: NDArray[np.float32], threshold: float) -> Indices:
+    """Return the local maxima of the heat map with what the network says there."""
+    logit = output[0]
+    # A dilation's value is the 3 × 3 neighbourhood's maximum: a cell that equals it is a peak.
+    peak = (logit >= cv2.dilate(logit, np.ones((3, 3), np.uint8))) & (
+        logit > np.log(threshold / (1 - threshold))
+    )
+    rows, columns = np.nonzero(peak)
+    if not len(rows):
+        return NO_INDICES
+    at = output[:, rows, columns].T.astype(np.float64)
+    rank, suit = log_softmax(at[:, 1:14]), log_softmax(at[:, 14:18])
+    direction = at[:, 18:20]
+    cells = np.stack([columns, rows], axis=1) + 0.5 + np.clip(at[:, 20:22], -1, 1)
+    return Indices(
+        places=np.asarray(cells * STRIDE, np.float64),
+        heat=1 / (1 + np.exp(-at[:, 0])),
+        # CARDS runs suit by suit, each from two to ace
+        logp=(suit[:, :, None] + rank[:, None, :]).reshape(len(rows), len(SUITS) * len(RANKS)),
+        directions=direction / (np.linalg.norm(direction, axis=1, keepdims=True) + 1e-6),
+        sizes=_UNIT_SIZE_PX * np.exp(np.clip(at[:, 22], -1.5, 1.5)),
+    )
