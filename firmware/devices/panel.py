@@ -38,6 +38,9 @@ class Light(StrEnum):
 class Buttons(Protocol):
     """The dealer's buttons."""
 
+    fault: str | None
+    """What is wrong with the buttons just now, as a sentence; None while they work."""
+
     def start(self, put: Callable[[Press], None]) -> None:
         """Begin; `put` gets every press, on the device's own thread.
 
@@ -55,7 +58,10 @@ class Lamps(Protocol):
         """Take the pins; all lamps are dark. Raises DeviceError if the pins cannot be used."""
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
-        """Show the whole panel: a lamp that is not named is dark. Repeating the same does nothing."""
+        """Show the whole panel: a lamp that is not named is dark. Repeating the same does nothing.
+
+        Raises DeviceError where a lamp cannot be driven.
+        """
 
     def close(self) -> None:
         """All dark; let go of the pins. May be called twice."""

@@ -1,0 +1,93 @@
+"""A panel of mock pins: a person presses buttons that bounce, and sees which lamps are lit.
+
+panel = SimulatedPanel()
+buttons = GpioButtons(panel.pins, panel.factory)
+buttons.start(queue.put)
+panel.press("next")
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import Any
+
+from gpiozero.pins.mock import MockFactory
+
+from firmware.devices.panel import ButtonName, LampName
+from firmware.devices.pins import PinMap
+
+BOUNCE_LASTS = 0.008
+BOUNCE_GAP = 0.0006
+PRESS = 0.12
+
+
+def bounces(rng: random.Random) -> list[float]:
+    """How a contact bounces when it closes or opens: the seconds between its changes, an even number of them.
+
+    The model: after the first touch the contact flies off and comes back a few times, each stretch exponentially
+    distributed around 0.6 ms, all of it over within 8 ms. Push buttons of this size are quoted at 1 to 6 ms.
+    """
+    gaps = [rng.expovariate(1 / BOUNCE_GAP) for _ in range(2 * rng.randint(0, 6))]
+    while sum(gaps) > BOUNCE_LASTS:
+        gaps = gaps[:-2]
+    return gaps
+
+
+class SimulatedPanel:
+    """Buttons and lamps on mock pins. The verbs take as long as the act does, and may come from any thread."""
+
+    def __init__(self, pins: PinMap | None = None, seed: int | None = None) -> None:
+        self.pins = pins or PinMap.load()
+        self.factory = MockFactory()
+        self._rng = random.Random(seed)
+        self._hand = threading.Lock()
+        for bcm in self.pins.buttons.values():
+            self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
+
+    def press(self, button: ButtonName, seconds: float = PRESS) -> None:
+        """Press one button and let go after `seconds`."""
+        self.press_together(button, seconds=seconds)
+
+    def press_together(self, *buttons: ButtonName, seconds: float = PRESS, apart: float = 0.0) -> None:
+        """Press several, one `apart` seconds after the other, and let go of all."""
+        with self._hand:
+            for number, button in enumerate(buttons):
+                if number:
+                    time.sleep(apart)
+                self._push(button)
+            time.sleep(seconds)
+            for button in buttons:
+                self._let_go(button)
+
+    def push(self, button: ButtonName) -> None:
+        """Push a button down and keep it there."""
+        with self._hand:
+            self._push(button)
+
+    def let_go(self, button: ButtonName) -> None:
+        """Let go of a button."""
+        with self._hand:
+            self._let_go(button)
+
+    def lit(self) -> frozenset[LampName]:
+        """The lamps that are lit at this moment."""
+        return frozenset(name for name, bcm in self.pins.lamps.items() if self._pin(bcm).state)
+
+    def _push(self, button: ButtonName) -> None:
+        self._bounce(button, closed=True)
+
+    def _let_go(self, button: ButtonName) -> None:
+        self._bounce(button, closed=False)
+
+    def _bounce(self, button: ButtonName, *, closed: bool) -> None:
+        pin = self._pin(self.pins.buttons[button])
+        drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
+        drive[0]()
+        for number, gap in enumerate(bounces(self._rng), start=1):
+            time.sleep(gap)
+            drive[number % 2]()
+
+    def _pin(self, bcm: int) -> Any:
+        return self.factory.pin(bcm)

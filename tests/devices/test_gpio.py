@@ -1,0 +1,169 @@
+"""Buttons and lamps on gpiozero's mock pins, pressed from outside with contacts that bounce."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
+from firmware.devices.gpio import BLINK, GpioButtons, GpioLamps
+from firmware.devices.panel import BUTTONS, Light, Press
+from firmware.devices.simulated.panel import SimulatedPanel
+
+if TYPE_CHECKING:
+    from tests.devices.conftest import Sink
+
+
+@pytest.fixture
+def panel() -> SimulatedPanel:
+    return SimulatedPanel(seed=1)
+
+
+@pytest.fixture
+def buttons(panel: SimulatedPanel, sink: Sink[Press]) -> Iterator[GpioButtons]:
+    device = GpioButtons(panel.pins, panel.factory)
+    device.start(sink.put)
+    yield device
+    device.close()
+
+
+@pytest.fixture
+def lamps(panel: SimulatedPanel) -> Iterator[GpioLamps]:
+    device = GpioLamps(panel.pins, panel.factory)
+    device.start()
+    yield device
+    device.close()
+
+
+def wait_for(count: int, sink: Sink[Press]) -> list[Press]:
+    sink.wait(lambda press: len(sink.got) >= count, within=2)
+    time.sleep(0.15)  # one too many would come now
+    return sink.got
+
+
+@pytest.mark.usefixtures("buttons")
+def test_every_bouncing_press_is_one_press(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    before = time.monotonic()
+    pressed = [button for _ in range(5) for button in BUTTONS]
+    for button in pressed:
+        panel.press(button, seconds=0.05)
+        time.sleep(0.04)
+    got = wait_for(len(pressed), sink)
+    assert [press.button for press in got] == pressed
+    assert before < got[0].at < time.monotonic()
+
+
+@pytest.mark.usefixtures("buttons")
+def test_two_at_once_are_nothing_on_pins(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    panel.press_together("confirm", "reject", apart=0.03)
+    panel.press("next")
+    assert [press.button for press in wait_for(1, sink)] == ["next"]
+
+
+@pytest.mark.usefixtures("buttons")
+def test_a_held_button_is_told_while_it_is_still_down(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    panel.push("confirm")
+    assert not sink.wait(lambda press: press.button == "confirm", within=1).held
+    assert sink.wait(lambda press: press.held, within=2).button == "confirm"
+    panel.let_go("confirm")
+    assert len(wait_for(2, sink)) == 2
+
+
+@pytest.mark.usefixtures("buttons")
+def test_a_lost_edge_is_made_good_by_looking(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    pin: Any = panel.factory.pin(panel.pins.buttons["next"])
+    pin._change_state(False)  # the pin goes down, and no edge is told
+    sink.wait(lambda press: press.button == "next", within=1)
+    pin._change_state(True)
+
+
+def test_pins_that_cannot_be_read_are_a_fault_that_passes(
+    panel: SimulatedPanel, buttons: GpioButtons, sink: Sink[Press], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: GpioButtons) -> dict[str, bool]:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GpioButtons, "_down", broken)
+        time.sleep(0.25)
+        faults = [buttons.fault]
+    time.sleep(0.25)
+    faults.append(buttons.fault)
+    assert "use the page" in (faults[0] or "")
+    assert faults[1] is None
+    panel.press("next")
+    assert [press.button for press in wait_for(1, sink)] == ["next"]
+
+
+def test_after_close_nothing_is_put_and_the_pins_are_free(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    for _ in range(2):
+        device = GpioButtons(panel.pins, panel.factory)
+        device.start(sink.put)
+        device.close()
+        device.close()
+    panel.press("next")
+    time.sleep(0.15)
+    assert sink.got == []
+
+
+@pytest.mark.usefixtures("buttons")
+def test_pins_that_are_in_use_are_refused_with_a_sentence(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    with pytest.raises(DeviceRefused, match="buttons' pins"):
+        GpioButtons(panel.pins, panel.factory).start(sink.put)
+
+
+@pytest.mark.parametrize("device", [GpioButtons, GpioLamps])
+def test_the_pin_factory_is_never_guessed(panel: SimulatedPanel, device: type[Any]) -> None:
+    with pytest.raises(DeviceSettings, match="pin factory"):
+        device(panel.pins, None)
+
+
+def test_the_lamps_show_the_whole_panel(panel: SimulatedPanel, lamps: GpioLamps) -> None:
+    assert panel.lit() == frozenset()
+    lamps.show({"ready": Light.ON, "next": Light.ON})
+    assert panel.lit() == {"ready", "next"}
+    lamps.show({"fault": Light.ON})
+    assert panel.lit() == {"fault"}
+    lamps.close()
+    assert panel.lit() == frozenset()
+
+
+def test_a_blinking_lamp_keeps_its_rhythm_when_it_is_shown_again(
+    panel: SimulatedPanel, lamps: GpioLamps
+) -> None:
+    pin: Any = panel.factory.pin(panel.pins.lamps["confirm"])
+    pin.clear_states()
+    until = time.monotonic() + 5 * BLINK
+    while time.monotonic() < until:
+        lamps.show({"confirm": Light.BLINK})
+        time.sleep(0.02)
+    lamps.show({})
+    assert [state.state for state in pin.states[:5]] == [False, True, False, True, False]
+    assert all(abs(state.timestamp - BLINK) < 0.1 for state in pin.states[2:5])
+    assert not pin.state
+
+
+def test_a_lamp_that_cannot_be_driven_is_a_sentence(
+    panel: SimulatedPanel, lamps: GpioLamps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin: Any = panel.factory.pin(panel.pins.lamps["ready"])
+
+    def broken(value: float) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pin, "_set_state", broken)
+        with pytest.raises(DeviceError, match="lamp ready"):
+            lamps.show({"ready": Light.ON})
+    lamps.show({"ready": Light.ON})
+    assert panel.lit() == {"ready"}
+
+
+def test_lamps_that_are_in_use_are_refused_with_a_sentence(panel: SimulatedPanel, lamps: GpioLamps) -> None:
+    lamps.show({"ready": Light.ON})
+    with pytest.raises(DeviceRefused, match="lamps' pins"):
+        GpioLamps(panel.pins, panel.factory).start()
+    assert panel.lit() == {"ready"}
