@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.rules.cards import CARDS as DECK
 from firmware.table import events as ev
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Event, Puck, Row
@@ -22,7 +23,7 @@ from firmware.table.state import INITIAL, Ask, Card, Seat, State
 SEATS: Final = range(1, 6)
 """Seats with an antenna (HARDWARE.md 7)."""
 
-CARDS: Final = frozenset(rank + suit for rank in "23456789TJQKA" for suit in "cdhs")
+CARDS: Final = frozenset(card.code for card in DECK)
 
 
 def _stays(phases: Iterable[Phase]) -> dict[Phase, frozenset[Phase]]:

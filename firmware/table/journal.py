@@ -30,7 +30,7 @@ _WAIT_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Entry:
-    """One row. `previous` is the hash of the row before ("" for the first), `hash` that of all other columns."""
+    """One row. `previous` is the hash of the row before it ("" for the first), `hash` covers the rest."""
 
     seq: int
     hand: int
@@ -169,7 +169,7 @@ class JournalReader:
     """Reads a journal that another process may be writing, and never writes to it.
 
     Each call opens the file, reads and closes it: no read transaction outlives a call, and a journal that is
-    made, closed or opened anew in between is seen. Before the table process has made it, there are no entries.
+    made, closed or opened anew in between is seen. Before the table process has made it, it has no entries.
     """
 
     def __init__(self, folder: Path) -> None:
