@@ -29,6 +29,10 @@ class PictureError(VisionError, ValueError):
     """A picture that cannot be used: not an image, too small, too large."""
 
 
+class PictureFileError(VisionError, OSError):
+    """A picture's file that is missing or cannot be read."""
+
+
 class MarkersError(VisionError, ValueError):
     """The felt's markers do not fix where the felt is."""
 

@@ -101,6 +101,11 @@ class Zone:
         centred = np.asarray(points_mm, float) - (self.width_mm / 2, self.height_mm / 2)
         return centred @ _turn(self.turned_deg).T + (self.x_mm, self.y_mm)
 
+    def from_felt(self, points_mm: Points) -> Points:
+        """Map n×2 felt millimetres to the upright zone (origin its far left corner, mm)."""
+        centred = np.asarray(points_mm, float) - (self.x_mm, self.y_mm)
+        return centred @ _turn(self.turned_deg) + (self.width_mm / 2, self.height_mm / 2)
+
 
 @dataclass(frozen=True)
 class Camera:

@@ -1,0 +1,57 @@
+"""Loads pictures from files, whatever people hand over: one sentence where a file cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from vision.arrays import Image
+from vision.errors import PictureError, PictureFileError
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
+MIN_SIDE_PX = 32
+MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
+_JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
+
+
+def load_picture(path: Path) -> Image:
+    """Read a file as BGR uint8 (h × w × 3), turned upright by its EXIF note.
+
+    Raises:
+        PictureFileError: the file is missing or cannot be read.
+        PictureError: it holds no picture, half a picture, or one that is too small or too large.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise PictureFileError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
+    if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
+        raise PictureError(f"{path} is cut off: the end of the JPEG is missing; copy it again.")
+    try:
+        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
+    except cv2.error:  # more pixels than OpenCV agrees to hold
+        picture = None
+    if picture is None:
+        raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
+    h, w = picture.shape[:2]
+    if min(h, w) < MIN_SIDE_PX:
+        raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
+    if h * w > MAX_PIXELS:
+        raise PictureError(
+            f"{path} has {h * w / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
+        )
+    return np.asarray(picture, np.uint8)
+
+
+def picture_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files named, and the pictures in the folders named (sorted, without their subfolders)."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)
+        else:
+            yield path

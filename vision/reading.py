@@ -1,0 +1,260 @@
+"""Reads the table: one overhead frame in, the cards of every zone out, each sure or to be asked about.
+
+Markers give the homography from the felt to the frame; every zone is cut out at a fixed scale and shown to the
+network; what it finds is brought together on the felt in millimetres, so that a card seen in two zones' pictures is
+one card; all cards are named together; a card belongs to the zone in which its middle lies.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from vision.arrays import Image, Points
+from vision.decode import Cluster, Named, clusters, fuse, name
+from vision.geometry import FeltView, find_felt
+from vision.layout import TableLayout, Zone
+from vision.lens import Lens
+from vision.reader import CardReader, Indices
+
+PX_PER_MM = 2.0
+"""The scale at which zones are read: more costs time and gains nothing (measured)."""
+
+SURE_MARGIN = 2.0
+"""Nats by which a card's name must beat every other before it is taken without asking."""
+
+_AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
+_STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
+_INDEX_MM = (9.0, 36.0)  # heights of a card's index, from small to jumbo
+
+
+@dataclass(frozen=True)
+class ReadCard:
+    """One card as read.
+
+    Attributes:
+        card: its code, the best guess.
+        confidence: 0 … 1.
+        sure: whether it may be taken without asking.
+        candidates: codes from likely to unlikely, the card itself first.
+        corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
+    """
+
+    card: str
+    confidence: float
+    sure: bool
+    candidates: tuple[str, ...]
+    corners: Points
+
+
+@dataclass(frozen=True)
+class ZoneReading:
+    """The cards of one zone, from the player's left to his right."""
+
+    place: str
+    row: str
+    cards: tuple[ReadCard, ...]
+
+
+@dataclass(frozen=True)
+class Other:
+    """Something that is no card of a zone: `what` is back, joker, marker, hand or foreign."""
+
+    what: str
+    corners: Points
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """What one frame shows.
+
+    Attributes:
+        size: width and height of the frame in pixels.
+        markers: ids of the felt markers found.
+        zones: one per zone of the layout, in its order.
+        others: what lies outside the zones or is no card.
+        verdicts: what is wrong with the picture, with figures.
+        ms: milliseconds per stage.
+    """
+
+    size: tuple[int, int]
+    markers: tuple[int, ...]
+    zones: tuple[ZoneReading, ...]
+    others: tuple[Other, ...] = ()
+    verdicts: dict[str, Any] = field(default_factory=dict)
+    ms: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain data, in the form that `feltwatch read --json` prints."""
+        return {
+            "size": list(self.size),
+            "markers": list(self.markers),
+            "zones": [
+                {"place": z.place, "row": z.row, "cards": [card_json(c) for c in z.cards]} for z in self.zones
+            ],
+            "others": [{"what": o.what, "corners": _rounded(o.corners)} for o in self.others],
+            "verdicts": self.verdicts,
+            "ms": self.ms,
+        }
+
+
+def card_json(card: ReadCard) -> dict[str, Any]:
+    """Return one card as plain data."""
+    return {
+        "card": card.card,
+        "confidence": round(card.confidence, 4),
+        "sure": card.sure,
+        "candidates": list(card.candidates),
+        "corners": _rounded(card.corners),
+    }
+
+
+def _rounded(points: Points) -> list[list[float]]:
+    return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
+
+
+def read_card(named: Named, corners: Points) -> ReadCard:
+    """Judge a named card: how surely it may be taken."""
+    return ReadCard(
+        card=named.card,
+        confidence=confidence(named.margin),
+        sure=named.margin >= SURE_MARGIN,
+        candidates=named.candidates,
+        corners=corners,
+    )
+
+
+def confidence(margin: float) -> float:
+    """Return the probability that goes with a margin in nats (the odds of the name against all others)."""
+    return 1 / (1 + math.exp(-min(margin, 30.0)))
+
+
+def read(
+    frame: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    *,
+    lens: Lens | None = None,
+    px_per_mm: float = PX_PER_MM,
+) -> TableReading:
+    """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
+
+    Raises:
+        MarkersError: the felt's markers do not say where the felt is.
+    """
+    clock = _Clock()
+    view = find_felt(frame, layout, lens)
+    clock.lap("markers")
+    parts = []
+    for zone in layout.zones:
+        area = replace(
+            zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
+        )
+        crop = view.rectify(frame, area, px_per_mm)
+        clock.lap("zones")
+        parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
+        clock.lap("network")
+    indices = fuse(Indices.joined(parts))
+    indices = indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
+    cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
+    others: list[Other] = []
+    for named in name(clusters(indices)):
+        card = _Laid.of(indices, named.cluster, layout)
+        corners = view.to_image(card.corners)
+        home = _zone_of(card.middle, layout)
+        if home is None:
+            others.append(Other("foreign", corners))
+        else:
+            across = float(home.from_felt(card.middle[None])[0, 0])
+            cards[home.place, home.row].append((across, read_card(named, corners)))
+    clock.lap("decode")
+    h, w = frame.shape[:2]
+    return TableReading(
+        size=(w, h),
+        markers=tuple(m.id for m in view.markers),
+        zones=tuple(
+            ZoneReading(
+                z.place, z.row, tuple(c for _, c in sorted(cards[z.place, z.row], key=lambda at: at[0]))
+            )
+            for z in layout.zones
+        ),
+        others=tuple(others),
+        verdicts=_verdicts(view),
+        ms=clock.ms,
+    )
+
+
+class _Clock:
+    """Adds up the milliseconds of each stage."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.ms: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.ms[stage] = round(self.ms.get(stage, 0.0) + 1000 * (now - self._last), 2)
+        self._last = now
+
+
+def _verdicts(view: FeltView) -> dict[str, Any]:
+    return {"px_per_mm": round(view.px_per_mm, 2), "reprojection_mm": round(view.error_mm, 3)}
+
+
+def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
+    """Bring indices from the upright picture of an area to millimetres on the felt."""
+    if not len(indices):
+        return indices
+    origin = area.to_felt(np.zeros((1, 2)))
+    return Indices(
+        area.to_felt((indices.places + 0.5) / px_per_mm),
+        indices.heat,
+        indices.logp,
+        area.to_felt(indices.directions) - origin,
+        indices.sizes / px_per_mm,
+    )
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """Where a card lies on the felt, in millimetres."""
+
+    middle: Points
+    corners: Points
+
+    @classmethod
+    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout) -> _Laid:
+        """Work out the card's place from its indices: midway between two opposite ones, else from one."""
+        width, height = layout.card.width_mm, layout.card.height_mm
+        k = cluster.members[0]
+        along = indices.directions[k]
+        opposite = [m for m in cluster.members[1:] if indices.directions[m] @ along < 0]
+        if opposite:
+            along = along - indices.directions[opposite[0]]
+            along /= np.linalg.norm(along)
+        down = np.array([-along[1], along[0]])
+        if opposite:
+            middle = (indices.places[k] + indices.places[opposite[0]]) / 2
+        else:  # an index stands about so far from the card's side and top, by its height
+            size = float(indices.sizes[k])
+            side, top = max(5.5, 0.34 * size), 4.0 + size / 2
+            middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
+        u, v = along * width / 2, down * height / 2
+        return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
+
+
+def _zone_of(middle: Points, layout: TableLayout) -> Zone | None:
+    """Return the zone that a card's middle lies in, or else the nearest one it may have strayed from."""
+    best: tuple[float, Zone] | None = None
+    for zone in layout.zones:
+        half = np.array([zone.width_mm, zone.height_mm]) / 2
+        outside = float((np.abs(zone.from_felt(middle[None])[0] - half) - half).clip(0).max())
+        # ties between zones that touch go to the one whose middle is nearer
+        score = outside + 1e-3 * float(np.linalg.norm(middle - np.array([zone.x_mm, zone.y_mm])))
+        if outside <= _STRAY_MM and (best is None or score < best[0]):
+            best = (score, zone)
+    return best[1] if best else None
