@@ -5,14 +5,14 @@ The table process judges with this, never the page. README.md lists the commands
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from firmware.table import events as ev
-from firmware.table.effects import apply
+from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
 from firmware.table.phase import BETWEEN_HANDS, Phase
@@ -167,18 +167,17 @@ def consequences(state: State) -> tuple[Event, ...]:
         return ()
 
 
-def step(state: State, events: tuple[Event, ...]) -> tuple[State, tuple[Event, ...]]:
-    """Return the state after the events and all that follows by itself, and all those events.
+def step(state: State, events: Iterable[Event]) -> tuple[State, tuple[Event, ...]]:
+    """Return the state after the events and all that follows by itself, and what it is that follows.
 
-    They belong into the journal together. Raises NotNow; then nothing happened.
+    All of them belong into the journal together. Raises NotNow; then nothing happened.
     """
-    done: list[Event] = []
-    while events:
-        for event in events:
-            state = apply(state, event)
-            done.append(event)
-        events = consequences(state)
-    return state, tuple(done)
+    state = fold(events, state)
+    followed: list[Event] = []
+    while more := consequences(state):
+        state = fold(more, state)
+        followed += more
+    return state, tuple(followed)
 
 
 def _next(state: State, house: House) -> tuple[Event, ...]:

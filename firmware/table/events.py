@@ -152,24 +152,17 @@ class Capture:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A card that an unsure one may be."""
-
-    card: str
-    confidence: float
-
-
-@dataclass(frozen=True)
 class CardReading:
     """One card as vision saw it. `card` is the best guess; only a `sure` one is used without asking.
 
-    `corners` are four (x, y) in pixels of the full frame, empty where unknown.
+    `candidates` are the cards it may be, best first; `corners` four (x, y) in pixels of the full frame, empty
+    where unknown.
     """
 
     card: str | None
     confidence: float
     sure: bool
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[str, ...] = ()
     corners: tuple[tuple[float, float], ...] = ()
 
 

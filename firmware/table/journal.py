@@ -23,6 +23,8 @@ from firmware.table.schema import MIGRATIONS
 from firmware.table.state import State
 
 FILE: Final = "journal.sqlite"
+TABLE: Final = "table"
+"""The actor of what the table process does by itself."""
 _LOCK: Final = "journal.lock"
 _COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
 _WAIT_S: Final = 5.0
@@ -113,15 +115,16 @@ class Journal:
         """The last row's number; 0 when empty."""
         return self._last.seq if self._last else 0
 
-    def append(self, events: Sequence[Event], actor: str) -> int:
+    def append(self, events: Sequence[Event], actor: str, followed: Sequence[Event] = ()) -> int:
         """Make the events durable, all or none, and return the last one's number.
 
+        `followed` is what the table did by itself after them; they stand in its name.
         Raises JournalError; then nothing was written.
         """
         entries: list[Entry] = []
         last = self._last
-        for event in events:
-            last = _next(last, event, actor, self._clock())
+        for event, who in [*((e, actor) for e in events), *((e, TABLE) for e in followed)]:
+            last = _next(last, event, who, self._clock())
             entries.append(last)
         with _said("The journal could not be written"), _transaction(self._db):
             self._db.executemany(

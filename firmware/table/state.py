@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from firmware.table.events import ROWS, Candidate, Capture, HandOpened, Puck, Row
+from firmware.table.events import ROWS, Capture, HandOpened, Puck, Row
 from firmware.table.phase import Phase
 
 
@@ -23,7 +23,7 @@ class Card:
     sure: bool
     by: Literal["camera", "dealer"] = "camera"
     confidence: float = 0.0
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[str, ...] = ()
     corners: tuple[tuple[float, float], ...] = ()
 
 
@@ -152,4 +152,4 @@ def _unsure(seats: list[Seat]) -> Iterator[Question]:
                 continue  # the row is asked as a whole
             for index, card in enumerate(cards):
                 if not card.sure or card.card is None:
-                    yield Question(Ask.CARD, seat.seat, row, index, tuple(c.card for c in card.candidates))
+                    yield Question(Ask.CARD, seat.seat, row, index, card.candidates)

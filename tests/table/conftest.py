@@ -33,7 +33,7 @@ def row_reading(seat: int, row: ev.Row, cards: str, unsure: tuple[int, ...] = ()
                 card,
                 0.4 if index in unsure else 0.99,
                 index not in unsure,
-                (ev.Candidate(card, 0.4), ev.Candidate("2c", 0.3)) if index in unsure else (),
+                (card, "2c") if index in unsure else (),
             )
             for index, card in enumerate(cards.split())
         ),
