@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
+from firmware.rules.profile import Profile
 from firmware.table import events as ev
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
@@ -22,8 +23,12 @@ from firmware.table.state import Ask, State
 
 @dataclass(frozen=True)
 class House:
-    """What the next hand opens with: the configured seats and rules; names as in `HandOpened`."""
+    """What the next hand opens with: the configured seats and rules; names as in `HandOpened`.
 
+    `rules` is the profile with the options in it.
+    """
+
+    rules: Profile
     profile: str
     profile_hash: str
     unit: int
@@ -124,28 +129,31 @@ def parse_command(line: str | bytes) -> Command:
         where = ".".join(str(part) for part in first["loc"][1:])
         if first["type"].startswith("union_tag"):
             raise NotNow("That is no command this table knows.") from error
-        if first["type"] == "json_invalid":
+        if not where:
             raise NotNow('A command is one line of JSON, an object with a "do".') from error
         raise NotNow(f"The command cannot be used: {where}: {first['msg']}.") from error
 
 
-def decide(state: State, command: Command, house: House) -> tuple[Event, ...]:
-    """Return the events that the command is, now. Raises NotNow with a sentence where it is not possible."""
+def decide(state: State, command: Command, house: House, rules: Profile) -> tuple[Event, ...]:
+    """Return the events that the command is, now; `rules` are those of the hand on the table.
+
+    Raises NotNow with a sentence where it is not possible.
+    """
     if command.hand is not None and command.hand != state.hand:
         raise NotNow(f"That was meant for hand {command.hand}; the table is at hand {state.hand}.")
     match command:
         case Next():
-            return _next(state, house)
+            return _next(state, house, rules)
         case Confirm():
-            return (_confirmation(state, command.seat),)
+            return (_confirmation(state, command.seat, rules),)
         case LookAgain():
-            return (ev.LookedAgain(pending_natural(state)),)
+            return (ev.LookedAgain(pending_natural(state, rules)),)
         case Void():
             return (ev.HandVoided(command.reason),)
         case KeyButton():
             return (ev.ButtonKeyed(command.seat),)
         case OfSeat():
-            return (_OF_SEAT[command.do](seat=command.seat),)
+            return (_of_seat(command, rules),)
         case SetCard():
             return (_card(state, command),)
         case KeyRow():
@@ -154,7 +162,7 @@ def decide(state: State, command: Command, house: House) -> tuple[Event, ...]:
             return (ev.PaymentMarked(command.a, command.b, command.paid),)
 
 
-def consequences(state: State) -> tuple[Event, ...]:
+def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
     """Return what follows by itself: a hand in review with nothing open settles.
 
     Where the rules refuse the hand, nothing follows: no event is lost over it, and white says why.
@@ -162,25 +170,25 @@ def consequences(state: State) -> tuple[Event, ...]:
     if state.phase is not Phase.REVIEW or state.questions:
         return ()
     try:
-        return (ev.Settled(settlement(state)),)
+        return (ev.Settled(settlement(state, rules)),)
     except NotNow:
         return ()
 
 
-def step(state: State, events: Iterable[Event]) -> tuple[State, tuple[Event, ...]]:
+def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, tuple[Event, ...]]:
     """Return the state after the events and all that follows by itself, and what it is that follows.
 
     All of them belong into the journal together. Raises NotNow; then nothing happened.
     """
     state = fold(events, state)
     followed: list[Event] = []
-    while more := consequences(state):
+    while more := consequences(state, rules):
         state = fold(more, state)
         followed += more
     return state, tuple(followed)
 
 
-def _next(state: State, house: House) -> tuple[Event, ...]:
+def _next(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             return (_opened(state, house),)
@@ -195,7 +203,7 @@ def _next(state: State, house: House) -> tuple[Event, ...]:
             raise NotNow("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
             if not state.questions:
-                settlement(state)  # it did not settle by itself: the rules say why
+                settlement(state, rules)  # it did not settle by itself: the rules say why
             raise NotNow(_what_is_open(state))
 
 
@@ -233,13 +241,22 @@ def _opened(state: State, house: House) -> ev.HandOpened:
     )
 
 
-def _confirmation(state: State, seat: int | None) -> ev.NaturalConfirmed:
-    due = pending_natural(state)
+def _of_seat(command: OfSeat, rules: Profile) -> Event:
+    if command.do == "declare" and not rules.naturals.kinds:
+        raise NotNow(f"{rules.title} has no naturals.")
+    if command.do == "surrender" and not rules.surrender.points:
+        raise NotNow(f"{rules.title} offers no surrender.")
+    event: Event = _OF_SEAT[command.do](seat=command.seat)
+    return event
+
+
+def _confirmation(state: State, seat: int | None, rules: Profile) -> ev.NaturalConfirmed:
+    due = pending_natural(state, rules)
     if due is None:
         raise NotNow("No natural waits to be confirmed.")
     if seat is not None and seat != due:
         raise NotNow(f"The verdict that is due is seat {due}'s, not seat {seat}'s.")
-    verdict = natural_verdict(state, due)
+    verdict = natural_verdict(state, due, rules)
     return ev.NaturalConfirmed(due, *(verdict or (None, 0)))
 
 

@@ -1,23 +1,46 @@
-"""What a hand comes to: pure functions of the state, through the rules core."""
+"""What a hand comes to: pure functions of the state and the rule profile, through the rules core."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from firmware.rules import settle_json
-from firmware.table.errors import NotNow
-from firmware.table.events import ROWS
-from firmware.table.state import Seat, State
+from firmware.rules.errors import RulesError
+from firmware.rules.exchange import hand_from_json, settlement_json
+from firmware.rules.library import parse_profile
+from firmware.rules.profile import Profile
+from firmware.rules.settlement import settle
+from firmware.table.errors import NotNow, TableError
+from firmware.table.events import ROWS, HandOpened
+from firmware.table.state import Ask, Seat, State
+
+
+def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
+    """Return the rules that a hand was opened with: the profile's stored text with the hand's own options.
+
+    Raises TableError where the text is missing or cannot be used: a hand is never settled by other rules.
+    """
+    if text is None:
+        raise TableError(
+            f"The text of the profile {opened.profile} that hand {opened.hand} was opened with is missing."
+        )
+    try:
+        return parse_profile(text.decode()).with_options(opened.options)
+    except (RulesError, UnicodeDecodeError) as error:
+        raise TableError(
+            f"The profile that hand {opened.hand} was opened with cannot be used: {error}."
+        ) from error
 
 
 def hand_json(state: State) -> dict[str, Any]:
     """Return the hand as `feltwatch settle` reads it; unsure cards are "??".
 
-    Raises NotNow between hands.
+    Raises NotNow before the first hand and where no button is known.
     """
     opened = state.opened
     if opened is None:
         raise NotNow("No hand is open; press white to open one.")
+    if state.button is None:
+        raise NotNow("No button seat is known; key the button's seat.")
     return {
         "profile": opened.profile,
         "options": dict(opened.options),
@@ -27,31 +50,32 @@ def hand_json(state: State) -> dict[str, Any]:
     }
 
 
-def settlement(state: State) -> dict[str, Any]:
-    """Return the hand's settlement. Raises NotNow, with the rules' own sentence, where there is none."""
-    if state.button is None:
-        raise NotNow("No button seat is known; key the button's seat.")
-    answer = settle_json(hand_json(state), None)
-    if "error" in answer:
-        raise NotNow(f"The hand cannot be settled: {answer['error']['message']}")
-    return answer
+def settlement(state: State, rules: Profile) -> dict[str, Any]:
+    """Return the hand's settlement, as `feltwatch settle --json` gives it.
+
+    Raises NotNow, with the rules' own sentence, where there is none.
+    """
+    try:
+        return settlement_json(settle(hand_from_json(hand_json(state)), rules))
+    except RulesError as error:
+        raise NotNow(f"The hand cannot be settled: {error}.") from error
 
 
-def pending_natural(state: State) -> int | None:
+def pending_natural(state: State, rules: Profile) -> int | None:
     """Return the seat whose declared natural is to be shown and confirmed next, in settling order.
 
     None while anything else is open, or none waits.
     """
     waiting = {question.seat for question in state.questions}
-    if not waiting or any(question.what != "natural" for question in state.questions):
+    if not waiting or any(question.what is not Ask.NATURAL for question in state.questions):
         return None
-    order = settlement(state)["order"]
+    order = settlement(state, rules)["order"]
     return next((seat for seat in order if seat in waiting), None)
 
 
-def natural_verdict(state: State, seat: int) -> tuple[str, int] | None:
+def natural_verdict(state: State, seat: int, rules: Profile) -> tuple[str, int] | None:
     """Return the kind and value of the natural that a declaring seat's cards bear out, or None."""
-    hands = settlement(state)["hands"]
+    hands = settlement(state, rules)["hands"]
     natural = next((hand["natural"] for hand in hands if hand["seat"] == seat), None)
     return (natural["kind"], natural["value"]) if natural else None
 
