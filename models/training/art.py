@@ -46,27 +46,39 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     (work / "package.json").write_text(
         json.dumps({"private": True, "type": "module", "dependencies": wanted})
     )
-    _run(
+    run_tool(
         ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps"],
         work,
     )
     shutil.copy(Path(__file__).parent / "render_art.mjs", work)
-    _run(["node", "render_art.mjs", str(svg.resolve())], work)
+    run_tool(["node", "render_art.mjs", str(svg.resolve())], work)
     jobs = [(card, png / card.parent.name / f"{card.stem}.png") for card in sorted(svg.glob("*/*.svg"))]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda job: _draw(*job), jobs))
+        list(pool.map(lambda job: draw_svg(*job), jobs))
     return sorted(p for p in png.iterdir() if p.is_dir())
 
 
-def _run(command: list[str], folder: Path) -> None:
+def run_tool(command: list[str], folder: Path) -> None:
+    """Run a program in a folder.
+
+    Raises:
+        ArtError: it failed; the message carries the end of what it said.
+    """
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ArtError(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-300:]}")
 
 
-def _draw(svg: Path, png: Path) -> None:
+def draw_svg(svg: Path, png: Path) -> None:
+    """Draw one card on white paper, `HEIGHT_PX` high.
+
+    Raises:
+        ArtError: the file cannot be drawn.
+    """
     png.parent.mkdir(parents=True, exist_ok=True)
-    _run(["rsvg-convert", "--unlimited", "-a", "-h", str(HEIGHT_PX), "-o", str(png), str(svg)], svg.parent)
+    run_tool(
+        ["rsvg-convert", "--unlimited", "-a", "-h", str(HEIGHT_PX), "-o", str(png), str(svg)], svg.parent
+    )
     picture = cv2.imread(str(png), cv2.IMREAD_UNCHANGED)
     if picture is None:
         raise ArtError(f"{svg.name} of {svg.parent.name} could not be drawn")

@@ -1,0 +1,139 @@
+"""Decks to judge by, never to train on: fetched from npm and Debian under LGPL/GPL, drawn into the cache.
+
+`python -m models.training.unseen` needs npm, rsvg-convert, apt-get and dpkg. Nothing of this art is committed or
+reaches the weights. `ORDINARY` decks have English indices in the usual places; `ODD` ones have unusual colours,
+sizes or places.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+
+from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, run_tool
+from vision.arrays import Image
+from vision.cards import CARDS
+
+FOLDER = CACHE / "unseen"
+_NPM = {"@younestouati/playing-cards-standard-deck": "3.0.0", "svg-cards": "4.0.2"}  # LGPL-3.0, LGPL-2.1
+_DEBIAN = ("gnome-cards-data", "aisleriot")  # GPL-3+
+ORDINARY = (
+    "younestouati",
+    "svg-cards",
+    "anglo",
+    "anglo_bitmap",
+    "anglo_modern",
+    "anglo_poker",
+    "atlasnye",
+    "bellot",
+    "berlin",
+    "gnomangelo",
+    "orell",
+    "paris",
+    "simplistic",
+    "tigullio",
+)
+ODD = (
+    "anglo_modern_4_color",
+    "bonded",
+    "dondorf",
+    "guyenne-classic",
+    "neoclassical",
+    "neoclassical_4_color",
+    "ornamental",
+    "plastic",
+    "tango",
+    "tango_nuevo",
+)
+_GRID_RANKS, _GRID_SUITS = "A23456789TJQK", "cdhs"  # columns and rows of the GNOME decks' sheets
+_NUMBERS = {"A": "1", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
+_SUIT_WORDS = {"c": "club", "d": "diamond", "h": "heart", "s": "spade"}
+
+
+def fetch(cache: Path = CACHE) -> list[Path]:
+    """Fetch and draw all decks; return one folder of 52 PNG files for each.
+
+    Raises:
+        ArtError: a tool is missing or failed.
+    """
+    work = cache / "unseen-work"
+    work.mkdir(parents=True, exist_ok=True)
+    return [*_npm_decks(work), *_gnome_decks(work)]
+
+
+def _npm_decks(work: Path) -> Iterator[Path]:
+    (work / "package.json").write_text(json.dumps({"private": True, "dependencies": _NPM}))
+    run_tool(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], work)
+    modules = work / "node_modules"
+    for code in CARDS:
+        rank, suit = code[0], code[1]
+        number = {"A": "1", "T": "10", "J": "11", "Q": "12", "K": "13"}.get(rank, rank)
+        standard = modules / "@younestouati/playing-cards-standard-deck/cards" / f"{number}{suit}.svg"
+        draw_svg(standard, FOLDER / "younestouati" / f"{code}.png")
+        picture = modules / "svg-cards/png/2x" / f"{_SUIT_WORDS[suit]}_{_NUMBERS.get(rank, rank)}.png"
+        _write(_on_white(picture), FOLDER / "svg-cards" / f"{code}.png")
+    yield FOLDER / "younestouati"
+    yield FOLDER / "svg-cards"
+
+
+def _on_white(path: Path) -> Image:
+    picture = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    if picture is None:
+        raise ArtError(f"{path.name} is missing from its package")
+    alpha = picture[..., 3:].astype(np.float32) / 255 if picture.shape[2] == 4 else np.float32(1)
+    return np.asarray(picture[..., :3] * alpha + 255 * (1 - alpha), np.uint8)
+
+
+def _write(picture: Image, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    width = round(HEIGHT_PX * picture.shape[1] / picture.shape[0])
+    cv2.imwrite(str(path), cv2.resize(picture, (width, HEIGHT_PX), interpolation=cv2.INTER_AREA))
+
+
+def _gnome_decks(work: Path) -> Iterator[Path]:
+    """Draw each sheet of 13 × 5 cards whole and cut it."""
+    if not list(work.glob("*.deb")):
+        run_tool(["apt-get", "download", "-q", *_DEBIAN], work)
+    for package in work.glob("*.deb"):
+        run_tool(["dpkg", "-x", package.name, "debian"], work)
+    for name in (*ORDINARY, *ODD):
+        sheet = work / "debian/usr/share/aisleriot/cards" / f"{name}.svgz"
+        if not sheet.exists():
+            continue
+        plain = work / f"{name}.svg"
+        plain.write_bytes(gzip.decompress(sheet.read_bytes()))
+        drawn = plain.with_suffix(".png")
+        run_tool(["rsvg-convert", "--unlimited", "-a", "-w", "3900", "-o", drawn.name, plain.name], work)
+        picture = _on_white(drawn)
+        h, w = picture.shape[0] / 5, picture.shape[1] / 13
+        for row, suit in enumerate(_GRID_SUITS):
+            for column, rank in enumerate(_GRID_RANKS):
+                top, left = round(row * h), round(column * w)
+                card = picture[top : round((row + 1) * h), left : round((column + 1) * w)]
+                _write(card, FOLDER / name / f"{rank}{suit}.png")
+        yield FOLDER / name
+
+
+@click.command()
+def command() -> None:
+    """Fetch the decks to judge by."""
+    for tool in ("npm", "rsvg-convert", "apt-get", "dpkg"):
+        if shutil.which(tool) is None:
+            raise click.UsageError(f"{tool} is not installed.")
+    try:
+        for folder in fetch():
+            click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
+    except (ArtError, subprocess.SubprocessError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+if __name__ == "__main__":
+    command()
