@@ -237,7 +237,7 @@ class RandomDeck:
         self._ten = "10" if rng.random() < 0.9 else "T"
         self._ten_width = rng.uniform(1.1, 1.55)
         self._colours = _inks(rng)
-        light = rng.randint(225, 255)
+        light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
         self._paper = (round(light * rng.uniform(0.93, 1)), round(light * rng.uniform(0.93, 1)), light)
         self._pip_mm, self._ace_mm = rng.uniform(8, 13), rng.uniform(10, 36)
         self._field = rng.uniform(17, 20.5), rng.uniform(13, 19)
@@ -348,15 +348,24 @@ def _worn(rng: random.Random, mask: Mask) -> Mask:
 
 
 def _inks(rng: random.Random) -> dict[str, Colour]:
-    """Choose the four inks, BGR: near-black and red (dark red included), or one colour per suit."""
+    """Choose the four inks, BGR: near-black and red (dark red included), the usual four colours, or any colours."""
     dark = rng.randint(0, 55)
     black: Colour = (dark, dark, dark)
     red: Colour = (rng.randint(0, 60), rng.randint(0, 55), rng.randint(120, 240))
-    if rng.random() >= 0.18:
+    kind = rng.random()
+    if kind < 0.76:
         return {"c": black, "d": red, "h": red, "s": black}
     green = (rng.randint(10, 60), rng.randint(90, 150), rng.randint(0, 40))
     blue = (rng.randint(150, 230), rng.randint(40, 110), rng.randint(0, 40))
-    return {"c": green, "d": blue, "h": red, "s": black}
+    if kind < 0.88:
+        return {"c": green, "d": blue, "h": red, "s": black}
+    return {s: _any_ink(rng) for s in SUITS}  # so that the suit's shape decides, not its colour
+
+
+def _any_ink(rng: random.Random) -> Colour:
+    hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
+    blue, green, red = (int(v) for v in cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0])
+    return blue, green, red
 
 
 def _without_index(art: PictureDeck, code: str, box: IndexBox) -> Image:

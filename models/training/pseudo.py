@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from models.training.scene import CORNER_FIELDS
-from models.training.train import SIZE_PX, Sample
+from models.training.train import REAL_FILE, SIZE_PX, Sample
 from vision.arrays import Image
 from vision.cards import CARDS, RANKS, SUITS
 from vision.decode import fuse
@@ -195,7 +195,7 @@ def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
         boxes += len(photo.cards)
         indices += int((corners[:, 7] > 0).sum())
         samples += crops(photo, corners, rng)
-    path = folder / "real_crops.npz"
+    path = folder / REAL_FILE
     with path.with_suffix(".new").open("wb") as file:
         np.savez(
             file,

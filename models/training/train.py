@@ -32,6 +32,7 @@ SIZE_PX = 160
 BATCH = 32
 REAL_CROPS = 6  # of each batch, once pseudo-labelled crops exist
 PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
+REAL_FILE = "real_crops.npz"
 _BUFFER = 600  # batches kept to be shown again
 Sample = tuple[Image, NDArray[np.float32]]
 
@@ -147,9 +148,9 @@ class Trainer:
         return parts
 
 
-def real_crops(cache: Path) -> list[Sample]:
-    """Load the pseudo-labelled crops of real photographs, if `models.training.pseudo` has made any."""
-    path = cache / "real_crops.npz"
+def real_crops(folder: Path) -> list[Sample]:
+    """Load the pseudo-labelled crops of real photographs, if `models.training.pseudo` has made any in this run."""
+    path = folder / REAL_FILE
     if not path.exists():
         return []
     stored = np.load(path)
@@ -173,7 +174,7 @@ def run(job: Job) -> Path:
     ]
     for maker in makers:
         maker.start()
-    real: list[Sample] = []
+    real = real_crops(job.folder)
     buffer: list[list[Sample]] = []
     smooth: dict[str, float] = {}
     saved = logged = time.monotonic()
@@ -203,7 +204,7 @@ def run(job: Job) -> Path:
                 if now - saved > 60:
                     trainer.save()
                     saved = now
-                    real = real or real_crops(job.folder)
+                    real = real_crops(job.folder)  # better ones may have come
         trainer.save()
     finally:
         for maker in makers:
