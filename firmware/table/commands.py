@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
-from firmware.rules.profile import Profile
+from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow

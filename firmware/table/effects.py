@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from firmware.rules.cards import CARDS as DECK
+from firmware.rules import CARDS as DECK
+from firmware.rules import SEATS
 from firmware.table import events as ev
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Event, Puck, Row
@@ -19,9 +20,6 @@ from firmware.table.phase import (
     Phase,
 )
 from firmware.table.state import INITIAL, Ask, Card, Seat, State
-
-SEATS: Final = range(1, 6)
-"""Seats with an antenna (HARDWARE.md 7)."""
 
 CARDS: Final = frozenset(card.code for card in DECK)
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from firmware.rules.errors import RulesError
-from firmware.rules.exchange import hand_from_json, settlement_json
-from firmware.rules.library import parse_profile
-from firmware.rules.profile import Profile
-from firmware.rules.settlement import settle
+from firmware.rules import Profile, RulesError, hand_from_json, parse_profile, settle, settlement_json
 from firmware.table.errors import NotNow, TableError
 from firmware.table.events import ROWS, HandOpened
 from firmware.table.state import Ask, Seat, State

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.rules.cards import CARDS
-from firmware.rules.exchange import settle_json
-from firmware.rules.library import load_profile, profile_toml
+from firmware.rules import CARDS, load_profile, profile_toml, settle_json
 from firmware.table import Ask, NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.commands import House, decide, parse_command, step
