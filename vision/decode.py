@@ -32,6 +32,7 @@ _MERGE_DISTANCE = 6.5
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
+_CLEARLY_THERE = 2.0  # log-odds of a card's presence above which it is not passed over
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,12 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     return bool(apart < _MERGE_DISTANCE * indices.sizes[j].mean())
 
 
-def name(found: list[Cluster]) -> list[Named]:
-    """Name all clusters together, each card at most once; clusters that are likelier no card are left out."""
+def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
+    """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
+
+    With `conflicts`, a clear cluster that is left without a name because its card is taken is given that name all
+    the same, with a margin of 0: two places claim one card, and somebody has to look.
+    """
     if not found:
         return []
     n = len(found)
@@ -181,6 +186,9 @@ def name(found: list[Cluster]) -> list[Named]:
         if column < len(CARDS):
             margin, others = _margin(matrix, int(row), int(column), best)
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
+        elif conflicts and found[row].presence > _CLEARLY_THERE:
+            best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
+            named.append(Named(found[row], best_three[0], 0.0, best_three))
     return named
 
 

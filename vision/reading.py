@@ -162,7 +162,7 @@ def read(
     indices = indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     others: list[Other] = []
-    for named in name(clusters(indices)):
+    for named in name(clusters(indices), conflicts=True):
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
         home = _zone_of(card.middle, layout)

@@ -1,0 +1,95 @@
+"""Naming cards together: pairing, merging, one card once, margins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from vision.cards import CARDS
+from vision.decode import clusters, fuse, name
+from vision.reader import NO_INDICES, Floats, Indices, log_softmax
+
+
+def _logp(**weights: float) -> Floats:
+    """Log-probabilities that prefer the cards named, by nats over all others."""
+    x = np.zeros(52)
+    for card, nats in weights.items():
+        x[CARDS.index(card)] = nats
+    return log_softmax(x)
+
+
+def _index(
+    x: float, y: float, logp: Floats, turn_deg: float = 0, heat: float = 0.95, size: float = 35
+) -> Indices:
+    turn = math.radians(turn_deg)
+    return Indices(
+        np.array([[x, y]]),
+        np.array([heat]),
+        logp[None],
+        np.array([[math.cos(turn), math.sin(turn)]]),
+        np.array([size]),
+    )
+
+
+def _card(x: float, y: float, logp: Floats, turn_deg: float = 0) -> list[Indices]:
+    """Return both indices of a card at 2 px/mm whose upper left index stands at (x, y) before it is turned."""
+    turn = math.radians(turn_deg)
+    across = np.array([math.cos(turn), math.sin(turn)])
+    step = 100 * across + 126 * np.array([-across[1], across[0]])
+    return [_index(x, y, logp, turn_deg), _index(x + step[0], y + step[1], logp, turn_deg + 180)]
+
+
+def test_nothing_seen_is_nothing_named() -> None:
+    assert name(clusters(NO_INDICES)) == []
+    assert len(fuse(NO_INDICES)) == 0
+
+
+@pytest.mark.parametrize("turn", range(0, 360, 45))
+def test_two_indices_of_one_card_are_one_card_at_any_turn(turn: int) -> None:
+    found = clusters(Indices.joined(_card(300, 300, _logp(Th=9), turn)))
+    assert [len(c.members) for c in found] == [2]
+    (named,) = name(found)
+    assert named.card == "Th"
+
+
+def test_two_cards_of_different_names_side_by_side_are_two_cards() -> None:
+    seen = Indices.joined(_card(100, 100, _logp(Th=9)) + _card(237, 100, _logp(As=9)))
+    assert sorted(n.card for n in name(clusters(seen))) == ["As", "Th"]
+
+
+def test_a_misread_neighbour_in_a_fan_is_not_swallowed_by_the_card_it_is_taken_for() -> None:
+    fan = Indices.joined([_index(100, 100, _logp(Th=6)), _index(130, 102, _logp(Th=5, Td=4.5), turn_deg=3)])
+    assert sorted(n.card for n in name(clusters(fan))) == ["Td", "Th"]
+
+
+def test_each_card_is_named_once_and_a_second_claim_makes_both_doubtful() -> None:
+    far = Indices.joined([_index(100, 100, _logp(Th=8)), _index(900, 100, _logp(Th=8, Td=2))])
+    (named,) = name(clusters(far))
+    assert named.margin < 1
+
+
+def test_two_places_that_claim_one_card_are_both_shown_where_conflicts_are_asked_for() -> None:
+    far = Indices.joined([_index(100, 100, _logp(Th=8)), _index(900, 100, _logp(Th=8, Td=2))])
+    named = name(clusters(far), conflicts=True)
+    assert [n.card for n in named] == ["Th", "Th"]
+    assert all(n.margin < 1 for n in named)
+    assert named[1].candidates[:2] == ("Th", "Td")
+
+
+def test_one_place_seen_at_two_scales_is_one_index() -> None:
+    both = fuse(Indices.joined([_index(100, 100, _logp(Th=3)), _index(103, 101, _logp(Th=2, Td=2), size=40)]))
+    assert len(both) == 1
+    assert CARDS[int(both.logp[0].argmax())] == "Th"
+
+
+def test_the_margin_is_what_another_name_would_cost_and_the_candidates_come_with_it() -> None:
+    (clear,) = name(clusters(_index(100, 100, _logp(Th=9, Td=2))))
+    (doubtful,) = name(clusters(_index(100, 100, _logp(Th=3, Td=2))))
+    assert clear.margin > 4 > 2 > doubtful.margin > 0
+    assert doubtful.candidates[:2] == ("Th", "Td")
+
+
+def test_a_faint_trace_of_a_card_is_not_named() -> None:
+    assert name(clusters(_index(100, 100, _logp(), heat=0.21))) == []

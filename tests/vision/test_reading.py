@@ -1,0 +1,105 @@
+"""Whole tables through the real network: rendered and photographed decks, in every state a table may be in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vision.decks import PhotoDeck
+from vision.errors import NoMarkersError
+from vision.layout import TableLayout
+from vision.reader import CardReader
+from vision.reading import TableReading, confidence, read
+from vision.render import FACE_DOWN, Conditions, deal, render_table
+
+SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
+
+
+@pytest.fixture(scope="module")
+def reader() -> CardReader:
+    return CardReader()
+
+
+def _cards(reading: TableReading) -> dict[tuple[str, str], list[str]]:
+    return {(z.place, z.row): [c.card for c in z.cards] for z in reading.zones}
+
+
+def _truth(hands: dict[str, dict[str, list[str]]]) -> dict[tuple[str, str], list[str]]:
+    return {(place, row): cards for place, rows in hands.items() for row, cards in rows.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_52_cards_of_a_rendered_table_are_read_in_their_order(
+    seed: int, layout: TableLayout, reader: CardReader
+) -> None:
+    hands = deal(np.random.default_rng(seed), layout)
+    reading = read(render_table(hands, layout, seed=seed, scale=SCALE).frame, layout, reader)
+    assert _cards(reading) == _truth(hands)
+    assert all(c.sure for z in reading.zones for c in z.cards)
+
+
+def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout, reader: CardReader) -> None:
+    hands = deal(np.random.default_rng(5), layout)
+    deck = PhotoDeck.from_folder(shared / "bidly_cards")
+    reading = read(render_table(hands, layout, deck, seed=5, scale=SCALE).frame, layout, reader)
+    right = sum(len(set(cards) & set(_truth(hands)[key])) for key, cards in _cards(reading).items())
+    wrong = [c for z in reading.zones for c in z.cards if c.sure and c.card not in hands[z.place][z.row]]
+    assert right >= 51
+    assert not wrong
+
+
+def test_an_empty_table_has_no_cards(layout: TableLayout, reader: CardReader) -> None:
+    reading = read(render_table({}, layout, scale=SCALE).frame, layout, reader)
+    assert all(not z.cards for z in reading.zones)
+    assert len(reading.zones) == 12
+    assert not reading.others
+
+
+def test_cards_face_down_are_not_read(layout: TableLayout, reader: CardReader) -> None:
+    hands = {"A": {"front": [FACE_DOWN] * 3, "back": ["As", FACE_DOWN, "Th", "2c", "9d"]}}
+    reading = _cards(read(render_table(hands, layout, scale=SCALE).frame, layout, reader))
+    assert reading["A", "front"] == []
+    assert reading["A", "back"] == ["As", "Th", "2c", "9d"]
+
+
+def test_a_cards_corners_are_where_it_lies(layout: TableLayout, reader: CardReader) -> None:
+    hands = deal(np.random.default_rng(7), layout, ["B"])
+    scene = render_table(hands, layout, seed=7, scale=SCALE)
+    laid = {c.code: c.corners.mean(axis=0) for c in scene.cards}
+    for zone in read(scene.frame, layout, reader).zones:
+        for card in zone.cards:
+            assert np.linalg.norm(card.corners.mean(axis=0) - laid[card.card]) < 12
+
+
+def test_a_card_hidden_by_its_neighbour_is_missed_or_asked_about_but_never_made_up(
+    layout: TableLayout, reader: CardReader
+) -> None:
+    untidy = Conditions(overlapped=1.0, overlap_mm=40, shift_mm=5, turn_deg=6)
+    hands = deal(np.random.default_rng(11), layout)
+    reading = read(render_table(hands, layout, seed=11, conditions=untidy, scale=SCALE).frame, layout, reader)
+    for zone in reading.zones:
+        assert {c.card for c in zone.cards if c.sure} <= set(hands[zone.place][zone.row])
+
+
+def test_a_picture_without_the_felt_is_told_in_a_sentence(layout: TableLayout, reader: CardReader) -> None:
+    with pytest.raises(NoMarkersError, match="marker"):
+        read(np.full((900, 1200, 3), 90, np.uint8), layout, reader)
+
+
+def test_confidence_grows_with_the_margin_and_stays_a_probability() -> None:
+    values = [confidence(m) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
+    assert values == sorted(values)
+    assert 0 < values[0] < values[-1] <= 1
+
+
+def test_the_reading_as_json_names_every_zone_and_stage(layout: TableLayout, reader: CardReader) -> None:
+    reading = read(
+        render_table({"A": {"front": ["As"]}}, layout, scale=SCALE).frame, layout, reader
+    ).to_json()
+    assert reading.keys() == {"size", "markers", "zones", "others", "verdicts", "ms"}
+    assert len(reading["zones"]) == 12
+    (card,) = next(z for z in reading["zones"] if (z["place"], z["row"]) == ("A", "front"))["cards"]
+    assert card["card"] == "As"
+    assert len(card["corners"]) == 4
