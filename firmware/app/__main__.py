@@ -1,0 +1,3 @@
+from firmware.app.main import main
+
+main()

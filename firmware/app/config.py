@@ -1,0 +1,148 @@
+"""The appliance's configuration: one TOML file, checked as a whole, defaults for the reference build.
+
+data = "/var/lib/feltwatch"
+profile = "washington-1-unit"
+unit = 100                      # cents a point
+
+[[seats]]
+seat = 1
+place = "A"
+player = "Ann"
+stack = 20000                   # cents, at the first hand; absent: uncapped
+
+[camera]
+kind = "uvc"
+device = "/dev/v4l/by-id/usb-camera"
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from firmware.app.errors import ConfigError
+from firmware.devices.puck_serial import STABLE_NAME
+
+DATA: Final = Path("/var/lib/feltwatch")
+SOCKET: Final = "table.sock"
+"""The table's socket, in the data folder: the page finds it there."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class SeatConfig(_Section):
+    """A seat that plays."""
+
+    seat: int = Field(ge=1, le=5)
+    place: Literal["A", "B", "C", "D"]
+    player: str = Field(default="", max_length=40)
+    stack: int | None = Field(default=None, ge=0)
+
+    @property
+    def name(self) -> str:
+        """The player's name, or the seat's."""
+        return self.player or f"Seat {self.seat}"
+
+
+class PuckConfig(_Section):
+    """The puck reader: its port, and the tag ids of the disks in hex."""
+
+    port: str = STABLE_NAME
+    dealer: tuple[str, ...] = ()
+    action: tuple[str, ...] = ()
+
+
+class CameraConfig(_Section):
+    """The camera. `files`: a picture or a folder of pictures, one after another, in the place of a camera."""
+
+    kind: Literal["uvc", "files"] = "uvc"
+    device: Path = Path("/dev/feltwatch-camera")
+    layout: Path | None = None
+    """The felt's layout, a TOML file; the product's own without one."""
+
+
+class TimesConfig(_Section):
+    """Seconds."""
+
+    turn_up: float = Field(default=3.0, ge=0, le=60)
+    """From the showdown signal to the first look: the cards are being turned up."""
+    reading: float = Field(default=20.0, gt=0, le=300)
+    """A reading that takes longer is given up, and the reading process replaced."""
+    reading_start: float = Field(default=60.0, gt=0, le=300)
+    """The same for the reading process's start: it opens the camera and loads the model."""
+
+
+class UiConfig(BaseModel):
+    """The page's own section: `feltwatch ui` checks it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+_SEATS: Final = (
+    SeatConfig(seat=1, place="A"),
+    SeatConfig(seat=2, place="B"),
+    SeatConfig(seat=3, place="C"),
+    SeatConfig(seat=4, place="D"),
+)
+
+
+class Config(_Section):
+    """The whole configuration."""
+
+    data: Path = DATA
+    profile: str = "washington-1-unit"
+    options: dict[str, JsonValue] = Field(default_factory=dict)
+    unit: int = Field(default=100, ge=1)
+    seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=4)
+    puck: PuckConfig = PuckConfig()
+    camera: CameraConfig = CameraConfig()
+    times: TimesConfig = TimesConfig()
+    gpiochip: int | None = None
+    ui: UiConfig = UiConfig()
+
+    @model_validator(mode="after")
+    def _each_its_own(self) -> Self:
+        for what in ("seat", "place"):
+            values = [getattr(seat, what) for seat in self.seats]
+            if len(set(values)) != len(values):
+                raise ValueError(f"two seats share one {what}; give each its own")
+        stacks = {seat.name: seat.stack for seat in self.seats}
+        if any(stacks[seat.name] != seat.stack for seat in self.seats):
+            raise ValueError("one player has two different stacks; give the same at both seats")
+        return self
+
+    @property
+    def socket(self) -> Path:
+        """The table's Unix socket."""
+        return self.data / SOCKET
+
+
+def load_config(path: Path | None = None, **overrides: Any) -> Config:
+    """Return the configuration of a file (without one, the defaults), with some values overridden.
+
+    Raises ConfigError with a sentence that names the file and the key.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"The configuration {path} cannot be read: {error.strerror}.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"The configuration {path} is no TOML: {error}.") from error
+    values |= {key: value for key, value in overrides.items() if value is not None}
+    try:
+        # By way of JSON, whose types are TOML's: strict about 1 and "1", while an array may become a tuple.
+        return Config.model_validate_json(json.dumps(values, default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        why = first["msg"].removeprefix("Value error, ")
+        name = f"The configuration {path}" if path else "The configuration"
+        raise ConfigError(f"{name} cannot be used: {where + ': ' if where else ''}{why}.") from error

@@ -1,0 +1,27 @@
+"""Which lamps a state lights: a lamp is on where its button does something now."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from firmware.devices.panel import LampName, Light
+from firmware.table import Ask, Phase, State
+from firmware.table.phase import BETWEEN_HANDS
+
+WHITE_GOES_ON: Final = BETWEEN_HANDS | {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
+
+
+def lights(state: State, trouble: bool) -> dict[LampName, Light]:
+    """Return the panel for a state; `trouble`: something does not work.
+
+    Green blinks while a natural waits for it: the one lamp that asks for a press.
+    """
+    asked = {question.what for question in state.questions}
+    shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
+    if state.phase in WHITE_GOES_ON:
+        shown["next"] = Light.ON
+    if asked == {Ask.NATURAL}:
+        shown["confirm"] = Light.BLINK
+    if state.phase is Phase.REVIEW:
+        shown["reject"] = Light.ON
+    return shown

@@ -1,0 +1,18 @@
+"""The journal's clock on the box."""
+
+from __future__ import annotations
+
+from firmware.devices.clock import SystemClock
+from firmware.table.moment import Clock, Moment
+
+
+def box_clock() -> Clock:
+    """Return a clock that tells the system's time and what it is worth."""
+    clock = SystemClock()
+
+    def now() -> Moment:
+        reading = clock.read()
+        state = "stepped_back" if reading.jumped_ms < 0 else reading.state
+        return Moment(reading.boot, reading.monotonic_ns, reading.wall_ms, state)
+
+    return now

@@ -1,0 +1,122 @@
+"""The simulated players: a seeded deck, hands set as people set them, now and then a natural, a foul, a surrender."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from firmware.rules import CARDS, SUITS, Card, Profile, Rows, foul
+from firmware.table.events import ROWS
+
+NATURAL_DEALT: Final = 0.08
+"""The share of hands in which one seat is dealt a natural; by chance it would be one in a hundred and fifty."""
+DECLARED: Final = 0.9
+"""The share of naturals that their players notice."""
+FALSELY_DECLARED: Final = 0.02
+FOULED: Final = 0.04
+SURRENDERED: Final = 0.03
+"""Shares of the hands at a seat."""
+
+_BACKS_TRIED: Final = 40
+
+
+@dataclass(frozen=True)
+class SetHand:
+    """One seat's cards as its player sets them, and what the player says."""
+
+    rows: Rows
+    declares: bool = False
+    surrenders: bool = False
+
+    @property
+    def shown(self) -> dict[str, list[str]]:
+        """The cards that are turned up, by row: none where the player surrendered."""
+        if self.surrenders:
+            return {}
+        return {row: [card.code for card in cards] for row, cards in zip(ROWS, self.rows, strict=True)}
+
+    @property
+    def truth(self) -> dict[str, str]:
+        """The same as texts."""
+        return {row: " ".join(cards) for row, cards in self.shown.items()}
+
+
+class Players:
+    """Deals and sets hands under a profile; the same seed gives the same hands."""
+
+    def __init__(self, seed: int, rules: Profile) -> None:
+        self._rng = random.Random(seed)
+        self._rules = rules
+
+    def deal(self, seats: Sequence[int]) -> dict[int, SetHand]:
+        """Shuffle, deal thirteen cards to each seat, and let the players set them."""
+        rng = self._rng
+        deck = list(CARDS)
+        rng.shuffle(deck)
+        dealt: dict[int, list[Card]] = {}
+        if self._rules.naturals.kinds and rng.random() < NATURAL_DEALT:
+            lucky = rng.choice(list(seats))
+            dealt[lucky] = _natural(rng)
+            deck = [card for card in deck if card not in dealt[lucky]]
+        for seat in seats:
+            if seat not in dealt:
+                dealt[seat], deck = deck[:13], deck[13:]
+        return {seat: self._set(dealt[seat]) for seat in seats}
+
+    def _set(self, cards: list[Card]) -> SetHand:
+        rng, rules = self._rng, self._rules
+        surrenders = bool(rules.surrender.points) and rng.random() < SURRENDERED
+        rows = arrange(cards, rules, rng)
+        if rng.random() < FOULED:
+            rows = Rows(rows.front, rows.back, rows.middle)
+        holds = rules.natural_ranking[rules.natural_finder.bits(*rows)] is not None
+        declares = bool(rules.naturals.kinds) and rng.random() < (DECLARED if holds else FALSELY_DECLARED)
+        return SetHand(rows, declares=declares and not surrenders, surrenders=surrenders)
+
+
+def arrange(cards: Sequence[Card], rules: Profile, rng: random.Random) -> Rows:
+    """Set thirteen cards well, if not perfectly: among the strongest backs, the best front and middle that fit."""
+    scale = rules.scale
+    backs = sorted(combinations(cards, 5), key=scale.five, reverse=True)[:_BACKS_TRIED]
+    best: tuple[int, Rows] | None = None
+    for back in backs:
+        for rows in _fronts_and_middles(cards, back):
+            value = 2 * scale.three(rows.front) + scale.five(rows.middle) + scale.five(rows.back)
+            value += rng.randrange(200)  # nobody sets the same hand the same way twice
+            if (best is None or value > best[0]) and foul(rows, rules) is None:
+                best = (value, rows)
+    if best is not None:
+        return best[1]
+    weakest = sorted(cards, key=lambda card: card.rank)
+    return Rows(tuple(weakest[:3]), tuple(weakest[3:8]), tuple(weakest[8:]))
+
+
+def _fronts_and_middles(cards: Sequence[Card], back: tuple[Card, ...]) -> Iterator[Rows]:
+    rest = [card for card in cards if card not in back]
+    for middle in combinations(rest, 5):
+        yield Rows(tuple(card for card in rest if card not in middle), middle, back)
+
+
+def _natural(rng: random.Random) -> list[Card]:
+    """Return thirteen cards that are a natural in every game that has any."""
+    by_text = {card.code: card for card in CARDS}
+    ranks = rng.sample("23456789TJQKA", 13)
+    match rng.choice(("dragon", "six_pairs", "three_flushes")):
+        case "dragon":
+            codes = [rank + rng.choice(SUITS) for rank in ranks]
+        case "six_pairs":
+            codes = [rank + suit for rank in ranks[:6] for suit in rng.sample(SUITS, 2)]
+            codes.append(ranks[6] + rng.choice(SUITS))
+        case _:
+            suits = rng.sample(SUITS, 3)
+            sizes = zip(suits, (3, 5, 5), strict=True)
+            codes = [rank + suit for suit, size in sizes for rank in rng.sample("23456789TJQKA", size)]
+    return [by_text[code] for code in codes]
+
+
+def truth_json(hands: Mapping[int, SetHand]) -> dict[str, dict[str, str]]:
+    """Return what lies on the table, by seat and row."""
+    return {str(seat): hand.truth for seat, hand in hands.items()}

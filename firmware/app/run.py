@@ -1,0 +1,65 @@
+"""`feltwatch run`: the table process on real devices. UNTESTED on hardware."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from functools import partial
+from pathlib import Path
+
+import click
+
+from firmware.app.config import Config, load_config
+from firmware.app.errors import AppError, ConfigError
+
+
+@click.command("run")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    help="The folder of the record.  [default: /var/lib/feltwatch]",
+)
+def command(config_file: Path | None, data: Path | None) -> None:
+    """Run the table: camera, puck reader, buttons and lamps, until it is stopped.
+
+    A device that is not there is shown as a fault and waited for; the hand goes on, keyed on the page.
+    """
+    from firmware.table import TableError
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    try:
+        run(load_config(config_file, data=data))
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def run(config: Config) -> None:
+    """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
+    from firmware.app.equipment import make_camera, open_devices
+    from firmware.app.house import house_rules, prepare_house
+    from firmware.app.moments import box_clock
+    from firmware.app.reading_child import ReaderSpec
+    from firmware.app.reading_process import ReadingProcess
+    from firmware.app.table_process import TableProcess
+    from firmware.table.journal import Journal
+
+    house_rules(config)  # what is wrong with it is said before anything is made
+    spec = ReaderSpec(config.data, partial(make_camera, config.camera), config.camera.layout)
+    times = config.times
+    with Journal(config.data, box_clock()) as journal:
+        table = TableProcess(
+            config.data,
+            journal,
+            prepare_house(config, journal),
+            open_devices(config),
+            ReadingProcess(spec, within=times.reading, start_within=times.reading_start),
+            config.socket,
+            times.turn_up,
+        )
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: table.stop())
+        table.run()

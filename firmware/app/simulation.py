@@ -1,0 +1,132 @@
+"""The simulated table: what stands in the room. It is driven from outside, and the product on it never knows.
+
+A pty speaks the puck reader's protocol, mock pins bounce like buttons, and the reading process's camera looks at
+rendered frames. Everything between these far ends and the page is what runs on the box.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+
+from firmware.app.config import Config
+from firmware.app.house import prepare_house
+from firmware.app.moments import box_clock
+from firmware.app.reading_child import ReaderSpec
+from firmware.app.reading_process import ReadingProcess
+from firmware.app.table_process import Devices, TableProcess
+from firmware.devices.camera import FrameSource
+from firmware.devices.gpio import GpioButtons, GpioLamps
+from firmware.devices.puck_line import PuckLine
+from firmware.devices.puck_serial import SerialPuck
+from firmware.devices.simulated.camera import SimulatedCamera
+from firmware.devices.simulated.panel import SimulatedPanel
+from firmware.devices.simulated.puck import SimulatedPuck
+from firmware.table.journal import Journal
+from vision.layout import TableLayout
+from vision.render import Hands, render_table
+
+VIEW: Final = "view.npy"
+
+
+def camera_on(view: Path) -> FrameSource:
+    """Make a camera that sees whatever picture lies in a file; the reading process makes its own of it."""
+    return SimulatedCamera(partial(np.load, view))
+
+
+class SimulatedTable:
+    """A felt with a camera above it, a puck reader, three buttons, and the table process of the product.
+
+    >>> with SimulatedTable(config, room, seed=1) as table:  # doctest: +SKIP
+    ...     table.puck.move_to(2)
+    ...     table.lay({"A": {"front": ["As", "Ah", "Kd"]}})
+    ...     table.panel.press("next")
+    """
+
+    def __init__(self, config: Config, room: Path, seed: int) -> None:
+        """`room`: a folder for what the camera sees. Raises AppError, TableError."""
+        self._view = room / VIEW
+        self._layout = TableLayout.load(config.camera.layout)
+        self._pictures = np.random.default_rng(seed)
+        self._seed = seed
+        self.clear()
+        self._journal = Journal(config.data, box_clock())
+        try:
+            self.house = prepare_house(config, self._journal)
+            self.puck = SimulatedPuck()
+            self.panel = SimulatedPanel(seed=seed)
+            self.readings = ReadingProcess(
+                ReaderSpec(config.data, partial(camera_on, self._view), config.camera.layout),
+                within=config.times.reading,
+                start_within=config.times.reading_start,
+            )
+            buttons = GpioButtons(self.panel.pins, self.panel.factory)
+            self.process = TableProcess(
+                config.data,
+                self._journal,
+                self.house,
+                Devices(
+                    SerialPuck(PuckLine(self.puck.disks, seats=range(1, 6)), self.puck.port),
+                    buttons,
+                    GpioLamps(self.panel.pins, self.panel.factory),
+                    lambda: {"buttons": buttons.fault} if buttons.fault else {},
+                ),
+                self.readings,
+                config.socket,
+                config.times.turn_up,
+            )
+        except BaseException:
+            self._journal.close()
+            raise
+        self.failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="table")
+
+    # what people do on the felt
+
+    def lay(self, hands: Hands) -> None:
+        """Lay these cards, by place and row, face up; the camera sees them from now on."""
+        self._show(render_table(hands, self._layout, seed=self._pictures).frame)
+
+    def clear(self) -> None:
+        """Collect all cards."""
+        if not hasattr(self, "_empty"):
+            self._empty = render_table({}, self._layout, seed=self._seed).frame
+        self._show(self._empty)
+
+    def _show(self, frame: np.typing.NDArray[np.uint8]) -> None:
+        """Put a frame before the camera, whole or not at all."""
+        new = self._view.with_name(f".{VIEW}")
+        with new.open("wb") as file:
+            np.save(file, frame)
+        new.rename(self._view)
+
+    # the product on it
+
+    def _run(self) -> None:
+        try:
+            self.process.run()
+        except BaseException as error:
+            self.failure = error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.stop()
+        self._thread.join()
+        self.puck.close()
+        self._journal.close()
+
+
+def by_place(seats: Mapping[int, str], shown: Mapping[int, Mapping[str, list[str]]]) -> Hands:
+    """Return cards by place for `lay`, given each seat's place and its rows."""
+    return {seats[seat]: rows for seat, rows in shown.items()}

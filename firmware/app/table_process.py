@@ -1,0 +1,355 @@
+"""The table process: one thread with a queue owns the state, the journal and the lamps.
+
+Devices, the reading process and the socket only put into the queue. Every event is in the journal before anything
+is shown, lit or answered. What devices say is kept as it stands now and brought into the journal level by level
+(`_catch_up`), so that a write that failed is made up for and nothing is repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from firmware.app.inputs import ReaderState, ReadingDone, ReadingJob, ReadingLost, Request, Stop
+from firmware.app.lights import lights
+from firmware.app.reading_events import reading_failed, reading_taken
+from firmware.app.socket_server import CommandSocket
+from firmware.devices.errors import DeviceError
+from firmware.devices.panel import ButtonName, Buttons, Lamps, Press
+from firmware.devices.puck import PuckReader, PuckReading, PuckState
+from firmware.rules import Profile
+from firmware.table import NotNow, Phase, State, TableError, apply
+from firmware.table import events as ev
+from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
+from firmware.table.journal import TABLE, Journal, JournalReader
+from firmware.table.phase import OPEN
+from firmware.table.settling import natural_verdict, pending_natural, rules_of
+
+log = logging.getLogger(__name__)
+
+TICK: Final = 0.1
+"""Seconds between two looks at the clock when nothing happens."""
+PUCK_GRACE: Final = 2.0
+"""Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
+RETRY: Final = 1.0
+"""Seconds before something that could not be written is tried again."""
+ANSWER_WITHIN: Final = 10.0
+"""Seconds that a command may wait for its answer."""
+
+BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
+    "next": Next(actor="button"),
+    "confirm": Confirm(actor="button"),
+    "reject": LookAgain(actor="button"),
+}
+
+
+class Readings(Protocol):
+    """What asks for readings: `ReadingProcess`."""
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin; `put` gets `ReaderState`, `ReadingDone` and `ReadingLost`."""
+
+    def request(self, job: ReadingJob) -> None:
+        """Ask for a reading."""
+
+    def close(self) -> None:
+        """End."""
+
+
+@dataclass
+class Devices:
+    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts."""
+
+    puck: PuckReader | None
+    buttons: Buttons | None
+    lamps: Lamps | None
+    trouble: Callable[[], Mapping[str, str]] = dict
+
+
+class TableProcess:
+    """One table. Build it, `run` it on a thread, `stop` it from any other."""
+
+    def __init__(
+        self,
+        data: Path,
+        journal: Journal,
+        house: House,
+        devices: Devices,
+        readings: Readings,
+        socket: Path,
+        turn_up: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Recover the state from the journal. `turn_up`: seconds from the showdown signal to the first look.
+
+        Raises TableError where the record cannot be gone on with, SocketError.
+        """
+        self._journal = journal
+        self._house = house
+        self._devices = devices
+        self._readings = readings
+        self._turn_up = turn_up
+        self._clock = clock
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.state: State = journal.recover()
+        self._rules = self._rules_now(JournalReader(data))
+        self._puck: PuckReading | None = None
+        self._puck_known_at = clock()
+        self._reader_trouble = ""
+        self._lamp_trouble = ""
+        self._button_trouble = ""
+        self._record_trouble = ""
+        self._retry_at = 0.0
+        self._showdown_at: float | None = None
+        self._job: int | None = None
+        self._jobs = 0
+        self._green: tuple[float, int] | None = None
+        self._socket = CommandSocket(socket, self.ask)
+
+    def _rules_now(self, reader: JournalReader) -> Profile:
+        opened = self.state.opened
+        if opened is None or self.state.phase not in OPEN:
+            return self._house.rules
+        return rules_of(opened, reader.content(opened.profile_hash))
+
+    # ---- from other threads ----
+
+    def put(self, item: Any) -> None:
+        """Take what a device or the reading process has to say."""
+        self._queue.put(item)
+
+    def ask(self, line: bytes) -> dict[str, Any]:
+        """Judge and do a command, and return its answer: once it is durable, or refused."""
+        request = Request(line)
+        self._queue.put(request)
+        try:
+            return request.answer.result(ANSWER_WITHIN)
+        except TimeoutError:
+            return {
+                "ok": False,
+                "error": "The table did not answer in time; look at the page, then try again.",
+            }
+
+    def stop(self) -> None:
+        """Ask `run` to return."""
+        self._queue.put(Stop())
+
+    # ---- the one thread ----
+
+    def run(self) -> None:
+        """Run until `stop`. Raises JournalError if not even the start can be written down."""
+        try:
+            self._do([ev.TableStarted(self._house.software)], TABLE)
+            self._start_devices()
+            self._socket.start()
+            while not isinstance(item := self._next_input(), Stop):
+                if item is not None:
+                    self._take(item)
+                self._catch_up()
+        finally:
+            self._socket.close()
+            for device in (self._devices.puck, self._devices.buttons, self._readings, self._devices.lamps):
+                if device is not None:
+                    device.close()
+            self._refuse_waiting()
+
+    def _next_input(self) -> Any:
+        try:
+            return self._queue.get(timeout=TICK)
+        except queue.Empty:
+            return None
+
+    def _refuse_waiting(self) -> None:
+        while not self._queue.empty():
+            item = self._queue.get()
+            if isinstance(item, Request):
+                item.answer.set_result({"ok": False, "error": "The table process is being stopped."})
+
+    def _start_devices(self) -> None:
+        if self._devices.lamps is not None:
+            try:
+                self._devices.lamps.start()
+            except DeviceError as error:
+                self._devices.lamps, self._lamp_trouble = None, str(error)
+        if self._devices.buttons is not None:
+            try:
+                self._devices.buttons.start(self.put)
+            except DeviceError as error:
+                self._button_trouble = str(error)
+        if self._devices.puck is not None:
+            self._devices.puck.start(self.put)
+        self._readings.start(self.put)
+
+    def _take(self, item: Any) -> None:
+        match item:
+            case Request():
+                self._answer(item.line, item.answer)
+            case Press():
+                self._pressed(item)
+            case PuckReading():
+                self._puck = item
+            case ReaderState():
+                self._reader_trouble = item.trouble
+            case ReadingDone() | ReadingLost():
+                self._read(item)
+
+    # ---- doing ----
+
+    def _do(self, events: Iterable[ev.Event], actor: str) -> int:
+        """Make events happen: in the journal, then in the state, then on the lamps.
+
+        Raises NotNow, JournalError; then nothing happened.
+        """
+        events = list(events)
+        state, followed = step(self.state, events, self._rules)
+        seq = self._journal.append(events, actor, followed)
+        self.state = state
+        if any(isinstance(event, ev.HandOpened) for event in events):
+            self._rules = self._house.rules
+        self._record_trouble = ""
+        self._show()
+        return seq
+
+    def _try(self, events: Iterable[ev.Event], actor: str) -> bool:
+        """Do what no person waits for; if it cannot be written now, `_catch_up` comes back to it."""
+        try:
+            self._do(events, actor)
+        except TableError as error:
+            if str(error) != self._record_trouble:
+                log.error("%s", error)
+            self._record_trouble = str(error)
+            self._retry_at = self._clock() + RETRY
+            self._show()
+            return False
+        return True
+
+    def _show(self) -> None:
+        if self._devices.lamps is None:
+            return
+        trouble = bool(self.state.faults or self._record_trouble)
+        try:
+            self._devices.lamps.show(lights(self.state, trouble))
+            self._lamp_trouble = ""
+        except DeviceError as error:
+            self._lamp_trouble = str(error)
+
+    # ---- people ----
+
+    def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
+        try:
+            command = parse_command(line)
+            seq = self._do(decide(self.state, command, self._house, self._rules), command.actor)
+        except TableError as error:
+            answer.set_result({"ok": False, "error": str(error)})
+        except Exception:
+            log.exception("a command met a fault of ours: %r", line)
+            answer.set_result({"ok": False, "error": "The table met an error of its own; look at its log."})
+        else:
+            answer.set_result({"ok": True, "seq": seq})
+
+    def _pressed(self, press: Press) -> None:
+        try:
+            if not self._counts(press):
+                return
+            self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), "button")
+        except NotNow as error:
+            log.info("%s does nothing: %s", press.button, error)
+        except TableError as error:
+            self._record_trouble = str(error)
+            log.error("%s could not be done: %s", press.button, error)
+            self._show()
+
+    def _counts(self, press: Press) -> bool:
+        """Say whether a press is one for its button.
+
+        One press of green accepts a natural that the cards bear out; what they do not bear out asks for press and
+        hold. The hold belongs to the natural that was shown when the button went down, never to the next one.
+        """
+        due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
+        if due is None:
+            return not press.held
+        borne_out = natural_verdict(self.state, due, self._rules) is not None
+        if press.held:
+            return not borne_out and self._green == (press.at, due)
+        self._green = (press.at, due)
+        return borne_out
+
+    # ---- the camera ----
+
+    def _read(self, answer: ReadingDone | ReadingLost) -> None:
+        if answer.number != self._job:
+            return  # the hand went on without it
+        self._job = None
+        if isinstance(answer, ReadingLost):
+            self._reader_trouble = answer.reason if answer.fault else ""
+            event: ev.Event = reading_failed(answer)
+        else:
+            self._reader_trouble = ""
+            event = reading_taken(answer, self.state)
+            try:
+                apply(self.state, event)
+            except NotNow as error:
+                event = ev.ReadingFailed(f"The reading makes no sense: {error}", event.frame)
+        self._try([event], "camera")
+
+    def _look(self) -> None:
+        """Bring a hand in showdown to a reading, and a hand in reading to its cards."""
+        if self.state.phase is Phase.SHOWDOWN:
+            now = self._clock()
+            self._showdown_at = now if self._showdown_at is None else self._showdown_at
+            if now - self._showdown_at >= self._turn_up:
+                self._try([ev.PhaseAdvanced(Phase.READING)], TABLE)
+        else:
+            self._showdown_at = None
+        if self.state.phase is not Phase.READING:
+            self._job = None
+        elif self._job is None:
+            self._jobs += 1
+            self._job = self._jobs
+            name = f"{self.state.hand:06}/{self._journal.seq:09}-{self._job}"
+            places = tuple(seat.place for seat in self.state.seats)
+            self._readings.request(ReadingJob(self._job, name, places))
+
+    # ---- levels ----
+
+    def _catch_up(self) -> None:
+        """Bring into the journal what is so now and not yet in it."""
+        if self._clock() < self._retry_at:
+            return
+        puck = self._puck_news()
+        if puck is not None and not self._try([puck], "puck"):
+            return
+        faults = self._faults()
+        gone = [ev.DeviceRecovered(name) for name in self.state.faults if name not in faults]
+        come = [ev.DeviceFault(n, why) for n, why in faults.items() if self.state.faults.get(n) != why]
+        if (gone or come) and not self._try([*gone, *come], TABLE):
+            return
+        self._look()
+
+    def _puck_news(self) -> ev.PuckSeen | None:
+        if self._puck is None:
+            return None
+        said = ev.Puck(self._puck.state.value, self._puck.seat, self._puck.detail)
+        return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
+
+    def _faults(self) -> dict[str, str]:
+        faults = dict(self._devices.trouble())
+        if self._reader_trouble:
+            faults["camera"] = self._reader_trouble
+        if self._lamp_trouble:
+            faults["lamps"] = self._lamp_trouble
+        if self._button_trouble:
+            faults["buttons"] = self._button_trouble
+        if self._devices.puck is not None:
+            puck, now = self._puck, self._clock()
+            if puck is not None and puck.state not in (PuckState.UNKNOWN, PuckState.FAULT):
+                self._puck_known_at = now
+            elif now - self._puck_known_at > PUCK_GRACE:
+                faults["puck"] = puck.detail if puck else "The puck reader does not answer."
+        return faults
