@@ -1,0 +1,125 @@
+"""`feltwatch settle` and `feltwatch profiles`: the rules core on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TextIO
+
+import click
+
+from firmware.app.json_input import Input, json_inputs
+from firmware.app.settlement_text import settlement_text
+from firmware.rules import (
+    HandError,
+    Profile,
+    ProfileError,
+    load_profile,
+    profile_names,
+    profile_toml,
+    read_hand,
+    settle,
+    settlement_json,
+)
+
+IRREGULAR, MALFORMED = 1, 2
+"""Exit statuses; where both occur the higher one counts."""
+
+
+@click.command()
+@click.argument("file", type=click.File(encoding="utf-8"), default="-", metavar="[FILE|-]")
+@click.option("--profile", metavar="P", help="The profile of hands that name none: a name, or a .toml file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each hand.")
+def settle_command(file: TextIO, profile: str | None, as_json: bool) -> None:
+    """Settle hands given as JSON: who pays whom, how much, and why.
+
+    FILE is one hand, an array of hands or one hand a line; without it, or with -, hands are read from standard input.
+    The exit status is 2 if a hand was malformed, 1 if one was irregular and has to be resolved first.
+    """
+    if profile is not None:
+        _profile(profile)
+    try:
+        text = file.read()
+    except (UnicodeDecodeError, OSError) as error:
+        raise click.UsageError(f"{file.name} cannot be read: {error}") from error
+    status = count = 0
+    for count, found in enumerate(json_inputs(text), start=1):
+        if count > 1 and not as_json:
+            click.echo()
+        status = max(status, _settle_one(found, profile, file.name, as_json=as_json))
+    if not count:
+        raise click.UsageError(f"{file.name} holds no hand")
+    sys.exit(status)
+
+
+def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> int:
+    """Print the answer to one input; return the exit status that it asks for."""
+    try:
+        if found.error:
+            raise HandError("", found.error)
+        settlement = settle(*read_hand(found.value, profile))
+    except HandError as error:
+        click.echo(f"{file}: line {found.line}: {error}", err=True)
+        if as_json:
+            answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
+            click.echo(json.dumps(answer, ensure_ascii=False))
+        return MALFORMED
+    if as_json:
+        click.echo(json.dumps(settlement_json(settlement), ensure_ascii=False))
+    else:
+        click.echo(settlement_text(settlement))
+    return IRREGULAR if settlement.irregularities else 0
+
+
+def _profile(name: str) -> Profile:
+    try:
+        return load_profile(name)
+    except ProfileError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@click.group()
+def profiles() -> None:
+    """The rule profiles: which there are, what they say, whether a house's own is sound."""
+
+
+@profiles.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def list_profiles(as_json: bool) -> None:
+    """List the packaged profiles."""
+    found = [load_profile(name) for name in profile_names()]
+    if as_json:
+        keys = ("name", "title", "source")
+        click.echo(
+            json.dumps(
+                [{key: getattr(profile, key) for key in keys} for profile in found], ensure_ascii=False
+            )
+        )
+        return
+    width = max(len(profile.name) for profile in found)
+    for profile in found:
+        click.echo(f"{profile.name:<{width}}  {profile.title}")
+
+
+@profiles.command()
+@click.argument("profile", metavar="P")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def show(profile: str, as_json: bool) -> None:
+    """Show a profile as TOML that names every option: a file to copy, change and check."""
+    loaded = _profile(profile)
+    text = profile_toml(loaded)
+    if as_json:
+        import tomllib
+
+        click.echo(json.dumps(tomllib.loads(text), ensure_ascii=False))
+    else:
+        click.echo(text, nl=False)
+
+
+@profiles.command()
+@click.argument("file", metavar="FILE")
+def check(file: str) -> None:
+    """Check a house's own profile; exit with 2 and a sentence where it will not do."""
+    loaded = _profile(file)
+    base = f", extends {loaded.based_on}" if loaded.based_on else ""
+    click.echo(f"{file} is sound: {loaded.name}{base}")

@@ -1,0 +1,203 @@
+"""Hands and settlements as JSON objects (DESIGN §4)."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from firmware.rules.cards import cards_text, parse_cards
+from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
+from firmware.rules.hand import Hand, SeatHand
+from firmware.rules.library import load_profile
+from firmware.rules.profile import Profile
+from firmware.rules.rows import Rows
+from firmware.rules.sections import suggestion
+from firmware.rules.settlement import Pair, SettledSeat, Settlement, settle
+from firmware.rules.words import ROW_NAMES
+
+Json = dict[str, Any]
+
+_HAND_KEYS = frozenset({"profile", "options", "unit", "button", "seats"})
+_SEAT_KEYS = frozenset({"seat", "player", *ROW_NAMES, "stack", "declares", "surrenders", "fantasyland"})
+
+
+def settle_json(obj: object, default_profile: str | None = None) -> Json:
+    """Settle one hand given as a JSON object and return the settlement as one.
+
+    `default_profile` applies where the hand names none. Raises HandError, whose `key` says where the hand is malformed;
+    an irregular hand is no error: its answer lists what is irregular.
+    """
+    return settlement_json(settle(*read_hand(obj, default_profile)))
+
+
+def read_hand(obj: object, default_profile: str | None = None) -> tuple[Hand, Profile]:
+    """Return the hand of a JSON object and the profile that it is settled under. Raises HandError."""
+    data = _object(obj, "", _HAND_KEYS)
+    profile = _profile(data, default_profile)
+    return _hand(data), profile
+
+
+def hand_from_json(obj: object) -> Hand:
+    """Return the hand of a JSON object, whatever profile it names. Raises HandError."""
+    return _hand(_object(obj, "", _HAND_KEYS))
+
+
+def _hand(data: Json) -> Hand:
+    seats = _required(data, "seats", "", list, "an array of seats")
+    return Hand(
+        seats=tuple([_seat(seat, f"seats[{index}]") for index, seat in enumerate(seats)]),
+        button=_required(data, "button", "", int, "the number of the button's seat"),
+        unit=_optional(data, "unit", "", int, "whole cents a point", 1),
+    )
+
+
+def _seat(obj: object, key: str) -> SeatHand:
+    data = _object(obj, key, _SEAT_KEYS)
+    surrenders = _optional(data, "surrenders", key, bool, "true or false", False)
+    seat = _required(data, "seat", key, int, "the seat's number")
+    return SeatHand(
+        seat=seat,
+        rows=_rows(data, key, may_be_absent=surrenders),
+        player=_optional(data, "player", key, str, "the player's name", ""),
+        stack=_optional(data, "stack", key, int, "whole cents", None),
+        declares=_optional(data, "declares", key, bool, "true or false", False),
+        surrenders=surrenders,
+        fantasyland=_optional(data, "fantasyland", key, bool, "true or false", False),
+    )
+
+
+def _rows(data: Json, key: str, *, may_be_absent: bool) -> Rows | None:
+    if may_be_absent and not any(name in data for name in ROW_NAMES):
+        return None
+    rows = []
+    for name in ROW_NAMES:
+        text = _required(data, name, key, str, 'cards such as "As Ah Kd"')
+        try:
+            rows.append(parse_cards(text))
+        except UnknownCardError as error:
+            raise HandError(_path(key, name), str(error)) from None
+    return Rows(*rows)
+
+
+def _profile(data: Json, default: str | None) -> Profile:
+    name = _optional(data, "profile", "", str, "the name of a profile", default)
+    if name is None:
+        raise HandError("profile", "the hand names no profile; name one in it, or give --profile")
+    options = _optional(data, "options", "", dict, "an object of option paths and values", {})
+    try:
+        return _load(name, json.dumps(options))
+    except UnknownProfileError as error:
+        raise HandError("profile", str(error)) from error
+    except ProfileError as error:
+        raise HandError(f"options.{error.key}" if error.key in options else "profile", str(error)) from error
+
+
+@lru_cache(maxsize=64)
+def _load(name: str, options: str) -> Profile:
+    """Return a profile with options set; a stream of hands names the same few again and again."""
+    return load_profile(name).with_options(json.loads(options))
+
+
+def _object(value: object, key: str, known: frozenset[str]) -> Json:
+    """Return a JSON object whose keys are all known. Raises HandError."""
+    if not isinstance(value, dict):
+        raise HandError(key, f"{key or 'a hand'} must be an object, not {_shown(value)}")
+    if not known.issuperset(value):
+        name = next(name for name in value if name not in known)
+        raise HandError(_path(key, name), f"{_path(key, name)} is unknown{suggestion(name, known)}")
+    return value
+
+
+def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
+    """Return a value that must be there. Raises HandError."""
+    if name not in data:
+        raise HandError(_path(key, name), f"{_path(key, name)} is missing; give {wanted}")
+    return _typed(data[name], name, key, kind, wanted)
+
+
+def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default: Any) -> Any:
+    """Return a value, or the default where it is not there. Raises HandError."""
+    return _typed(data[name], name, key, kind, wanted) if name in data else default
+
+
+def _typed(value: object, name: str, key: str, kind: type, wanted: str) -> Any:
+    # A bool is an int to Python, but true is no number of cents.
+    if type(value) is not kind:
+        raise HandError(_path(key, name), f"{_path(key, name)} is {_shown(value)}; give {wanted}")
+    return value
+
+
+def _path(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def settlement_json(settlement: Settlement) -> Json:
+    """Return a settlement as the JSON object that `feltwatch settle --json` prints."""
+    return {
+        "profile": settlement.profile.name,
+        "order": list(settlement.order),
+        "hands": [_seat_json(seat, settlement) for seat in settlement.seats],
+        "pairs": [_pair_json(pair) for pair in settlement.pairs],
+        "points": {str(seat): points for seat, points in settlement.points.items()},
+        "paid": {str(seat): paid for seat, paid in settlement.paid.items()},
+        "stacks": dict(settlement.stacks),
+        "irregularities": [
+            {"seat": found.seat, "row": found.row, "what": found.what, "cards": cards_text(found.cards)}
+            for found in settlement.irregularities
+        ],
+    }
+
+
+def _seat_json(seat: SettledSeat, settlement: Settlement) -> Json:
+    natural = seat.natural
+    return {
+        "seat": seat.seat,
+        "rows": _rows_json(seat, settlement),
+        # Of a hand that nobody could judge it cannot be said whether it is a foul.
+        "foul": None if settlement.irregularities else seat.fault is not None,
+        "natural": {"kind": natural.kind, "value": natural.value} if natural else None,
+        "fantasyland_next": None if settlement.irregularities else seat.fantasyland_next,
+    }
+
+
+def _rows_json(seat: SettledSeat, settlement: Settlement) -> Json:
+    if seat.rows is None:
+        return {}
+    if seat.strengths is None:
+        return {
+            name: {"cards": cards_text(cards), "category": None, "text": None, "bonus": None}
+            for name, cards in zip(ROW_NAMES, seat.rows, strict=True)
+        }
+    scale = settlement.profile.scale
+    return {
+        name: {
+            "cards": cards_text(cards),
+            "category": scale.kind(strength).category.label,
+            "text": scale.text(strength),
+            "bonus": bonus,
+        }
+        for name, cards, strength, bonus in zip(
+            ROW_NAMES, seat.rows, seat.strengths, seat.bonuses, strict=True
+        )
+    }
+
+
+def _pair_json(pair: Pair) -> Json:
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "points": pair.points,
+        "owed": pair.owed,
+        "paid": pair.paid,
+        "short": pair.short,
+        "lines": [
+            {"id": line.id, "args": line.args, "points": line.points, "why": line.why, "clause": line.clause}
+            for line in pair.lines
+        ],
+    }

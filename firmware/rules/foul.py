@@ -1,0 +1,69 @@
+"""Rows in the wrong order (RULES §2.1)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from firmware.rules.cards import SUITS, Card
+from firmware.rules.profile import Profile
+from firmware.rules.rows import Rows
+from firmware.rules.strength import WHEEL, Category
+
+Strengths = tuple[int, int, int]
+"""The strengths of front, middle and back."""
+
+
+class Fault(StrEnum):
+    """Why a hand is a foul."""
+
+    FRONT_ABOVE_MIDDLE = "front_above_middle"
+    MIDDLE_ABOVE_BACK = "middle_above_back"
+    MIDDLE_EQUALS_BACK = "middle_equals_back"
+    MIDDLE_SUIT_ABOVE_BACK = "middle_suit_above_back"
+    FALSE_DECLARATION = "false_declaration"
+
+
+_ORDERED_BY_SUIT = frozenset(
+    {Category.STRAIGHT, Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH}
+)
+
+
+def strengths(rows: Rows, profile: Profile) -> Strengths:
+    """Return the strengths of three complete rows. Raises KeyError or ValueError where a card is missing or unread."""
+    scale = profile.scale
+    return scale.three(rows.front), scale.five(rows.middle), scale.five(rows.back)
+
+
+def foul(rows: Rows, profile: Profile) -> Fault | None:
+    """Return why complete rows are a foul, or None.
+
+    >>> from firmware.rules import load_profile
+    >>> foul(Rows.parse("Kc Kd Ac / Kh Ks 9c 5d 4h / Qc Qd Qh 2s 3s"), load_profile("washington-1-unit"))
+    <Fault.FRONT_ABOVE_MIDDLE: 'front_above_middle'>
+    """
+    return order_fault(strengths(rows, profile), rows, profile)
+
+
+def order_fault(strengths: Strengths, rows: Rows, profile: Profile) -> Fault | None:
+    """Return why rows of these strengths are a foul, or None."""
+    front, middle, back = strengths
+    if front < middle < back:
+        return None
+    if front > middle:
+        return Fault.FRONT_ABOVE_MIDDLE
+    if middle > back:
+        return Fault.MIDDLE_ABOVE_BACK
+    suits = profile.foul.suit_tiebreak
+    if suits and profile.scale.kind(middle).category in _ORDERED_BY_SUIT:
+        if suits.index(_high_suit(rows.middle)) < suits.index(_high_suit(rows.back)):
+            return Fault.MIDDLE_SUIT_ABOVE_BACK
+        return None
+    return Fault.MIDDLE_EQUALS_BACK if profile.foul.equal_rows == "foul" else None
+
+
+def _high_suit(cards: tuple[Card, ...]) -> str:
+    """Return the suit of a straight's or flush's high card: the 5 in a wheel, however the wheel ranks."""
+    by_rank = sorted(cards, key=lambda card: -card.rank)
+    wheel = sorted(WHEEL, reverse=True)
+    high = by_rank[1] if [card.rank for card in by_rank] == wheel else by_rank[0]
+    return SUITS[high.suit]

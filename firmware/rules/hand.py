@@ -1,0 +1,109 @@
+"""What is settled: one hand at the table, as two to four seats set it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from firmware.rules.errors import HandError
+from firmware.rules.rows import Rows
+
+SEATS = range(1, 6)
+"""The seats of a table. Numbers ascend clockwise, seen from above."""
+
+FEWEST_HANDS, MOST_HANDS = 2, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatHand:
+    """What one seat brings to the settlement."""
+
+    seat: int
+    rows: Rows | None
+    """None only where the seat surrenders."""
+    player: str = ""
+    """Who plays the seat; empty: the seat itself. Two seats may share a player."""
+    stack: int | None = None
+    """Cents on the table when the hand began; None: not capped."""
+    declares: bool = False
+    """A natural was declared and confirmed."""
+    surrenders: bool = False
+    fantasyland: bool = False
+    """This hand was a fantasy-land hand."""
+
+    @property
+    def owner(self) -> str:
+        """The player, by the name that stacks are kept under."""
+        return self.player or str(self.seat)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """One hand at the table. Raises HandError where no settlement of it could make sense."""
+
+    seats: tuple[SeatHand, ...]
+    button: int
+    """The seat that holds the button, whether or not it plays."""
+    unit: int = 1
+    """Cents a point. Where it is not given a point is one cent: money then reads as points."""
+
+    def __post_init__(self) -> None:
+        if self.button not in SEATS:
+            raise HandError("button", f"the button is at seat {self.button}; seats are 1 to {SEATS[-1]}")
+        if self.unit < 1:
+            raise HandError("unit", f"the unit is {self.unit}; it must be 1 cent or more")
+        if not FEWEST_HANDS <= len(self.seats) <= MOST_HANDS:
+            raise HandError("seats", f"there are {len(self.seats)} seats; two to four hands are settled")
+        seen: dict[int, int] = {}
+        for index, seat in enumerate(self.seats):
+            self._check_seat(f"seats[{index}]", seat)
+            if seat.seat in seen:
+                raise HandError(f"seats[{index}].seat", f"seat {seat.seat} is there twice")
+            seen[seat.seat] = index
+        self._check_players()
+
+    @staticmethod
+    def _check_seat(key: str, seat: SeatHand) -> None:
+        if seat.seat not in SEATS:
+            raise HandError(f"{key}.seat", f"there is no seat {seat.seat}; seats are 1 to {SEATS[-1]}")
+        if seat.stack is not None and seat.stack < 0:
+            raise HandError(
+                f"{key}.stack", f"seat {seat.seat} has a stack of {seat.stack}; it must be 0 or more"
+            )
+        if seat.declares and seat.surrenders:
+            raise HandError(
+                f"{key}.surrenders",
+                f"seat {seat.seat} both declares a natural and surrenders; only one can be",
+            )
+        if seat.rows is None and not seat.surrenders:
+            raise HandError(
+                key, f"seat {seat.seat} has no rows; only a seat that surrenders may leave them out"
+            )
+
+    def _check_players(self) -> None:
+        stacks: dict[str, int | None] = {}
+        for index, seat in enumerate(self.seats):
+            if seat.owner in stacks and stacks[seat.owner] != seat.stack:
+                raise HandError(
+                    f"seats[{index}].stack",
+                    f"player {seat.owner} has different stacks at two seats; give the player's whole stack at each",
+                )
+            stacks[seat.owner] = seat.stack
+        owner, hands = Counter(seat.owner for seat in self.seats).most_common(1)[0]
+        if hands > 2 or len(stacks) < 2:
+            raise HandError(
+                "seats",
+                f"player {owner} has {hands} of {len(self.seats)} hands; two at most, against another player",
+            )
+        numbers = {str(seat.seat) for seat in self.seats if not seat.player}
+        for index, seat in enumerate(self.seats):
+            if seat.player in numbers:
+                raise HandError(
+                    f"seats[{index}].player",
+                    f'player "{seat.player}" is also the name of a seat without a player; name that one\'s player too',
+                )
+
+    @property
+    def stacks(self) -> dict[str, int | None]:
+        """What lay in front of each player when the hand began."""
+        return {seat.owner: seat.stack for seat in self.seats}

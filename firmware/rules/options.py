@@ -1,0 +1,376 @@
+"""What an option of a profile may be: its allowed values, what they mean in words, how TOML writes them.
+
+Every option is a dataclass field made by one of the functions at the end; the kind kept in the field's metadata is
+the one source for validation, for `profiles show` and for the house-rules page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from firmware.rules.cards import RANKS
+from firmware.rules.naturals import NATURAL_WORDS, NATURALS
+from firmware.rules.strength import CATEGORIES, Category
+from firmware.rules.words import ranks_word
+
+METADATA = "option"
+"""The key of a field's metadata that holds its kind."""
+
+
+class NotAllowedError(ValueError):
+    """A value that an option does not take; says what is allowed."""
+
+
+class Kind(Protocol):
+    """What a kind of option can do."""
+
+    @property
+    def title(self) -> str:
+        """What the option is about."""
+
+    def check(self, value: object) -> Any:
+        """Return the value as a profile keeps it. Raises NotAllowedError."""
+
+    def say(self, value: Any) -> str:
+        """Return the value as a sentence or phrase of the house-rules page."""
+
+    def toml(self, value: Any) -> str:
+        """Return the value as TOML writes it."""
+
+
+def text_toml(value: str) -> str:
+    """Return a text as a TOML basic string (whose escapes are JSON's)."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few names, each with what it means."""
+
+    title: str
+    values: Mapping[str, str]
+
+    def check(self, value: object) -> str:
+        """Return one of the names."""
+        if not isinstance(value, str) or value not in self.values:
+            raise NotAllowedError(f"allowed: {', '.join(map(text_toml, self.values))}")
+        return value
+
+    def say(self, value: str) -> str:
+        """Return what the name means."""
+        return self.values[value]
+
+    def toml(self, value: str) -> str:
+        """Return the name as a string."""
+        return text_toml(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false, each with what it means."""
+
+    title: str
+    yes: str
+    no: str
+
+    def check(self, value: object) -> bool:
+        """Return true or false."""
+        if not isinstance(value, bool):
+            raise NotAllowedError("allowed: true or false")
+        return value
+
+    def say(self, value: bool) -> str:
+        """Return what the answer means."""
+        return self.yes if value else self.no
+
+    def toml(self, value: bool) -> str:
+        """Return the answer as TOML writes it."""
+        return "true" if value else "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A whole number of something, 0 or more."""
+
+    title: str
+    some: str
+    """What an amount means, with {} in its place."""
+    none: str
+    """What 0 means."""
+    money: bool = False
+
+    def check(self, value: object) -> int:
+        """Return the number."""
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise NotAllowedError(f"allowed: a whole number{' of cents' * self.money}, 0 or more")
+        return value
+
+    def say(self, value: int) -> str:
+        """Return what the amount means."""
+        if not value:
+            return self.none
+        text = self.some.format(money_text(value) if self.money else value)
+        return text if value != 1 else text.replace("1 points", "1 point")
+
+    def toml(self, value: int) -> str:
+        """Return the number as TOML writes it."""
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of the house's own."""
+
+    title: str
+
+    def check(self, value: object) -> str:
+        """Return the text."""
+        if not isinstance(value, str):
+            raise NotAllowedError("allowed: a text")
+        return value
+
+    def say(self, value: str) -> str:
+        """Return the text."""
+        return value
+
+    def toml(self, value: str) -> str:
+        """Return the text as a string."""
+        return text_toml(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SuitOrder:
+    """All four suits from high to low, or none."""
+
+    title: str
+
+    def check(self, value: object) -> tuple[str, ...]:
+        """Return the suits."""
+        if not isinstance(value, list | tuple) or (value and sorted(map(str, value)) != ["c", "d", "h", "s"]):
+            raise NotAllowedError(
+                'allowed: [] or the four suits from high to low, as in ["s", "h", "c", "d"]'
+            )
+        return tuple(value)
+
+    def say(self, value: Sequence[str]) -> str:
+        """Return what the order decides."""
+        if not value:
+            return "Suits play no part."
+        names = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
+        return (
+            "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high card, "
+            f"high to low {', '.join(names[suit] for suit in value)}; the stronger one in the middle is a foul."
+        )
+
+    def toml(self, value: Sequence[str]) -> str:
+        """Return the suits as an array."""
+        return f"[{', '.join(map(text_toml, value))}]"
+
+
+Pairs = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bonuses:
+    """Points for the hands of one row."""
+
+    title: str
+    front: bool = False
+
+    def check(self, value: object) -> Pairs:
+        """Return (hand, points) as listed. A hand of 0 points has no bonus and is left out."""
+        allowed = 'a table of hands and whole points, as in { full_house = 2, "QQ" = 7 }'
+        if not isinstance(value, Mapping):
+            raise NotAllowedError(f"allowed: {allowed}")
+        for hand, points in value.items():
+            Target.parse(hand, front=self.front)
+            if not isinstance(points, int) or isinstance(points, bool) or points < 0:
+                raise NotAllowedError(f"{hand} must have whole points, 0 or more; allowed: {allowed}")
+        return tuple((hand, points) for hand, points in value.items() if points)
+
+    def say(self, value: Pairs) -> str:
+        """Return the table on one line."""
+        texts = [f"{Target.parse(hand, front=self.front).words} {points}" for hand, points in value]
+        return f"{'; '.join(texts)}." if texts else "No bonuses."
+
+    def toml(self, value: Pairs) -> str:
+        """Return the table inline."""
+        return _inline([(hand if hand in CATEGORIES else text_toml(hand), points) for hand, points in value])
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A hand as a bonus table names it: a category, or in front a pair or trips of one rank ("QQ", "QQQ")."""
+
+    category: Category
+    rank: int | None
+
+    @classmethod
+    def parse(cls, text: object, *, front: bool) -> Target:
+        """Return the hand that a table names. Raises NotAllowedError."""
+        if isinstance(text, str):
+            category = CATEGORIES.get(text)
+            if category in (Category.ONE_PAIR, Category.THREE_OF_A_KIND) or (category and not front):
+                return cls(category, None)
+            if front and len(text) in (2, 3) and text[0] in RANKS and text == text[0] * len(text):
+                return cls(_FRONT_CATEGORIES[len(text)], RANKS.index(text[0]))
+        names = [name for name, category in CATEGORIES.items() if category]
+        front_names = 'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
+        raise NotAllowedError(
+            f"{text!r} is no hand here; allowed: {front_names if front else ', '.join(names)}"
+        )
+
+    @property
+    def words(self) -> str:
+        """The hand as a person reads it."""
+        if self.rank is None:
+            return self.category.words
+        return f"{'pair of' if self.category is Category.ONE_PAIR else 'three'} {ranks_word(self.rank)}"
+
+
+_FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalKinds:
+    """The naturals, highest first, each with its value. An array, since TOML's tables have no order."""
+
+    title: str
+
+    def check(self, value: object) -> Pairs:
+        """Return (kind, value) from the highest kind to the lowest."""
+        allowed = 'allowed: an array such as [{ kind = "dragon", value = 13 }], highest first'
+        if not isinstance(value, list | tuple):
+            raise NotAllowedError(allowed)
+        pairs = []
+        for entry in value:
+            if not isinstance(entry, Mapping) or "kind" not in entry or entry.keys() - {"kind", "value"}:
+                raise NotAllowedError(allowed)
+            kind, points = entry["kind"], entry.get("value")
+            if kind not in NATURALS:
+                raise NotAllowedError(f"{kind!r} is no natural; allowed: {', '.join(NATURALS)}")
+            if points is None:
+                raise NotAllowedError(f"{kind} has no value; {allowed}")
+            if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+                raise NotAllowedError(f"{kind} must be worth whole points, 1 or more")
+            pairs.append((kind, points))
+        if len({kind for kind, _ in pairs}) < len(pairs):
+            raise NotAllowedError("a kind is listed twice; allowed: each kind once")
+        return tuple(pairs)
+
+    def say(self, value: Pairs) -> str:
+        """Return the list on one line."""
+        texts = [f"{NATURAL_WORDS[kind]} {points}" for kind, points in value]
+        return f"{'; '.join(texts)}." if texts else "There are no naturals."
+
+    def toml(self, value: Pairs) -> str:
+        """Return the array, an entry a line."""
+        return _lines([[("kind", text_toml(kind)), ("value", points)] for kind, points in value])
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """The lowest hand that does in each row, in any of the rows named."""
+
+    title: str
+
+    def check(self, value: object) -> tuple[tuple[str, str], ...]:
+        """Return (row, hand) as listed."""
+        if not isinstance(value, Mapping) or value.keys() - {"front", "middle", "back"}:
+            raise NotAllowedError(
+                'allowed: {} or the lowest hand by row, as in { front = "QQ", back = "four_of_a_kind" }'
+            )
+        for row, hand in value.items():
+            Target.parse(hand, front=row == "front")
+        return tuple(value.items())
+
+    def say(self, value: tuple[tuple[str, str], ...]) -> str:
+        """Return the hands on one line."""
+        texts = [
+            f"{Target.parse(hand, front=row == 'front').words} or better in {row}" for row, hand in value
+        ]
+        return f"{', or '.join(texts)}." if texts else "Not offered."
+
+    def toml(self, value: tuple[tuple[str, str], ...]) -> str:
+        """Return the hands inline."""
+        return _inline([(row, text_toml(hand)) for row, hand in value])
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One schedule of collection: what a player pays for a down at a table of this limit, in cents."""
+
+    option: int
+    limit: int
+    fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The collection's schedule options."""
+
+    title: str
+
+    MOST_RATES = 5
+
+    def check(self, value: object) -> tuple[Rate, ...]:
+        """Return the rates as listed."""
+        allowed = (
+            "allowed: an array such as [{ option = 1, limit = 500, fee = 1000 }], whole cents, even fees"
+        )
+        if not isinstance(value, list | tuple):
+            raise NotAllowedError(allowed)
+        rates = []
+        for entry in value:
+            if not isinstance(entry, Mapping) or entry.keys() != {"option", "limit", "fee"}:
+                raise NotAllowedError(allowed)
+            if (
+                not all(isinstance(number, int) and number > 0 for number in entry.values())
+                or entry["fee"] % 2
+            ):
+                raise NotAllowedError(allowed)
+            rates.append(Rate(**entry))
+        if len({rate.option for rate in rates}) < len(rates):
+            raise NotAllowedError("an option is listed twice; allowed: each option once")
+        limits = [rate.limit for rate in rates]
+        if any(limits.count(limit) > self.MOST_RATES for limit in limits):
+            raise NotAllowedError(f"allowed: at most {self.MOST_RATES} rates for a limit")
+        return tuple(rates)
+
+    def say(self, value: tuple[Rate, ...]) -> str:
+        """Return the schedule on one line."""
+        texts = [
+            f"option {rate.option}: {money_text(rate.fee)} at {money_text(rate.limit)}" for rate in value
+        ]
+        return f"{'; '.join(texts)}." if texts else "No collection is taken by the down."
+
+    def toml(self, value: tuple[Rate, ...]) -> str:
+        """Return the array, a rate a line."""
+        return _lines([[("option", rate.option), ("limit", rate.limit), ("fee", rate.fee)] for rate in value])
+
+
+def money_text(cents: int) -> str:
+    """Return cents as a person reads them: 1250 is "$12.50", 1000 is "$10".
+
+    >>> money_text(-5)
+    '-$0.05'
+    """
+    dollars, rest = divmod(abs(cents), 100)
+    sign = "-" if cents < 0 else ""
+    return f"{sign}${dollars:,}.{rest:02}" if rest else f"{sign}${dollars:,}"
+
+
+def _inline(pairs: Sequence[tuple[str, object]]) -> str:
+    return f"{{ {', '.join(f'{key} = {value}' for key, value in pairs)} }}" if pairs else "{}"
+
+
+def _lines(entries: Sequence[Sequence[tuple[str, object]]]) -> str:
+    return "[\n" + "".join(f"    {_inline(entry)},\n" for entry in entries) + "]" if entries else "[]"
+
+
+def option(kind: Kind) -> Mapping[str, Kind]:
+    """Return the metadata of a dataclass field that is an option of this kind."""
+    return {METADATA: kind}

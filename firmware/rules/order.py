@@ -1,0 +1,28 @@
+"""Whose turn it is: positions around the table, and in which order pairs are paid (RULES §7.1, §7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from firmware.rules.profile import Profile
+
+
+def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:
+    """Return the seats clockwise, beginning with `seat`, or the next one after it where it is not among them.
+
+    >>> clockwise_from([1, 2, 5], 3)
+    [5, 1, 2]
+    """
+    return sorted(seats, key=lambda other: (other < seat, other))
+
+
+def positions(seats: Iterable[int], button: int, profile: Profile) -> tuple[int, ...]:
+    """Return the playing seats by position, the first to settle first."""
+    order = clockwise_from(seats, button)
+    if profile.order.first == "left_of_button" and order[0] == button:
+        order = order[1:] + order[:1]
+    elif profile.order.first == "right_of_button":
+        order = order[-1:] + order[:-1]
+    if profile.order.direction == "counterclockwise":
+        order = order[:1] + order[:0:-1]
+    return tuple(order)

@@ -1,0 +1,210 @@
+"""How strong a row is: one dense scale from 1 (5-4-2 in front) to 7,917 (a royal flush), for 3 and 5 cards alike.
+
+A foul check and a comparison between players are then comparisons of two integers. The tables are derived here,
+in a few milliseconds, once for each reading of the wheel (5-4-3-2-A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import cache
+from itertools import combinations
+from typing import Literal, NamedTuple, get_args
+
+from firmware.rules.cards import _RANK_KEYS, _SUIT_KEYS, SUIT_BITS, Card
+from firmware.rules.words import full_text, short_text
+
+Wheel = Literal["lowest", "second_highest", "not_a_straight"]
+"""What 5-4-3-2-A is: the lowest straight, the one below A-K-Q-J-T, or no straight at all."""
+
+WHEEL = (3, 2, 1, 0, 12)
+"""The ranks of 5-4-3-2-A, its high card first."""
+
+
+class Category(IntEnum):
+    """The kinds of poker hands, low to high."""
+
+    HIGH_CARD = 0
+    ONE_PAIR = 1
+    TWO_PAIRS = 2
+    THREE_OF_A_KIND = 3
+    STRAIGHT = 4
+    FLUSH = 5
+    FULL_HOUSE = 6
+    FOUR_OF_A_KIND = 7
+    STRAIGHT_FLUSH = 8
+    ROYAL_FLUSH = 9
+
+    @property
+    def label(self) -> str:
+        """The name used in profiles and JSON: "one_pair"."""
+        return self.name.lower()
+
+    @property
+    def words(self) -> str:
+        """The name a person reads: "one pair"."""
+        return self.label.replace("_", " ")
+
+
+CATEGORIES = {category.label: category for category in Category}
+
+
+class Kind(NamedTuple):
+    """What a strength stands for: all the rows that are equal to one another."""
+
+    category: Category
+    ranks: tuple[int, ...]
+    """By how often a rank occurs, then by height. A straight's first is its high card."""
+
+
+# How often the ranks of a category occur: (times, ranks) for the ones that occur most, then for the rest.
+_SHAPES = {
+    3: {
+        Category.HIGH_CARD: ((1, 3), (1, 0)),
+        Category.ONE_PAIR: ((2, 1), (1, 1)),
+        Category.THREE_OF_A_KIND: ((3, 1), (1, 0)),
+    },
+    5: {
+        Category.HIGH_CARD: ((1, 5), (1, 0)),
+        Category.ONE_PAIR: ((2, 1), (1, 3)),
+        Category.TWO_PAIRS: ((2, 2), (1, 1)),
+        Category.THREE_OF_A_KIND: ((3, 1), (1, 2)),
+        Category.FULL_HOUSE: ((3, 1), (2, 1)),
+        Category.FOUR_OF_A_KIND: ((4, 1), (1, 1)),
+    },
+}
+_HIGH_TO_LOW = range(12, -1, -1)
+
+
+class _Entry(NamedTuple):
+    """One strength before it has its number: sorting entries sorts hands."""
+
+    category: Category
+    height: tuple[int, ...]
+    ranks: tuple[int, ...]
+    cards: int
+    rank_key: int
+
+
+def _entries(size: int, wheel: Wheel) -> Iterator[_Entry]:
+    keys = _RANK_KEYS
+    for category, ((most, heads), (least, kickers)) in _SHAPES[size].items():
+        for head in combinations(_HIGH_TO_LOW, heads):
+            head_key = most * sum([keys[rank] for rank in head])
+            for tail in combinations([rank for rank in _HIGH_TO_LOW if rank not in head], kickers):
+                ranks = head + tail
+                key = head_key + least * sum([keys[rank] for rank in tail])
+                if len(ranks) < 5:
+                    yield _Entry(category, ranks, ranks, size, key)
+                else:
+                    yield from _five_ranks(ranks, key, wheel)
+
+
+def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Entry]:
+    """Yield what five different ranks are: unsuited and suited."""
+    plain, suited, height = Category.HIGH_CARD, Category.FLUSH, ranks
+    if ranks[0] - ranks[4] == 4:
+        plain, suited, height = Category.STRAIGHT, Category.STRAIGHT_FLUSH, ranks[:1]
+    elif ranks == (12, 3, 2, 1, 0) and wheel != "not_a_straight":
+        plain, suited, ranks = Category.STRAIGHT, Category.STRAIGHT_FLUSH, WHEEL
+        # (11, 0) lies between a king-high (11,) and an ace-high (12,) straight.
+        height = (3,) if wheel == "lowest" else (11, 0)
+    if suited is Category.STRAIGHT_FLUSH and height == (12,):
+        suited = Category.ROYAL_FLUSH
+    yield _Entry(plain, height, ranks, 5, key)
+    yield _Entry(suited, height, ranks, 5, key)
+
+
+class Scale:
+    """Every strength under one reading of the wheel. Ask `scale()` for one; they are built once.
+
+    >>> from firmware.rules.cards import parse_cards
+    >>> lowest = scale("lowest")
+    >>> front, middle = parse_cards("As Ah Kd"), parse_cards("Ac Ad Kh 3c 2d")
+    >>> lowest.strength(front) < lowest.strength(middle)  # the missing kicker counts lowest
+    True
+    >>> lowest.text(lowest.strength(front))
+    'pair of aces, king'
+    """
+
+    def __init__(self, wheel: Wheel) -> None:
+        self.wheel = wheel
+        entries = sorted([*_entries(3, wheel), *_entries(5, wheel)])
+        threes: dict[int, int] = {}
+        fives: dict[int, int] = {}
+        flushes: dict[int, int] = {}
+        kinds = [Kind(entry.category, entry.ranks) for entry in entries]
+        for strength, (category, _, _, cards, rank_key) in enumerate(entries, start=1):
+            if cards == 3:
+                threes[rank_key] = strength
+            elif category in _FLUSHES:
+                for suit_key in _SUIT_KEYS:
+                    flushes[rank_key << SUIT_BITS | 5 * suit_key] = strength
+            else:
+                fives[rank_key] = strength
+        self._kinds = (Kind(Category.HIGH_CARD, (-1,)), *kinds)  # strengths begin at 1
+        self._texts: dict[int, tuple[str, str]] = {}
+        self._threes = threes
+        self._fives = fives
+        self._flush = flushes.get
+
+    @property
+    def size(self) -> int:
+        """How many strengths there are: 7,917."""
+        return len(self._kinds) - 1
+
+    def three(self, cards: Sequence[Card]) -> int:
+        """Return the strength of a front row. Raises KeyError or ValueError unless it is three known cards."""
+        a, b, c = cards
+        return self._threes[(a.key + b.key + c.key) >> SUIT_BITS]
+
+    def five(self, cards: Sequence[Card]) -> int:
+        """Return the strength of a middle or back row. Raises KeyError or ValueError unless it is five known cards."""
+        a, b, c, d, e = cards
+        key = a.key + b.key + c.key + d.key + e.key
+        return self._flush(key) or self._fives[key >> SUIT_BITS]
+
+    def strength(self, cards: Sequence[Card]) -> int:
+        """Return the strength of three or five cards, 1 to 7,917; the stronger row has the higher one."""
+        return self.three(cards) if len(cards) == 3 else self.five(cards)
+
+    def kind(self, strength: int) -> Kind:
+        """Return the category and ranks that a strength stands for."""
+        return self._kinds[strength]
+
+    def at_least(self, category: Category, rank: int | None = None) -> int:
+        """Return the lowest strength of a category, or of those of its hands whose first rank is `rank` or higher."""
+        return next(
+            strength
+            for strength, kind in enumerate(self._kinds)
+            if kind.category > category or (kind.category == category and kind.ranks[0] >= (rank or 0))
+        )
+
+    def text(self, strength: int) -> str:
+        """Return a strength in words, kickers included: "pair of aces, king"."""
+        return self._text(strength)[1]
+
+    def beats_text(self, winner: int, loser: int) -> str:
+        """Return how one strength beats another, kickers only where they decide."""
+        won, lost = self._text(winner), self._text(loser)
+        kickers = won[0] == lost[0]
+        return f"{won[kickers]} beats {lost[kickers]}"
+
+    def _text(self, strength: int) -> tuple[str, str]:
+        texts = self._texts.get(strength)
+        if texts is None:
+            category, ranks = self._kinds[strength]
+            texts = short_text(category.label, ranks), full_text(category.label, ranks)
+            self._texts[strength] = texts
+        return texts
+
+
+_FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
+
+
+@cache
+def scale(wheel: Wheel = "lowest") -> Scale:
+    """Return the scale for a reading of the wheel."""
+    assert wheel in get_args(Wheel)
+    return Scale(wheel)
