@@ -17,7 +17,7 @@ LONGEST = 512
 """Bytes of the longest sentence; five antennas with three tags each need less than 300."""
 
 _SENTENCE = re.compile(rb"\$([A-Z]+(?:,[0-9A-Za-z:+]*)*)\*([0-9A-F]{4})\r")
-_STATE = re.compile(r"[0-9]{1,10}")
+_NUMBER = re.compile(r"[0-9]{1,15}")
 _ANTENNA = re.compile(r"([1-9][0-9]?):((?:[0-9A-F]{2}){4,10}(?:\+(?:[0-9A-F]{2}){4,10})*)?")
 _BITMAP = re.compile(r"[0-9A-Fa-f]{1,8}")
 
@@ -92,7 +92,7 @@ def snapshot(sentence: Sentence) -> Snapshot | None:
     if sentence.kind != "STATE" or len(sentence.fields) < 4:
         return None
     seq, uptime, *antennas, bitmap = sentence.fields
-    if not (_STATE.fullmatch(seq) and _STATE.fullmatch(uptime) and _BITMAP.fullmatch(bitmap)):
+    if not (_NUMBER.fullmatch(seq) and _NUMBER.fullmatch(uptime) and _BITMAP.fullmatch(bitmap)):
         return None
     tags: set[tuple[int, str]] = set()
     listed: list[int] = []

@@ -73,7 +73,7 @@ def test_a_snapshot_is_understood() -> None:
         ("7", "1", f"1:{DEALER}", "2:", "2"),  # a tag at an antenna that does not answer
         ("7", "1", "1:", ""),
         ("7", "1", "1:", "g"),
-        ("7", "99999999999", "1:", "1"),
+        ("7", "9" * 16, "1:", "1"),
     ],
 )
 def test_a_snapshot_that_makes_no_sense_is_dropped(fields: tuple[str, ...]) -> None:

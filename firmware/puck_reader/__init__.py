@@ -1,0 +1,1 @@
+"""The puck reader in the table: MicroPython for an RP2040, importable under CPython but for `main`."""

@@ -1,0 +1,20 @@
+"""Which chip each antenna has and the pins of the RP2040 it is wired to: the one place to change for another table.
+
+SPI bus 0 with one select and one reset line per antenna. UNTESTED on hardware.
+"""
+
+CHIP = "rc522"
+"""`rc522` or `pn532`, the same at every seat."""
+SCK, MOSI, MISO = 18, 19, 16
+SERVICE = 15
+"""To ground at the start: the program stays out of the way of mpremote."""
+BAUD = 1_000_000
+"""Slow enough for half a metre of ribbon; a scan waits for tags, not for the bus."""
+ANTENNAS = {
+    # seat: (select, reset), GP numbers
+    1: (2, 3),
+    2: (4, 5),
+    3: (6, 7),
+    4: (8, 9),
+    5: (10, 11),
+}

@@ -1,0 +1,69 @@
+"""What runs on the RP2040: the pins, the bus, the USB line and the watchdog around `Puckd`. UNTESTED on hardware.
+
+MicroPython only; everything it wires is tested under CPython.
+"""
+
+import select
+import sys
+import time
+
+import machine
+import micropython
+
+from . import config
+from .puckd import Puckd
+
+WATCHDOG_MS = 3000
+"""A turn takes about 30 ms, and 100 with a PN532 that hangs; a bus that blocks ends in a reset."""
+MOST_HEARD = 64
+
+
+def _chip():
+    if config.CHIP == "rc522":
+        from .rc522 import Rc522
+
+        return Rc522
+    if config.CHIP == "pn532":
+        from .pn532 import Pn532
+
+        return Pn532
+    raise ValueError("config.CHIP must be rc522 or pn532")
+
+
+def _readers():
+    spi = machine.SPI(
+        0,
+        baudrate=config.BAUD,
+        sck=machine.Pin(config.SCK),
+        mosi=machine.Pin(config.MOSI),
+        miso=machine.Pin(config.MISO),
+    )
+    chip = _chip()
+    return {
+        seat: chip(spi, machine.Pin(cs, machine.Pin.OUT), machine.Pin(rst, machine.Pin.OUT), time.sleep_ms)
+        for seat, (cs, rst) in config.ANTENNAS.items()
+    }
+
+
+def run() -> None:
+    """Never returns (a fault of its own ends in a reset by the watchdog), or at once with the service pin grounded."""
+    if not machine.Pin(config.SERVICE, machine.Pin.IN, machine.Pin.PULL_UP).value():
+        return
+    micropython.kbd_intr(-1)  # noise may hold a Ctrl-C, which must not stop the program
+    watchdog = machine.WDT(timeout=WATCHDOG_MS)
+    puckd = Puckd(_readers(), "".join([f"{byte:02x}" for byte in machine.unique_id()]))
+    line = select.poll()
+    line.register(sys.stdin, select.POLLIN)
+    room = select.poll()
+    room.register(sys.stdout, select.POLLOUT)
+    now_ms, ticks = 0, time.ticks_ms()
+    while True:
+        heard = b""
+        while len(heard) < MOST_HEARD and line.poll(0):
+            heard += sys.stdin.buffer.read(1)
+        passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
+        now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)
+        said = puckd.turn(now_ms, heard)
+        if said and room.poll(0):  # nobody reads: what is said is lost, and said anew half a second later
+            sys.stdout.buffer.write(said)
+        watchdog.feed()

@@ -1,0 +1,66 @@
+"""The reader's program, without its hardware: sweeps the antennas in turn and says what lies where."""
+
+from .framing import VERSION, Questions, sentence, state
+from .presence import Picture
+
+SNAPSHOT_MS = 500
+HEARTBEAT_MS = 1000
+
+
+class ReaderFault(Exception):
+    """An antenna's chip does not answer as it should."""
+
+
+class Reader:
+    """One antenna with its chip."""
+
+    def scan(self) -> set[str]:
+        """Switch the field on, return the tags' ids as upper-case hex, switch the field off whatever happens.
+
+        Raises ReaderFault; the chip is then started anew at the next scan.
+        """
+        raise NotImplementedError
+
+
+class Puckd:
+    """One antenna is scanned at each turn, and only while it is scanned has it a field. `readers`: by seat."""
+
+    def __init__(self, readers: dict[int, Reader], reader_id: str) -> None:
+        self._readers = readers
+        self._seats = sorted(readers)
+        self._reader_id = reader_id
+        self._picture = Picture(self._seats)
+        self._questions = Questions()
+        self._turn = 0
+        self._hello = True  # said at the start without being asked
+        self._news = True
+        self._snapshots = self._beats = 0
+        self._snapshot_at = self._beat_at = 0
+
+    def turn(self, now_ms: int, heard: bytes) -> bytes:
+        """Scan the next antenna, take in what the host said, return what to say. Takes about 30 ms."""
+        if self._questions.feed(heard):
+            self._hello = self._news = True
+        seat = self._seats[self._turn]
+        try:
+            tags = self._readers[seat].scan()
+        except ReaderFault:
+            tags = None
+        self._news = self._picture.scanned(seat, tags, now_ms) or self._news
+        self._turn = (self._turn + 1) % len(self._seats)
+
+        said = b""
+        if self._hello:
+            self._hello = False
+            said += sentence("HELLO", "puckd", VERSION, self._reader_id)
+        if now_ms >= self._beat_at:
+            self._beat_at = now_ms + HEARTBEAT_MS
+            said += sentence("HB", self._beats)
+            self._beats += 1
+        # Only at the end of a sweep: a snapshot's time vouches for every antenna in it.
+        if self._turn == 0 and (self._news or now_ms >= self._snapshot_at):
+            self._news = False
+            self._snapshot_at = now_ms + SNAPSHOT_MS
+            said += state(self._snapshots, now_ms, self._picture.tags, self._picture.ok)
+            self._snapshots += 1
+        return said
