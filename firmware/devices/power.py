@@ -1,0 +1,96 @@
+"""What the box's power supply and its heat are doing. UNTESTED on hardware: written to Raspberry Pi's documentation.
+
+A reading that fails is None and never an old one. The Pi slows down from 80 °C on; its
+undervoltage flag stands for less than 4.63 V.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+VCGENCMD = "vcgencmd"
+ANSWER_WITHIN = 2.0
+"""Seconds that vcgencmd may take; it talks to the firmware and can hang with it."""
+HOT_C = 80.0
+_THROTTLED = re.compile(r"throttled=0x([0-9a-fA-F]{1,8})\s*")
+# Bits of get_throttled: now, and 16 places up since boot
+_UNDERVOLTAGE, _CAPPED, _THROTTLED_NOW, _SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_SINCE_BOOT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PowerReading:
+    """How the box is fed and how warm it is; None: not known."""
+
+    undervoltage: bool | None
+    """The supply is below 4.63 V now."""
+    undervoltage_since_boot: bool | None
+    throttled: bool | None
+    """The processor runs slower now, for want of power or for heat."""
+    throttled_since_boot: bool | None
+    temperature_c: float | None
+    """Of the processor."""
+
+    def warnings(self) -> list[str]:
+        """What a person should do something about, as sentences; empty where all is well or nothing is known."""
+        said = []
+        if self.undervoltage:
+            said.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
+        elif self.undervoltage_since_boot:
+            said.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
+        if self.temperature_c is not None and self.temperature_c >= HOT_C:
+            said.append(f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it.")
+        elif self.throttled and not self.undervoltage:
+            said.append("The box runs slowly to cool down: check its fan and the air around it.")
+        return said
+
+
+class Power:
+    """Reads the Pi's own sensors; each reading stands alone."""
+
+    def __init__(self, sys: Path = Path("/sys"), vcgencmd: str = VCGENCMD) -> None:
+        self._sys = sys
+        self._vcgencmd = vcgencmd
+
+    def read(self) -> PowerReading:
+        """How things are now. Takes up to two seconds where the firmware does not answer; never raises."""
+        flags = self._throttled()
+
+        def flag(bits: int) -> bool | None:
+            return None if flags is None else bool(flags & bits)
+
+        slow = _CAPPED | _THROTTLED_NOW | _SOFT_LIMIT
+        return PowerReading(
+            undervoltage=flag(_UNDERVOLTAGE),
+            undervoltage_since_boot=flag(_UNDERVOLTAGE << _SINCE_BOOT),
+            throttled=flag(slow),
+            throttled_since_boot=flag(slow << _SINCE_BOOT),
+            temperature_c=self._temperature(),
+        )
+
+    def _throttled(self) -> int | None:
+        try:
+            answer = subprocess.run(
+                [self._vcgencmd, "get_throttled"],
+                capture_output=True,
+                text=True,
+                timeout=ANSWER_WITHIN,
+                check=True,
+                stdin=subprocess.DEVNULL,
+            ).stdout
+        except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+            return None
+        match = _THROTTLED.fullmatch(answer)
+        return int(match[1], 16) if match else None
+
+    def _temperature(self) -> float | None:
+        for zone in sorted((self._sys / "class/thermal").glob("thermal_zone*")):
+            try:
+                if "cpu" in (zone / "type").read_text(encoding="ascii"):
+                    return int((zone / "temp").read_text(encoding="ascii")) / 1000
+            except (OSError, ValueError):
+                continue
+        return None
