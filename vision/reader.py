@@ -1,14 +1,14 @@
 """Runs the card reader's network: a picture in, the card indices it sees out.
 
 The network (`models/reader.onnx`) takes one BGR picture as uint8 (1, h, w, 3), h and w multiples of 16, and gives
-float32 (1, 23, h/8, w/8); `models/training/net.py` says what each channel means. It knows no scale: indices of 27 to
-43 px are read best.
+float32 (1, 23, h/8, w/8), of which `models/training/net.py` says what each channel means, and the 112 features that
+its last layer looks at. It knows no scale: indices of 27 to 43 px are read best.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -23,6 +23,7 @@ from vision.cards import RANKS, SUITS
 from vision.errors import ModelError
 
 STRIDE = 8
+FEATURES = 112
 _PAD = 16
 _UNIT_SIZE_PX = 32.0  # the network gives an index's height as log(px / 32)
 Floats = NDArray[np.float64]
@@ -38,6 +39,7 @@ class Indices:
         logp: n × 52, log-probability of each card in the order of `vision.cards.CARDS`.
         directions: n × 2, unit vectors along the card's width as the index reads.
         sizes: n, height of the index (rank and suit) in pixels.
+        features: n × 112, what the network's last layer saw there; an enrolled deck is learnt from it.
     """
 
     places: Floats
@@ -45,34 +47,52 @@ class Indices:
     logp: Floats
     directions: Floats
     sizes: Floats
+    features: Floats
 
     def __len__(self) -> int:
         return len(self.heat)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Indices:
         """Return the rows asked for."""
-        return Indices(
-            self.places[rows], self.heat[rows], self.logp[rows], self.directions[rows], self.sizes[rows]
-        )
+        return Indices(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def scaled(self, factor: float) -> Indices:
         """Return the same indices in a picture `factor` times as large."""
-        return Indices(self.places * factor, self.heat, self.logp, self.directions, self.sizes * factor)
+        return replace(self, places=self.places * factor, sizes=self.sizes * factor)
 
     @staticmethod
     def joined(parts: list[Indices]) -> Indices:
         """Return all indices of several parts in one."""
         parts = parts or [NO_INDICES]
-        return Indices(
-            np.concatenate([p.places for p in parts]),
-            np.concatenate([p.heat for p in parts]),
-            np.concatenate([p.logp for p in parts]),
-            np.concatenate([p.directions for p in parts]),
-            np.concatenate([p.sizes for p in parts]),
-        )
+        return Indices(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Indices)))
 
 
-NO_INDICES = Indices(np.empty((0, 2)), np.empty(0), np.empty((0, 52)), np.empty((0, 2)), np.empty(0))
+NO_INDICES = Indices(
+    np.empty((0, 2)), np.empty(0), np.empty((0, 52)), np.empty((0, 2)), np.empty(0), np.empty((0, FEATURES))
+)
+
+
+@dataclass(frozen=True)
+class DeckProfile:
+    """What makes one deck's indices different: a correction to the network's rank and suit logits.
+
+    Attributes:
+        name: what the house calls the deck.
+        weight: 17 × 112, added to the last layer's weights for ranks and suits.
+        bias: 17, likewise.
+    """
+
+    name: str
+    weight: Floats
+    bias: Floats
+
+    @property
+    def sha256(self) -> str:
+        """The profile's hash, for the record."""
+        digest = hashlib.sha256(self.name.encode())
+        digest.update(self.weight.astype("<f8").tobytes())
+        digest.update(self.bias.astype("<f8").tobytes())
+        return digest.hexdigest()
 
 
 def log_softmax(x: Floats) -> Floats:
@@ -87,14 +107,15 @@ def default_model() -> Path:
 
 
 class CardReader:
-    """The network, loaded once; one picture at a time.
+    """The network, loaded once; one picture at a time; with an enrolled deck's profile where there is one.
 
     Raises:
         ModelError: the file is missing or is no such model.
     """
 
-    def __init__(self, model: Path | None = None, threads: int = 2) -> None:
+    def __init__(self, model: Path | None = None, threads: int = 2, deck: DeckProfile | None = None) -> None:
         self.path = model or default_model()
+        self.deck = deck
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
@@ -121,11 +142,13 @@ class CardReader:
             raise ValueError(f"a picture is h × w × 3 of uint8, not {picture.shape} of {picture.dtype}")
         h, w = picture.shape[:2]
         padded = cv2.copyMakeBorder(picture, 0, -h % _PAD, 0, -w % _PAD, cv2.BORDER_CONSTANT)
-        output = self._session.run(None, {self._input: padded[None]})[0][0]
-        return _peaks(output, threshold)
+        cells, features = self._session.run(None, {self._input: padded[None]})
+        return _peaks(cells[0], features[0], threshold, self.deck)
 
 
-def _peaks(output: NDArray[np.float32], threshold: float) -> Indices:
+def _peaks(
+    output: NDArray[np.float32], features: NDArray[np.float32], threshold: float, deck: DeckProfile | None
+) -> Indices:
     """Return the local maxima of the heat map with what the network says there."""
     logit = output[0]
     # A dilation's value is the 3 × 3 neighbourhood's maximum: a cell that equals it is a peak.
@@ -136,7 +159,9 @@ def _peaks(output: NDArray[np.float32], threshold: float) -> Indices:
     if not len(rows):
         return NO_INDICES
     at = output[:, rows, columns].T.astype(np.float64)
-    rank, suit = log_softmax(at[:, 1:14]), log_softmax(at[:, 14:18])
+    seen = features[:, rows, columns].T.astype(np.float64)
+    names = at[:, 1:18] if deck is None else at[:, 1:18] + seen @ deck.weight.T + deck.bias
+    rank, suit = log_softmax(names[:, :13]), log_softmax(names[:, 13:])
     direction = at[:, 18:20]
     cells = np.stack([columns, rows], axis=1) + 0.5 + np.clip(at[:, 20:22], -1, 1)
     return Indices(
@@ -146,4 +171,5 @@ def _peaks(output: NDArray[np.float32], threshold: float) -> Indices:
         logp=(suit[:, :, None] + rank[:, None, :]).reshape(len(rows), len(SUITS) * len(RANKS)),
         directions=direction / (np.linalg.norm(direction, axis=1, keepdims=True) + 1e-6),
         sizes=_UNIT_SIZE_PX * np.exp(np.clip(at[:, 22], -1.5, 1.5)),
+        features=seen,
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from vision.arrays import Image, Points
-from vision.decode import Cluster, Named, clusters, fuse, name
+from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
@@ -160,9 +160,10 @@ def read(
         clock.lap("network")
     indices = fuse(Indices.joined(parts))
     indices = indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
+    card_mm = (layout.card.width_mm, layout.card.height_mm)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     others: list[Other] = []
-    for named in name(clusters(indices), conflicts=True):
+    for named in name(clusters(indices, card_mm), conflicts=True):
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
         home = _zone_of(card.middle, layout)
@@ -210,12 +211,11 @@ def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
     if not len(indices):
         return indices
     origin = area.to_felt(np.zeros((1, 2)))
-    return Indices(
-        area.to_felt((indices.places + 0.5) / px_per_mm),
-        indices.heat,
-        indices.logp,
-        area.to_felt(indices.directions) - origin,
-        indices.sizes / px_per_mm,
+    return replace(
+        indices,
+        places=area.to_felt((indices.places + 0.5) / px_per_mm),
+        directions=area.to_felt(indices.directions) - origin,
+        sizes=indices.sizes / px_per_mm,
     )
 
 
@@ -239,9 +239,8 @@ class _Laid:
         down = np.array([-along[1], along[0]])
         if opposite:
             middle = (indices.places[k] + indices.places[opposite[0]]) / 2
-        else:  # an index stands about so far from the card's side and top, by its height
-            size = float(indices.sizes[k])
-            side, top = max(5.5, 0.34 * size), 4.0 + size / 2
+        else:
+            side, top = index_inset_mm(indices.sizes[k])
             middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
         u, v = along * width / 2, down * height / 2
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))

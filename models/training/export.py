@@ -17,16 +17,19 @@ OPSET = 17
 
 
 class Packaged(nn.Module):
-    """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR."""
+    """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR.
+
+    Beside its map it gives what its last layer looks at, from which a deck's enrolment refits that layer.
+    """
 
     def __init__(self, net: IndexNet) -> None:
         super().__init__()
         self.net = net
 
-    def forward(self, picture: Tensor) -> Tensor:
-        """Return the network's map."""
-        out: Tensor = self.net(picture.permute(0, 3, 1, 2).float() / 255)
-        return out
+    def forward(self, picture: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the network's map and its features."""
+        features = self.net.features(picture.permute(0, 3, 1, 2).float() / 255)
+        return self.net.head(features), features
 
 
 def export(checkpoint: Path, folder: Path) -> Path:
@@ -41,8 +44,12 @@ def export(checkpoint: Path, folder: Path) -> Path:
         (torch.zeros(1, 320, 640, 3, dtype=torch.uint8),),
         str(path),
         input_names=["picture"],
-        output_names=["cells"],
-        dynamic_axes={"picture": {1: "h", 2: "w"}, "cells": {2: "h8", 3: "w8"}},
+        output_names=["cells", "features"],
+        dynamic_axes={
+            "picture": {1: "h", 2: "w"},
+            "cells": {2: "h8", 3: "w8"},
+            "features": {2: "h8", 3: "w8"},
+        },
         opset_version=OPSET,
         dynamo=False,
     )
@@ -51,6 +58,7 @@ def export(checkpoint: Path, folder: Path) -> Path:
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "input": "picture: uint8 (1, h, w, 3), BGR, h and w multiples of 16",
         "output": f"cells: float32 (1, {CHANNELS}, h/{STRIDE}, w/{STRIDE}); channels in models/training/net.py",
+        "features": f"float32 (1, {net.head.in_channels}, h/{STRIDE}, w/{STRIDE}): the input of the last layer",
         "classes": {"rank": list(RANKS), "suit": list(SUITS)},
         "parameters": parameters(net),
         "trained": {

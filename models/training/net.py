@@ -67,11 +67,16 @@ class IndexNet(nn.Module):
         self.head = nn.Conv2d(eighth, CHANNELS, 1)
         nn.init.constant_(self.head.bias[:1], -4.0)  # most cells hold no index
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the map described at the top of this module."""
+    def features(self, x: Tensor) -> Tensor:
+        """Return what the last layer looks at: (batch, 112, h/8, w/8)."""
         fine: Tensor = self.eighth(self.quarter(self.stem(x)))
         coarse = functional.interpolate(self.lateral(self.sixteenth(fine)), scale_factor=2.0, mode="nearest")
-        out: Tensor = self.head(self.fuse(fine + coarse))
+        fused: Tensor = self.fuse(fine + coarse)
+        return fused
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the map described at the top of this module."""
+        out: Tensor = self.head(self.features(x))
         return out
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from vision.cards import CARDS
 from vision.decode import clusters, fuse, name
-from vision.reader import NO_INDICES, Floats, Indices, log_softmax
+from vision.reader import FEATURES, NO_INDICES, Floats, Indices, log_softmax
 
 
 def _logp(**weights: float) -> Floats:
@@ -30,6 +30,7 @@ def _index(
         logp[None],
         np.array([[math.cos(turn), math.sin(turn)]]),
         np.array([size]),
+        np.zeros((1, FEATURES)),
     )
 
 
