@@ -64,9 +64,14 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
             ],
             axis=0,
         )
-        low, high = common[:4].mean(), common[-4:].mean()
-        rise = np.maximum.accumulate((common - low) / (high - low))
-        widths.append(float(np.interp(0.9, rise, offsets) - np.interp(0.1, rise, offsets)))
+        first, last = int(np.argmin(common)), int(np.argmax(common))
+        if first >= last:
+            continue
+        rise = np.maximum.accumulate((common - common[first]) / (common[last] - common[first]))[
+            first : last + 1
+        ]
+        at = offsets[first : last + 1]
+        widths.append(float(np.interp(0.9, rise, at) - np.interp(0.1, rise, at)))
     return float(np.median(widths)) if widths else None
 
 

@@ -34,6 +34,10 @@ MIN_SIDE_PX = 64
 NEAR_MM = 10.0
 """A marker farther from where the others put it is not part of the same felt: twice a zone's margin."""
 
+STRAY_MM = 60.0
+"""One that lies nearer its place than this is the felt's own after all, and the felt is bent or another. Farther
+off it is a spare marker, or a pattern that looks like one: it is left out."""
+
 MAX_ERROR_MM = 2.5
 """The most the markers' corners may contradict a flat felt on average: half a zone's margin."""
 
@@ -44,7 +48,7 @@ CORNER_NOISE_PX = 0.25
 """How well a marker's corner is found, at least (measured on rendered frames with an ordinary camera's noise)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FoundMarker:
     """A marker seen: its number and its corners, 4×2 pixels, in OpenCV's order."""
 
@@ -57,12 +61,13 @@ class FoundMarker:
         return float(np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1).mean())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeltView:
     """The felt as a picture shows it.
 
-    ``homography`` maps felt millimetres to pixels (of the lens-corrected picture where there is a ``lens``);
-    ``markers`` are the felt's own, ``others`` whatever other markers of the dictionary are in view;
+    ``homography`` maps felt millimetres to pixels; ``markers`` are the felt's own, ``others`` whatever other
+    markers of the dictionary are in view. Where there is a ``lens``, all three are in pixels of the picture as a
+    lens without distortion would have made it; :meth:`to_image` leads to the real one's.
     ``error_px`` and ``error_mm`` say how far the corners lie from where the homography puts them (root mean
     square); ``doubt_mm`` how well the least known zone's corner is known; ``px_per_mm`` is the mean over the felt.
     """
@@ -105,22 +110,21 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
     height, width = grey.shape
     found = find_markers(grey, layout)
     known = {marker.id for marker in layout.markers.at}
+    if lens:
+        lens = lens.for_size(width, height)
+        found = [FoundMarker(m.id, lens.undistort(m.corners)) for m in found]
     candidates = [marker for marker in found if marker.id in known]
     if not candidates:
         raise NoMarkersError(_nothing(found, layout))
-    if lens:
-        lens = lens.for_size(width, height)
-        candidates = [FoundMarker(m.id, lens.undistort(m.corners)) for m in candidates]
     ours = _one_felt(candidates, layout)
-    rest = [marker for marker in candidates if marker not in ours]
-    if len({marker.id for marker in ours}) >= 2:
-        second = _one_felt(rest, layout)
-        if len(second) >= 2:
-            raise DisagreeingMarkersError(
-                f"two felts are in view (markers {_ids(ours)} and again {_ids(second)}): "
-                "take one away or cover its markers"
-            )
-    return _view(ours, layout, tuple(m for m in found if not _among(m, ours, lens)), (width, height), lens)
+    second = _one_felt([marker for marker in candidates if marker not in ours], layout)
+    if len(second) >= 2 and _elsewhere(second, ours, layout):
+        raise DisagreeingMarkersError(
+            f"two felts are in view (markers {_ids(ours)} and again {_ids(second)}): "
+            "take one away or cover its markers"
+        )
+    others = tuple(marker for marker in found if marker not in ours)
+    return _view(ours, layout, others, (width, height), lens)
 
 
 def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
@@ -129,20 +133,15 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
     They are looked for at reduced size, and again at full size where fewer than four of the felt's show.
     """
     known = {marker.id for marker in layout.markers.at}
-    shrink = max(grey.shape) / SEARCH_PX
     found: list[FoundMarker] = []
-    for factor in (shrink, 1.0) if shrink > 1.2 else (1.0,):
-        small = grey
-        if factor > 1:
-            size = (round(grey.shape[1] / factor), round(grey.shape[0] / factor))
-            small = np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), np.uint8)
+    for longest in (SEARCH_PX, max(grey.shape)):
+        small, times = reduced(grey, longest)
         corners, ids, _ = _detector(layout.markers.dictionary).detectMarkers(small)
-        scale = np.array([grey.shape[1] / small.shape[1], grey.shape[0] / small.shape[0]])
         found = [
-            FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * scale - 0.5)
+            FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * times - 0.5)
             for number, points in zip([] if ids is None else np.ravel(ids), corners, strict=True)
         ]
-        if len(known & {marker.id for marker in found}) >= 4:
+        if times == 1 or len(known & {marker.id for marker in found}) >= 4:
             break
     return [FoundMarker(marker.id, refine_corners(grey, marker.corners)) for marker in found]
 
@@ -170,12 +169,10 @@ def rectify(
         return np.zeros((size[1], size[0], *frame.shape[2:]), np.uint8)
     warp = np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ warp
     # Where pixels are to spare they are averaged first: picking single ones would invent edges.
-    spare = math.dist(corners[0], corners[1]) / size[0]
-    if spare >= 1.9:
-        fx, fy = (max(1, round(n / spare)) for n in (part.shape[1], part.shape[0]))
-        sx, sy = fx / part.shape[1], fy / part.shape[0]
-        part = np.asarray(cv2.resize(part, (fx, fy), interpolation=cv2.INTER_AREA), np.uint8)
-        warp = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]]) @ warp
+    spare = int(math.dist(corners[0], corners[1]) / size[0] + 0.1)
+    if spare > 1 and min(part.shape[:2]) >= spare:
+        part = _averaged(part, spare)
+        warp = np.array([[1, 0, (1 - spare) / 2], [0, 1, (1 - spare) / 2], [0, 0, spare]]) @ warp
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpPerspective(part, warp, size, flags=flags), np.uint8)
 
@@ -214,6 +211,22 @@ def as_grey(frame: Image) -> Image:
     return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
+def reduced(picture: Image, longest: int) -> tuple[Image, int]:
+    """Shrink a picture by a whole factor, so that its long side is at most ``longest``; give the factor too.
+
+    A pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one. Whole factors are several
+    times faster than others; a rest at the right and lower edge is cut off.
+    """
+    times = max(1, math.ceil(max(picture.shape[:2]) / longest))
+    return (picture, 1) if times == 1 else (_averaged(picture, times), times)
+
+
+def _averaged(picture: Image, times: int) -> Image:
+    height, width = (max(1, n // times) for n in picture.shape[:2])
+    whole = picture[: height * times, : width * times]
+    return np.asarray(cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
@@ -237,11 +250,6 @@ def _ids(markers: Sequence[FoundMarker]) -> str:
     return ", ".join(str(number) for number in sorted({marker.id for marker in markers}))
 
 
-def _among(marker: FoundMarker, ours: Sequence[FoundMarker], lens: Lens | None) -> bool:
-    corners = lens.undistort(marker.corners) if lens else marker.corners
-    return any(m.id == marker.id and np.abs(m.corners - corners).max() < 1e-3 for m in ours)
-
-
 def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[FoundMarker]:
     """Pick the largest set of markers that lie to one another as the layout says, each number once."""
     best: list[FoundMarker] = []
@@ -263,6 +271,13 @@ def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[Fo
         if len(members) > len(best) or (len(members) == len(best) and error < best_error):
             best, best_error = members, error
     return best or list(candidates[:1])
+
+
+def _elsewhere(second: Sequence[FoundMarker], ours: Sequence[FoundMarker], layout: TableLayout) -> bool:
+    """Say whether a second set of markers is another felt, and not this one's, bent."""
+    homography = _fit(ours, layout)
+    twice = {m.id for m in second} & {m.id for m in ours}
+    return bool(twice) or homography is None or _off_mm(second[0], homography, layout) > STRAY_MM
 
 
 def _agreeing(members: list[FoundMarker], layout: TableLayout) -> tuple[list[FoundMarker], float]:
@@ -309,21 +324,26 @@ def _view(
             f"only marker {_ids(ours)} of the felt fits where it should be; at least two and better all "
             f"{len(layout.markers.at)} must be in view: clear the felt's edges, and check that the layout is the felt's"
         )
+    known = {marker.id for marker in layout.markers.at}
     felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in ours])
     seen = np.concatenate([marker.corners for marker in ours])
     error_px = _rms(project(homography, felt) - seen)
     error_mm = _rms(project(_inverse(homography), seen) - felt)
-    if error_mm > MAX_ERROR_MM:
-        raise DisagreeingMarkersError(
-            f"the markers lie {error_mm:.1f} mm from where this felt has them: lay the felt flat, "
-            "calibrate the lens, or name the right layout"
-        )
+    present = {marker.id for marker in ours}
+    strayed = [_off_mm(m, homography, layout) for m in others if m.id in known - present]
+    error_mm = max([error_mm, *(off for off in strayed if off < STRAY_MM)])
     corners = np.concatenate([zone.corners_mm for zone in layout.zones])
-    doubt = _doubt_mm(homography, felt, corners, max(error_px, CORNER_NOISE_PX))
+    doubt = _doubt_mm(homography, felt, corners, CORNER_NOISE_PX)
     if doubt > MAX_DOUBT_MM:
         raise TooFewMarkersError(
             f"only markers {_ids(ours)} are in view; they leave the zones uncertain by {doubt:.1f} mm: "
             "clear the markers on the other sides of the felt"
+        )
+    doubt *= max(1.0, error_px / CORNER_NOISE_PX)
+    if error_mm > MAX_ERROR_MM or doubt > MAX_DOUBT_MM:
+        raise DisagreeingMarkersError(
+            f"the markers lie {error_mm:.1f} mm from where this felt has them: lay the felt flat, "
+            "calibrate the lens, or name the right layout"
         )
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     area = cv2.contourArea(project(homography, box).astype(np.float32))
@@ -382,9 +402,15 @@ def _maps(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Follow the lens on a coarse grid, which is smooth enough, and fill in between."""
     step = 16
-    columns, rows = (np.arange(-step, n + 2 * step, step, dtype=float) for n in size)
+    columns, rows = (np.arange(0, n + step, step, dtype=float) for n in size)
     grid = np.stack(np.meshgrid(columns, rows), axis=-1)
-    bent = lens.distort(project(warp, grid.reshape(-1, 2))).reshape(grid.shape).astype(np.float32)
-    x, y = np.meshgrid(*((np.arange(n, dtype=np.float32) + step) / step for n in size))
-    full = np.asarray(cv2.remap(bent, x, y, cv2.INTER_LINEAR), np.float32)
-    return full[:, :, 0], full[:, :, 1]
+    bent = lens.distort(project(warp, grid.reshape(-1, 2))).reshape(grid.shape)
+    across, down = (_tents(n, step) for n in size)
+    x, y = (down @ bent[:, :, i] @ across.T for i in (0, 1))
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def _tents(count: int, step: int) -> Points:
+    """Weights that interpolate between grid points ``step`` apart: count × (grid points)."""
+    at = np.arange(count)[:, None] / step
+    return np.asarray(np.clip(1 - np.abs(at - np.arange(-(-(count + step) // step))), 0, None))

@@ -80,7 +80,7 @@ TIDY = Conditions(
 """Everything where it belongs, and a perfect camera."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LaidCard:
     """A card as it lies: its code (``FACE_DOWN`` if its face is hidden), where, and its corners in the picture.
 
@@ -93,7 +93,7 @@ class LaidCard:
     corners: Points
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scene:
     """A rendered picture and the truth about it.
 
