@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 from vision.arrays import Image, Points
+from vision.enrolment import load_profile
 from vision.errors import VisionError
 from vision.layout import TableLayout
 from vision.loose import read_loose
@@ -42,6 +43,11 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     type=click.Path(path_type=Path),
     help="Draw what was read: a file for one photo, a folder for several.",
 )
+@click.option(
+    "--deck",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The enrolled deck's profile (feltwatch enrol).",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per photo.")
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 64))
 def command(
@@ -49,6 +55,7 @@ def command(
     layout_file: Path | None,
     loose: bool,
     out: Path | None,
+    deck: Path | None,
     as_json: bool,
     threads: int,
 ) -> None:
@@ -60,7 +67,7 @@ def command(
     if loose and layout_file:
         raise click.UsageError("--loose reads without a felt; leave --layout out.")
     try:
-        reader = CardReader(threads=threads)
+        reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
         layout = None if loose else TableLayout.load(layout_file)
     except VisionError as error:
         raise click.UsageError(str(error)) from error

@@ -59,3 +59,11 @@ class CalibrationFileError(VisionError, OSError):
 
 class ModelError(VisionError, OSError):
     """The card reader's model is missing or cannot be run."""
+
+
+class EnrolmentError(VisionError, ValueError):
+    """A deck that cannot be learnt or is not whole."""
+
+
+class EnrolmentFileError(VisionError, OSError):
+    """A deck profile's file that cannot be read or written."""

@@ -147,19 +147,7 @@ def read(
         MarkersError: the felt's markers do not say where the felt is.
     """
     clock = _Clock()
-    view = find_felt(frame, layout, lens)
-    clock.lap("markers")
-    parts = []
-    for zone in layout.zones:
-        area = replace(
-            zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
-        )
-        crop = view.rectify(frame, area, px_per_mm)
-        clock.lap("zones")
-        parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
-        clock.lap("network")
-    indices = fuse(Indices.joined(parts))
-    indices = indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
+    view, indices = observe(frame, layout, reader, lens=lens, px_per_mm=px_per_mm, clock=clock)
     card_mm = (layout.card.width_mm, layout.card.height_mm)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     others: list[Other] = []
@@ -187,6 +175,37 @@ def read(
         verdicts=_verdicts(view),
         ms=clock.ms,
     )
+
+
+def observe(
+    frame: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    *,
+    lens: Lens | None = None,
+    px_per_mm: float = PX_PER_MM,
+    clock: _Clock | None = None,
+) -> tuple[FeltView, Indices]:
+    """Find the felt and all card indices on it, these in felt millimetres.
+
+    Raises:
+        MarkersError: the felt's markers do not say where the felt is.
+    """
+    clock = clock or _Clock()
+    view = find_felt(frame, layout, lens)
+    clock.lap("markers")
+    parts = []
+    for zone in layout.zones:
+        area = replace(
+            zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
+        )
+        crop = view.rectify(frame, area, px_per_mm)
+        clock.lap("zones")
+        parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
+        clock.lap("network")
+    indices = fuse(Indices.joined(parts))
+    fits = (indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1])
+    return view, indices.take(fits)
 
 
 class _Clock:

@@ -1,0 +1,126 @@
+"""Learning a deck from its spread, and the deck check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from vision.arrays import Image
+from vision.cards import CARDS
+from vision.decks import DrawnDeck
+from vision.enrol_command import command
+from vision.enrolment import check_deck, enrol, load_profile, save_profile, spread
+from vision.errors import EnrolmentError, EnrolmentFileError
+from vision.layout import TableLayout
+from vision.reader import CardReader
+from vision.reading import read
+from vision.render import render_table
+
+SCALE = 0.7
+
+
+class TintedDeck(DrawnDeck):
+    """Our deck in other inks: black is violet, red is orange."""
+
+    def picture(self, code: str) -> Image:
+        drawn = super().picture(code).astype(np.float32)
+        paper = drawn.min(axis=2, keepdims=True) / 255
+        return np.asarray(np.clip(drawn + (1 - paper) * np.array([70, 30, 40]), 0, 255), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def frames() -> list[Image]:
+    layout = TableLayout.load()
+    return [
+        render_table(spread(layout), layout, TintedDeck(), seed=seed, scale=SCALE).frame for seed in (1, 2, 3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def reader() -> CardReader:
+    return CardReader()
+
+
+def test_the_spread_lays_every_card_once(layout: TableLayout) -> None:
+    laid = [c for rows in spread(layout).values() for cards in rows.values() for c in cards]
+    assert sorted(laid) == sorted(CARDS)
+
+
+def test_an_enrolled_deck_reads_a_spread_it_was_not_learnt_from(
+    frames: list[Image], layout: TableLayout, reader: CardReader
+) -> None:
+    profile = enrol(frames, layout, reader, "violet")
+    fresh = render_table(spread(layout), layout, TintedDeck(), seed=9, scale=SCALE).frame
+    check = check_deck(read(fresh, layout, CardReader(deck=profile)), layout)
+    assert len(check.missing) <= 1
+    assert not check.misplaced
+
+
+def test_a_profile_comes_back_from_its_file_with_the_same_hash(
+    frames: list[Image], layout: TableLayout, reader: CardReader, tmp_path: Path
+) -> None:
+    profile = enrol(frames[:2], layout, reader, "violet")
+    save_profile(profile, tmp_path / "deck.npz")
+    again = load_profile(tmp_path / "deck.npz")
+    assert again.sha256 == profile.sha256
+    assert again.name == "violet"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows["A"]["front"].pop(), "4c"),
+        (lambda rows: rows.update(A=rows["B"], B=rows["A"]), "swapped"),
+        (
+            lambda rows: rows["C"].update(
+                front=[rows["C"]["front"][k] for k in (1, 0, 2)],
+            ),
+            "swapped",
+        ),
+    ],
+    ids=["a card is missing", "two suits are laid the other way round", "two cards are swapped"],
+)
+def test_an_incomplete_or_wrongly_laid_deck_is_refused(
+    change: Callable[[dict[str, dict[str, list[str]]]], object],
+    message: str,
+    layout: TableLayout,
+    reader: CardReader,
+) -> None:
+    hands = spread(layout)
+    change(hands)
+    pictures = [render_table(hands, layout, seed=seed, scale=SCALE).frame for seed in (1, 2)]
+    with pytest.raises(EnrolmentError, match=message):
+        enrol(pictures, layout, reader, "wrong")
+
+
+def test_one_picture_is_not_enough(frames: list[Image], layout: TableLayout, reader: CardReader) -> None:
+    with pytest.raises(EnrolmentError, match="at least 2"):
+        enrol(frames[:1], layout, reader, "hasty")
+
+
+def test_a_file_that_is_no_profile_is_told(tmp_path: Path) -> None:
+    (tmp_path / "deck.npz").write_bytes(b"no profile")
+    with pytest.raises(EnrolmentFileError, match="enrol the deck again"):
+        load_profile(tmp_path / "deck.npz")
+
+
+def test_the_deck_check_names_what_is_missing(layout: TableLayout, tmp_path: Path) -> None:
+    hands = spread(layout)
+    hands["D"]["back"].remove("As")
+    cv2.imwrite(str(tmp_path / "spread.png"), render_table(hands, layout, scale=SCALE).frame)
+    done = CliRunner().invoke(command, [str(tmp_path / "spread.png"), "--check"])
+    assert done.exit_code == 1
+    assert "51 of 52" in done.stdout
+    assert "As" in done.stdout
+
+
+def test_without_pictures_the_command_shows_how_to_lay_the_cards() -> None:
+    done = CliRunner().invoke(command, [])
+    assert done.exit_code == 0
+    assert "A front" in done.stdout
+    assert "2c 3c 4c" in done.stdout
