@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from firmware.rules import NATURAL_WORDS, Pair, SettledSeat, Settlement, cards_text, money_text
+from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_text, money_text
 
 _ROWS = ("front", "middle", "back")
 
@@ -17,7 +17,7 @@ def settlement_text(settlement: Settlement) -> str:
 def _lines(settlement: Settlement) -> Iterator[str]:
     hand = settlement.hand
     yield f"{settlement.profile.title}, {money_text(hand.unit)} a point, button at seat {hand.button}"
-    judged = {seat.seat: seat for seat in settlement.seats}
+    judged = {seat.seat: seat for seat in settlement.hands}
     for number in settlement.order:
         yield ""
         yield from _seat(judged[number], settlement)
@@ -31,7 +31,7 @@ def _lines(settlement: Settlement) -> Iterator[str]:
     yield from _totals(settlement)
 
 
-def _seat(seat: SettledSeat, settlement: Settlement) -> Iterator[str]:
+def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     given = next(given for given in settlement.hand.seats if given.seat == seat.seat)
     marks = [
         f"player {given.player}" if given.player else "",

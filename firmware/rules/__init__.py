@@ -6,15 +6,16 @@ from firmware.rules.exchange import hand_from_json, read_hand, settle_json, sett
 from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
+from firmware.rules.judging import JudgedHand
 from firmware.rules.library import load_chain, load_profile, parse_profile, profile_names, profile_toml
+from firmware.rules.lines import Line
 from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
 from firmware.rules.options import money_text
 from firmware.rules.payment import Transfer, chips_plan
 from firmware.rules.profile import Profile
 from firmware.rules.rows import Rows
-from firmware.rules.scoring import Line
 from firmware.rules.sections import OPTIONS
-from firmware.rules.settlement import Pair, SettledSeat, Settlement, settle
+from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.strength import CATEGORIES, Category, Scale, scale
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Hand",
     "HandError",
     "Irregularity",
+    "JudgedHand",
     "Line",
     "Natural",
     "Pair",
@@ -42,7 +44,6 @@ __all__ = [
     "RulesError",
     "Scale",
     "SeatHand",
-    "SettledSeat",
     "Settlement",
     "Transfer",
     "UnknownCardError",

@@ -9,11 +9,12 @@ from typing import Any
 from firmware.rules.cards import cards_text, parse_cards
 from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
 from firmware.rules.hand import Hand, SeatHand
+from firmware.rules.judging import JudgedHand
 from firmware.rules.library import load_profile
 from firmware.rules.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.sections import suggestion
-from firmware.rules.settlement import Pair, SettledSeat, Settlement, settle
+from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.words import ROW_NAMES
 
 Json = dict[str, Any]
@@ -142,7 +143,9 @@ def settlement_json(settlement: Settlement) -> Json:
     return {
         "profile": settlement.profile.name,
         "order": list(settlement.order),
-        "hands": [_seat_json(seat, settlement) for seat in settlement.seats],
+        "hands": [
+            _hand_json(judged, is_settled=not settlement.irregularities) for judged in settlement.hands
+        ],
         "pairs": [_pair_json(pair) for pair in settlement.pairs],
         "points": {str(seat): points for seat, points in settlement.points.items()},
         "paid": {str(seat): paid for seat, paid in settlement.paid.items()},
@@ -154,37 +157,30 @@ def settlement_json(settlement: Settlement) -> Json:
     }
 
 
-def _seat_json(seat: SettledSeat, settlement: Settlement) -> Json:
-    natural = seat.natural
+def _hand_json(judged: JudgedHand, *, is_settled: bool) -> Json:
+    natural = judged.natural
     return {
-        "seat": seat.seat,
-        "rows": _rows_json(seat, settlement),
-        # Of a hand that nobody could judge it cannot be said whether it is a foul.
-        "foul": None if settlement.irregularities else seat.fault is not None,
+        "seat": judged.seat,
+        "rows": _rows_json(judged),
+        # While a hand is irregular nobody can say whether it is a foul.
+        "foul": judged.fault is not None if is_settled else None,
         "natural": {"kind": natural.kind, "value": natural.value} if natural else None,
-        "fantasyland_next": None if settlement.irregularities else seat.fantasyland_next,
+        "fantasyland_next": judged.fantasyland_next if is_settled else None,
     }
 
 
-def _rows_json(seat: SettledSeat, settlement: Settlement) -> Json:
-    if seat.rows is None:
+def _rows_json(judged: JudgedHand) -> Json:
+    if judged.rows is None:
         return {}
-    if seat.strengths is None:
-        return {
-            name: {"cards": cards_text(cards), "category": None, "text": None, "bonus": None}
-            for name, cards in zip(ROW_NAMES, seat.rows, strict=True)
-        }
-    scale = settlement.profile.scale
+    rows = zip(ROW_NAMES, judged.rows, judged.strengths or (None, None, None), judged.bonuses, strict=True)
     return {
         name: {
             "cards": cards_text(cards),
-            "category": scale.kind(strength).category.label,
-            "text": scale.text(strength),
+            "category": strength and judged.scale.kind(strength).category.label,
+            "text": strength and judged.scale.text(strength),
             "bonus": bonus,
         }
-        for name, cards, strength, bonus in zip(
-            ROW_NAMES, seat.rows, seat.strengths, seat.bonuses, strict=True
-        )
+        for name, cards, strength, bonus in rows
     }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from firmware.rules.errors import HandError
 from firmware.rules.rows import Rows
@@ -12,6 +14,7 @@ SEATS = range(1, 6)
 """The seats of a table. Numbers ascend clockwise, seen from above."""
 
 FEWEST_HANDS, MOST_HANDS = 2, 4
+MOST_HANDS_OF_PLAYER = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,10 @@ class Hand:
     """The seat that holds the button, whether or not it plays."""
     unit: int = 1
     """Cents a point. Where it is not given a point is one cent: money then reads as points."""
+    owners: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The player of each seat, by the name that stacks are kept under."""
+    stacks: Mapping[str, int | None] = field(init=False, repr=False, compare=False)
+    """What lay in front of each player when the hand began; None: not capped."""
 
     def __post_init__(self) -> None:
         if self.button not in SEATS:
@@ -60,6 +67,10 @@ class Hand:
             if seat.seat in seen:
                 raise HandError(f"seats[{index}].seat", f"seat {seat.seat} is there twice")
             seen[seat.seat] = index
+        owners = tuple([seat.owner for seat in self.seats])
+        stacks = {seat.owner: seat.stack for seat in self.seats}
+        object.__setattr__(self, "owners", owners)
+        object.__setattr__(self, "stacks", MappingProxyType(stacks))
         self._check_players()
 
     @staticmethod
@@ -81,29 +92,21 @@ class Hand:
             )
 
     def _check_players(self) -> None:
-        stacks: dict[str, int | None] = {}
-        for index, seat in enumerate(self.seats):
-            if seat.owner in stacks and stacks[seat.owner] != seat.stack:
-                raise HandError(
-                    f"seats[{index}].stack",
-                    f"player {seat.owner} has different stacks at two seats; give the player's whole stack at each",
-                )
-            stacks[seat.owner] = seat.stack
-        owner, hands = Counter(seat.owner for seat in self.seats).most_common(1)[0]
-        if hands > 2 or len(stacks) < 2:
+        owner, hands = Counter(self.owners).most_common(1)[0]
+        if hands > MOST_HANDS_OF_PLAYER or len(self.stacks) < FEWEST_HANDS:
             raise HandError(
                 "seats",
                 f"player {owner} has {hands} of {len(self.seats)} hands; two at most, against another player",
             )
-        numbers = {str(seat.seat) for seat in self.seats if not seat.player}
+        numbers = {seat.owner for seat in self.seats if not seat.player}
         for index, seat in enumerate(self.seats):
+            if seat.stack != self.stacks[seat.owner]:
+                raise HandError(
+                    f"seats[{index}].stack",
+                    f"player {seat.owner} has different stacks at two seats; give the whole stack at each",
+                )
             if seat.player in numbers:
                 raise HandError(
                     f"seats[{index}].player",
-                    f'player "{seat.player}" is also the name of a seat without a player; name that one\'s player too',
+                    f'player "{seat.player}" is also a seat without a player; name that seat\'s player too',
                 )
-
-    @property
-    def stacks(self) -> dict[str, int | None]:
-        """What lay in front of each player when the hand began."""
-        return {seat.owner: seat.stack for seat in self.seats}

@@ -2,59 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
 from firmware.rules.profile import Profile
 
 
-class Debt(NamedTuple):
-    """What the first player has from the second after netting their pair; negative: what the first owes."""
+class Cashier:
+    """Pays the debts of one hand, in turn, out of what lies on the table."""
 
-    a: str
-    b: str
-    owed: int
+    def __init__(self, stacks: Mapping[str, int | None], profile: Profile) -> None:
+        """`stacks` are what every player had when the hand began; None: not capped."""
+        capped = profile.stakes.cap != "none"
+        self._stacks = {player: stack for player, stack in stacks.items() if capped and stack is not None}
+        self._is_net = profile.stakes.cap == "net"
+        self._won = dict.fromkeys(stacks, 0)
+        self._lost = dict.fromkeys(stacks, 0)
 
-
-def pay(debts: Sequence[Debt], stacks: Mapping[str, int | None], profile: Profile) -> list[int]:
-    """Return what is paid of each debt, in turn. A player without a stack is not capped."""
-    if profile.stakes.cap == "none":
-        return [debt.owed for debt in debts]
-    return (_pay_net if profile.stakes.cap == "net" else _pay_gross)(debts, stacks)
-
-
-def _pay_net(debts: Sequence[Debt], stacks: Mapping[str, int | None]) -> list[int]:
-    """Keep everybody's running net between minus and plus the stack."""
-    net = dict.fromkeys(stacks, 0)
-    payments = []
-    for a, b, owed in debts:
-        winner, payer, amount = (a, b, owed) if owed > 0 else (b, a, -owed)
-        if (stack := stacks[payer]) is not None:
-            amount = min(amount, stack + net[payer])
-        if (stack := stacks[winner]) is not None:
-            amount = min(amount, stack - net[winner])
-        net[winner] += amount
-        net[payer] -= amount
-        payments.append(amount if owed > 0 else -amount)
-    return payments
-
-
-def _pay_gross(debts: Sequence[Debt], stacks: Mapping[str, int | None]) -> list[int]:
-    """Let nobody pay out more than the stack, nor collect more."""
-    paid_out = dict.fromkeys(stacks, 0)
-    won = dict.fromkeys(stacks, 0)
-    payments = []
-    for a, b, owed in debts:
-        winner, payer, amount = (a, b, owed) if owed > 0 else (b, a, -owed)
-        if (stack := stacks[payer]) is not None:
-            amount = min(amount, stack - paid_out[payer])
-        if (stack := stacks[winner]) is not None:
-            amount = min(amount, stack - won[winner])
-        won[winner] += amount
-        paid_out[payer] += amount
-        payments.append(amount if owed > 0 else -amount)
-    return payments
+    def pay(self, a: str, b: str, owed: int) -> int:
+        """Pay what `a` has from `b` (negative: what `a` owes) as far as both stacks go; return what is paid."""
+        if owed < 0:
+            return -self.pay(b, a, -owed)
+        won, lost = self._won, self._lost
+        for player, used, freed in ((b, lost, won), (a, won, lost)):
+            if player in self._stacks:
+                room = self._stacks[player] - used[player]
+                owed = min(owed, room + freed[player] if self._is_net else room)
+        won[a] += owed
+        lost[b] += owed
+        return owed
 
 
 class Transfer(NamedTuple):

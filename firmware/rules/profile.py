@@ -106,6 +106,14 @@ class Profile:
         """The clauses by option path."""
         return MappingProxyType(dict(self.clauses))
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Worked out once: what is prepared for a profile is found by it, hand after hand.
+        return hash((self.name, *(value for _, _, value in self.options())))
+
     def options(self) -> Iterator[tuple[str, Kind, Any]]:
         """Yield every option: its path, its kind, its value."""
         for path, (section, name, kind) in OPTIONS.items():

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
 from firmware.rules.errors import HandError
-from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
-from firmware.rules.foul import Fault, Strengths, order_fault, strengths
-from firmware.rules.hand import Hand, SeatHand
+from firmware.rules.fantasyland import offers_fantasyland
+from firmware.rules.hand import Hand
 from firmware.rules.irregularities import Irregularity, find_irregularities, is_regular
-from firmware.rules.naturals import RankedNatural
+from firmware.rules.judging import Judge, JudgedHand
+from firmware.rules.lines import Line
 from firmware.rules.order import positions
-from firmware.rules.payment import Debt, Transfer, chips_plan, pay
+from firmware.rules.payment import Cashier, Transfer, chips_plan
 from firmware.rules.profile import Profile
-from firmware.rules.rows import Rows
-from firmware.rules.scoring import Line, Scorer, Standing
-
-
-class SettledSeat(NamedTuple):
-    """A seat's hand as it was judged."""
-
-    seat: int
-    rows: Rows | None
-    strengths: Strengths | None
-    """Of front, middle and back; None where the rows are not there or irregular."""
-    bonuses: tuple[int, int, int]
-    """What the table gives each row, even where a foul or a natural loses it."""
-    fault: Fault | None
-    """Why the hand is a foul. A natural that counts is none."""
-    natural: RankedNatural | None
-    """The natural that counts."""
-    holds: RankedNatural | None
-    """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
-    fantasyland_next: bool
+from firmware.rules.scoring import Scorer
 
 
 class Pair(NamedTuple):
@@ -68,8 +50,8 @@ class Settlement:
     profile: Profile
     order: tuple[int, ...]
     """The seats by position."""
-    seats: tuple[SettledSeat, ...]
-    """In the order of the hand."""
+    hands: tuple[JudgedHand, ...]
+    """By seat, in the order in which they were given."""
     pairs: tuple[Pair, ...]
     """In the order of payment."""
     points: Mapping[int, int]
@@ -84,8 +66,8 @@ class Settlement:
     def chips_plan(self) -> tuple[Transfer, ...]:
         """The fewest transfers between players with the same result."""
         nets = dict.fromkeys(self.hand.stacks, 0)
-        for seat in self.hand.seats:
-            nets[seat.owner] += self.paid.get(seat.seat, 0)
+        for judged in self.hands:
+            nets[judged.owner] += self.paid.get(judged.seat, 0)
         return chips_plan(nets)
 
 
@@ -94,31 +76,43 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
 
     Raises HandError where the hand does what the profile does not offer.
     """
+    referee = _referee(profile)
     _check_offered(hand, profile)
     order = positions([seat.seat for seat in hand.seats], hand.button, profile)
     if not is_regular(hand):
         return _irregular(hand, profile, order)
-    seats = _judge(hand, profile)
-    standings = _standings(hand, seats, profile)
-    pairs = _pairs(order, standings, hand, profile)
-    points = dict.fromkeys(standings, 0)
-    paid = dict.fromkeys(standings, 0)
-    for pair in pairs:
-        points[pair.a] += pair.points
-        points[pair.b] -= pair.points
-        paid[pair.a] += pair.paid
-        paid[pair.b] -= pair.paid
+    hands = referee.judge.judge(hand)
+    pairs = _pairs(order, hands, hand, referee)
+    points = {judged.seat: 0 for judged in hands}
+    paid = points.copy()
+    for a, b, gained, _, cents, _ in pairs:
+        points[a] += gained
+        points[b] -= gained
+        paid[a] += cents
+        paid[b] -= cents
     return Settlement(
         hand=hand,
         profile=profile,
         order=order,
-        seats=seats,
+        hands=tuple(hands),
         pairs=pairs,
         points=MappingProxyType(points),
         paid=MappingProxyType(paid),
         stacks=MappingProxyType(_stacks_after(hand, paid)),
         irregularities=(),
     )
+
+
+class _Referee(NamedTuple):
+    """What a profile makes of hands, prepared once."""
+
+    judge: Judge
+    scorer: Scorer
+
+
+@lru_cache(maxsize=64)
+def _referee(profile: Profile) -> _Referee:
+    return _Referee(Judge(profile), Scorer(profile))
 
 
 def _check_offered(hand: Hand, profile: Profile) -> None:
@@ -137,85 +131,46 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
 
 def _irregular(hand: Hand, profile: Profile, order: tuple[int, ...]) -> Settlement:
     """Return what is irregular: nothing is judged, nothing is settled."""
-    seats = tuple(
-        SettledSeat(seat.seat, seat.rows, None, (0, 0, 0), None, None, None, fantasyland_next=False)
-        for seat in hand.seats
+    nothing: Mapping[int, int] = MappingProxyType({})
+    return Settlement(
+        hand=hand,
+        profile=profile,
+        order=order,
+        hands=tuple(_referee(profile).judge.unjudged(hand)),
+        pairs=(),
+        points=nothing,
+        paid=nothing,
+        stacks=MappingProxyType(_stacks_after(hand, nothing)),
+        irregularities=find_irregularities(hand),
     )
-    nobody: Mapping[int, int] = MappingProxyType({})
-    stacks = MappingProxyType(_stacks_after(hand, {}))
-    return Settlement(hand, profile, order, seats, (), nobody, nobody, stacks, find_irregularities(hand))
 
 
 def _stacks_after(hand: Hand, paid: Mapping[int, int]) -> dict[str, int]:
-    stacks = {player: stack for player, stack in hand.stacks.items() if stack is not None}
-    for seat in hand.seats:
-        if seat.stack is not None:
-            stacks[seat.owner] += paid.get(seat.seat, 0)
-    return stacks
-
-
-def _judge(hand: Hand, profile: Profile) -> tuple[SettledSeat, ...]:
-    """Return every seat's strengths, bonuses, foul, natural and next Fantasy Land."""
-    excused = profile.naturals.excused_by_surrender and any(seat.surrenders for seat in hand.seats)
-    false_is_foul = profile.naturals.false_declaration == "foul" and not excused
-    return tuple([_judge_seat(seat, profile, false_is_foul=false_is_foul) for seat in hand.seats])
-
-
-def _judge_seat(seat: SeatHand, profile: Profile, *, false_is_foul: bool) -> SettledSeat:
-    if seat.rows is None:
-        return SettledSeat(seat.seat, None, None, (0, 0, 0), None, None, None, fantasyland_next=False)
-    rows_strengths = strengths(seat.rows, profile)
-    front, middle, back = profile.bonuses
-    bonuses = front[rows_strengths[0]], middle[rows_strengths[1]], back[rows_strengths[2]]
-    if seat.surrenders:
-        return SettledSeat(
-            seat.seat, seat.rows, rows_strengths, bonuses, None, None, None, fantasyland_next=False
-        )
-    order_foul = fault = order_fault(rows_strengths, seat.rows, profile)
-    holds = None
-    if not (order_foul and profile.naturals.foul_voids):
-        holds = profile.natural_ranking[profile.natural_finder.bits(*seat.rows)]
-    natural = holds if seat.declares else None
-    if natural:
-        fault = None
-    elif seat.declares and false_is_foul and not fault:
-        fault = Fault.FALSE_DECLARATION
-    earned = not (fault or order_foul) and earns_fantasyland(rows_strengths, profile, inside=seat.fantasyland)
-    return SettledSeat(seat.seat, seat.rows, rows_strengths, bonuses, fault, natural, holds, earned)
-
-
-def _standings(hand: Hand, seats: tuple[SettledSeat, ...], profile: Profile) -> dict[int, Standing]:
-    """Return the hands as they go into the comparison, by seat."""
-    holders = {seat.owner for seat in hand.seats if seat.seat == hand.button}
-    return {
-        seat.seat: Standing(
-            seat=seat.seat,
-            owner=seat.owner,
-            strengths=judged.strengths or (0, 0, 0),
-            bonuses=judged.bonuses,
-            surrenders=seat.surrenders,
-            holds_button=seat.owner in holders,
-            fault=judged.fault,
-            natural=judged.natural,
-        )
-        for seat, judged in zip(hand.seats, seats, strict=True)
-    }
+    after = {player: stack for player, stack in hand.stacks.items() if stack is not None}
+    for seat, owner in zip(hand.seats, hand.owners, strict=True):
+        if owner in after:
+            after[owner] += paid.get(seat.seat, 0)
+    return after
 
 
 def _pairs(
-    order: tuple[int, ...], standings: Mapping[int, Standing], hand: Hand, profile: Profile
+    order: tuple[int, ...], hands: Sequence[JudgedHand], hand: Hand, referee: _Referee
 ) -> tuple[Pair, ...]:
     """Return every pair of different players, scored and paid, in the order of payment."""
-    pairs = [(a, b) for a, b in combinations([standings[seat] for seat in order], 2) if a.owner != b.owner]
-    if profile.order.naturals_first:
-        pairs.sort(key=lambda pair: not (pair[0].natural or pair[1].natural))
-    scorer = Scorer(profile)
-    unit = hand.unit
-    lines = [tuple(scorer.lines(a, b)) for a, b in pairs]
-    points = [sum([line.points for line in of_pair]) for of_pair in lines]
-    debts = [Debt(a.owner, b.owner, gained * unit) for (a, b), gained in zip(pairs, points, strict=True)]
-    payments = pay(debts, hand.stacks, profile)
-    return tuple(
-        Pair(a.seat, b.seat, gained, debt.owed, paid, why)
-        for (a, b), gained, debt, paid, why in zip(pairs, points, debts, payments, lines, strict=True)
-    )
+    by_seat = {judged.seat: judged for judged in hands}
+    pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
+    scorer = referee.scorer
+    if scorer.naturals_first:
+        pairs.sort(key=_has_no_natural)
+    cashier = Cashier(hand.stacks, scorer.profile)
+    settled = []
+    for a, b in pairs:
+        lines = scorer.lines(a, b)
+        points = sum([line.points for line in lines])
+        owed = points * hand.unit
+        settled.append(Pair(a.seat, b.seat, points, owed, cashier.pay(a.owner, b.owner, owed), tuple(lines)))
+    return tuple(settled)
+
+
+def _has_no_natural(pair: tuple[JudgedHand, JudgedHand]) -> bool:
+    return not (pair[0].natural or pair[1].natural)

@@ -77,14 +77,11 @@ _SHAPES = {
 _HIGH_TO_LOW = range(12, -1, -1)
 
 
-class _Entry(NamedTuple):
-    """One strength before it has its number: sorting entries sorts hands."""
+_Entry = tuple[Category, tuple[int, ...], tuple[int, ...], int, int]
+"""One strength before it has its number: category, height in it, ranks, number of cards, sum of the ranks' keys.
 
-    category: Category
-    height: tuple[int, ...]
-    ranks: tuple[int, ...]
-    cards: int
-    rank_key: int
+Sorting entries sorts hands. A front's height is shorter than that of a five-card hand that begins alike, and so lower.
+"""
 
 
 def _entries(size: int, wheel: Wheel) -> Iterator[_Entry]:
@@ -96,7 +93,7 @@ def _entries(size: int, wheel: Wheel) -> Iterator[_Entry]:
                 ranks = head + tail
                 key = head_key + least * sum([keys[rank] for rank in tail])
                 if len(ranks) < 5:
-                    yield _Entry(category, ranks, ranks, size, key)
+                    yield category, ranks, ranks, size, key
                 else:
                     yield from _five_ranks(ranks, key, wheel)
 
@@ -112,8 +109,13 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
         height = (3,) if wheel == "lowest" else (11, 0)
     if suited is Category.STRAIGHT_FLUSH and height == (12,):
         suited = Category.ROYAL_FLUSH
-    yield _Entry(plain, height, ranks, 5, key)
-    yield _Entry(suited, height, ranks, 5, key)
+    yield plain, height, ranks, 5, key
+    yield suited, height, ranks, 5, key
+
+
+_FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
+_SUIT_MASK = (1 << SUIT_BITS) - 1
+_ONE_SUIT = frozenset(5 * suit_key for suit_key in _SUIT_KEYS)
 
 
 class Scale:
@@ -130,24 +132,21 @@ class Scale:
 
     def __init__(self, wheel: Wheel) -> None:
         self.wheel = wheel
+        kinds = [Kind(Category.HIGH_CARD, (-1,))]  # nothing has strength 0
+        self._threes: dict[int, int] = {}
+        self._fives: dict[int, int] = {}
+        self._flushes: dict[int, int] = {}
         entries = sorted([*_entries(3, wheel), *_entries(5, wheel)])
-        threes: dict[int, int] = {}
-        fives: dict[int, int] = {}
-        flushes: dict[int, int] = {}
-        kinds = [Kind(entry.category, entry.ranks) for entry in entries]
-        for strength, (category, _, _, cards, rank_key) in enumerate(entries, start=1):
+        for strength, (category, _, ranks, cards, rank_key) in enumerate(entries, start=1):
+            kinds.append(Kind(category, ranks))
             if cards == 3:
-                threes[rank_key] = strength
+                self._threes[rank_key] = strength
             elif category in _FLUSHES:
-                for suit_key in _SUIT_KEYS:
-                    flushes[rank_key << SUIT_BITS | 5 * suit_key] = strength
+                self._flushes[rank_key] = strength
             else:
-                fives[rank_key] = strength
-        self._kinds = (Kind(Category.HIGH_CARD, (-1,)), *kinds)  # strengths begin at 1
+                self._fives[rank_key] = strength
+        self._kinds = tuple(kinds)
         self._texts: dict[int, tuple[str, str]] = {}
-        self._threes = threes
-        self._fives = fives
-        self._flush = flushes.get
 
     @property
     def size(self) -> int:
@@ -163,7 +162,9 @@ class Scale:
         """Return the strength of a middle or back row. Raises KeyError or ValueError unless it is five known cards."""
         a, b, c, d, e = cards
         key = a.key + b.key + c.key + d.key + e.key
-        return self._flush(key) or self._fives[key >> SUIT_BITS]
+        if key & _SUIT_MASK in _ONE_SUIT:
+            return self._flushes[key >> SUIT_BITS]
+        return self._fives[key >> SUIT_BITS]
 
     def strength(self, cards: Sequence[Card]) -> int:
         """Return the strength of three or five cards, 1 to 7,917; the stronger row has the higher one."""
@@ -198,9 +199,6 @@ class Scale:
             texts = short_text(category.label, ranks), full_text(category.label, ranks)
             self._texts[strength] = texts
         return texts
-
-
-_FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
 
 
 @cache

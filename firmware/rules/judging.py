@@ -1,0 +1,131 @@
+"""What each hand is by itself: its strengths and bonuses, whether it is a foul, which natural counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
+from firmware.rules.foul import Fault, Strengths, order_fault
+from firmware.rules.hand import Hand, SeatHand
+from firmware.rules.naturals import RankedNatural
+from firmware.rules.profile import Profile
+from firmware.rules.rows import Rows
+from firmware.rules.strength import Scale
+
+_NO_BONUSES = (0, 0, 0)
+
+
+class JudgedHand(NamedTuple):
+    """A seat's hand as it goes into the comparison."""
+
+    seat: int
+    owner: str
+    """The player, by the name that stacks are kept under."""
+    holds_button: bool
+    """The player holds the button, be it at another of the player's seats."""
+    surrenders: bool
+    rows: Rows | None
+    scale: Scale
+    """What the strengths are measured on."""
+    strengths: Strengths | None
+    """Of front, middle and back; None where the rows are not there or irregular."""
+    bonuses: tuple[int, int, int] = _NO_BONUSES
+    """What the table gives each row, even where a foul or a natural loses it."""
+    fault: Fault | None = None
+    """Why the hand is a foul. A natural that counts is none."""
+    natural: RankedNatural | None = None
+    """The natural that counts."""
+    holds: RankedNatural | None = None
+    """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
+    fantasyland_next: bool = False
+
+    def text(self, row: int) -> str:
+        """Return a row of a hand that was judged in words: 0 is the front."""
+        assert self.strengths is not None
+        return self.scale.text(self.strengths[row])
+
+
+class Judge:
+    """Judges hands under one profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._scale = profile.scale
+        self._bonuses = profile.bonuses
+        self._naturals = profile.natural_finder.bits
+        self._highest = profile.natural_ranking
+        self._foul_voids = profile.naturals.foul_voids
+        self._has_fantasyland = offers_fantasyland(profile)
+
+    def judge(self, hand: Hand) -> list[JudgedHand]:
+        """Judge every seat of a hand that is regular."""
+        naturals = self._profile.naturals
+        false_is_foul = naturals.false_declaration == "foul"
+        if false_is_foul and naturals.excused_by_surrender:
+            false_is_foul = not any(seat.surrenders for seat in hand.seats)
+        holder = button_holder(hand)
+        return [
+            self._judge_seat(seat, owner, owner == holder, false_is_foul)
+            for seat, owner in zip(hand.seats, hand.owners, strict=True)
+        ]
+
+    def unjudged(self, hand: Hand) -> list[JudgedHand]:
+        """Return the seats of a hand that is not regular: nothing can be said of them."""
+        holder = button_holder(hand)
+        return [
+            JudgedHand(seat.seat, owner, owner == holder, seat.surrenders, seat.rows, self._scale, None)
+            for seat, owner in zip(hand.seats, hand.owners, strict=True)
+        ]
+
+    def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, false_is_foul: bool) -> JudgedHand:
+        scale, rows = self._scale, seat.rows
+        if rows is None:
+            return JudgedHand(seat.seat, owner, holds_button, seat.surrenders, None, scale, None)
+        front_cards, middle_cards, back_cards = rows
+        strengths = front, middle, back = (
+            scale.three(front_cards),
+            scale.five(middle_cards),
+            scale.five(back_cards),
+        )
+        front_bonuses, middle_bonuses, back_bonuses = self._bonuses
+        bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
+        if seat.surrenders:
+            return JudgedHand(seat.seat, owner, holds_button, True, rows, scale, strengths, bonuses)
+        fault = order_foul = None
+        if not front < middle < back:
+            fault = order_foul = order_fault(strengths, rows, self._profile)
+        natural = holds = None
+        if not order_foul or not self._foul_voids:
+            holds = self._highest[self._naturals(front_cards, middle_cards, back_cards)]
+        if seat.declares:
+            natural = holds
+            if natural:
+                fault = None
+            elif false_is_foul:
+                fault = fault or Fault.FALSE_DECLARATION
+        fantasyland_next = False
+        # Judged on the rows as set: a natural does not mend their order.
+        if self._has_fantasyland and not (order_foul or fault):
+            fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
+        return JudgedHand(
+            seat.seat,
+            owner,
+            holds_button,
+            False,
+            rows,
+            scale,
+            strengths,
+            bonuses,
+            fault,
+            natural,
+            holds,
+            fantasyland_next,
+        )
+
+
+def button_holder(hand: Hand) -> str | None:
+    """Return the player who holds the button; nobody where its seat does not play."""
+    for seat, owner in zip(hand.seats, hand.owners, strict=True):
+        if seat.seat == hand.button:
+            return owner
+    return None
