@@ -3,12 +3,13 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench wheel clean
+.PHONY: help demo test lint bench cards wheel clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
+	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
 	@echo "make wheel  the installable package in dist/"
 
 demo: .venv/demo.stamp
@@ -25,6 +26,10 @@ lint: .venv/dev.stamp
 
 bench: .venv/demo.stamp
 	$(BIN)/feltwatch bench $(ARGS)
+
+cards: .venv/dev.stamp
+	$(BIN)/python -c "import pathlib, vision.cards, vision.deck; \
+	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.deck.card_svg(c) + '\n') for c in vision.cards.CARDS]"
 
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel

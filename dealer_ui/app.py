@@ -1,0 +1,87 @@
+"""The application factory. Nothing happens at import; nothing is written anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flask import Flask, Response, jsonify, request
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from dealer_ui import glance, guard, health, orders, stream
+from dealer_ui.link import TableLink
+from dealer_ui.live import Live
+from dealer_ui.render import Messages
+from dealer_ui.services import Places, Services
+from dealer_ui.words import card_name, rank_text
+from firmware.table.captures import CaptureStore
+from firmware.table.journal import JournalReader
+
+MAX_REQUEST: Final = 16 * 1024  # bytes; a command is one short line
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the record and the table process are, and by which names the page may be called."""
+
+    data: Path
+    socket: Path
+    hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    """Names in the `Host` header that are answered; anything else may be DNS rebinding."""
+    streams: int = 32
+    """Event streams at once; each holds a thread of the server."""
+
+
+def create_app(settings: Settings) -> Flask:
+    """Build the page's application.
+
+    The journal is looked at on each request; `services(app).live.start()` follows it from a thread, for streams.
+    """
+    app = Flask(__name__)
+    app.config.update(
+        TRUSTED_HOSTS=list(settings.hosts),
+        MAX_CONTENT_LENGTH=MAX_REQUEST,
+        BUILD=_build(Path(app.static_folder or "")),
+    )
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text)
+    link = TableLink(settings.socket)
+    Services(
+        live=Live(JournalReader(settings.data), link.answers),
+        link=link,
+        captures=CaptureStore(settings.data),
+        streams=Places(settings.streams),
+        messages=Messages(app),
+    ).attach(app)
+    for blueprint in (glance.blueprint, stream.blueprint, orders.blueprint, health.blueprint):
+        app.register_blueprint(blueprint)
+    app.register_error_handler(HTTPException, _refuse)
+    guard.protect(app)
+    return app
+
+
+def _refuse(error: HTTPException) -> tuple[Response, int]:
+    """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
+    code = error.code or 500
+    sentence = (
+        "The page met an error of its own. The table goes on; look at the log."
+        if isinstance(error, InternalServerError)
+        else error.description or error.name
+    )
+    if request.method == "POST" or request.accept_mimetypes.best == "application/json":
+        response = jsonify(ok=False, error=sentence)
+    else:
+        response = Response(f"{code} {error.name}\n{sentence}\n", mimetype="text/plain")
+    if error.code == 405 and getattr(error, "valid_methods", None):
+        response.headers["Allow"] = ", ".join(error.valid_methods)  # type: ignore[attr-defined]
+    return response, code
+
+
+def _build(static: Path) -> str:
+    """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
+    digest = hashlib.sha256()
+    for name in ("feltwatch.css", "feltwatch.js"):
+        digest.update((static / name).read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,105 @@
+"""`feltwatch ui`: serves the dealer's page."""
+
+from __future__ import annotations
+
+import ipaddress
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import click
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+DATA: Final = Path("/var/lib/feltwatch")
+SOCKET: Final = "table.sock"
+"""The table process's socket, in the folder of the record."""
+
+
+class _Ui(BaseModel):
+    """The page's own section of the configuration."""
+
+    model_config = ConfigDict(extra="forbid")
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8013, ge=1, le=65535)
+
+
+class _File(BaseModel):
+    """What the page reads of the appliance's configuration; the rest is the table's."""
+
+    data: Path = DATA
+    ui: _Ui = _Ui()
+
+
+@click.command("ui")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    help=f"The folder of the record.  [default: {DATA}]",
+)
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path),
+    help=f"The table process's socket.  [default: {SOCKET} in the folder of the record]",
+)
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on.  [default: 8013]")
+def command(
+    config_file: Path | None, data: Path | None, socket_path: Path | None, host: str | None, port: int | None
+) -> None:
+    """Serve the dealer's page.
+
+    It reads the record in the data folder and never writes to it; what the dealer touches goes to the table
+    process (`feltwatch run`). Without a running table the page shows the record and says so.
+    """
+    from dealer_ui.app import Settings, create_app
+    from dealer_ui.serve import serve
+
+    config = _config(config_file)
+    folder = data or config.data
+    address = host or config.ui.host
+    number = port or config.ui.port
+    settings = Settings(
+        data=folder, socket=socket_path or folder / SOCKET, hosts=(*Settings.hosts, _named(address))
+    )
+    app = create_app(settings)
+    click.echo(f"The dealer's page: http://{_named(address)}:{number}/", err=True)
+    try:
+        serve(app, address, number, settings.streams)
+    except OSError as error:
+        raise click.ClickException(
+            f"The page cannot listen on {address}:{number} ({error.strerror or error}). "
+            "Another program may use the port; choose one with --port."
+        ) from error
+
+
+def _config(path: Path | None) -> _File:
+    if path is None:
+        return _File()
+    try:
+        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise click.UsageError(f"The configuration {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"The configuration {path} is no TOML: {error}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise click.UsageError(
+            f"The configuration {path} cannot be used: {where}: {first['msg']}."
+        ) from error
+
+
+def _named(host: str) -> str:
+    """Return the host as a `Host` header writes it. An address that means all of them is refused."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.is_unspecified:
+        raise click.UsageError(
+            f"{host} would open the page on every network of this machine. Name the one address to listen on."
+        )
+    return f"[{address}]" if address.version == 6 else host

@@ -1,0 +1,15 @@
+"""What can go wrong in the page; every message tells a person what to do."""
+
+from __future__ import annotations
+
+
+class PageError(Exception):
+    """The root of this package's errors."""
+
+
+class TableUnreachable(PageError, ConnectionError):
+    """The table process does not answer on its socket."""
+
+
+class BadCommand(PageError, ValueError):
+    """A command from the browser is malformed or not one the page may send."""

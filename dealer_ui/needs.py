@@ -1,0 +1,232 @@
+"""What is needed now: the state's open questions as things a dealer can look at and touch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
+from dealer_ui.words import card_name, counted, kind_name, ordinal
+from firmware.rules import NATURAL_WORDS, SEATS, Profile
+from firmware.table.events import ROWS, Row
+from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.state import Ask, Question, Seat, State
+
+SHOWN_CANDIDATES: Final = 3
+
+
+def needs(state: State, rules: Profile) -> tuple[Need, ...]:
+    """Return what the dealer must answer, in the order of asking; naturals come in settling order."""
+    found: list[Need] = []
+    duplicates: set[str] = set()
+    for question in state.questions:
+        match question.what:
+            case Ask.BUTTON:
+                found.append(_button(state, rules))
+            case Ask.COUNT:
+                found.append(_count(state, rules, question))
+            case Ask.DUPLICATE if question.cards[0] not in duplicates:
+                duplicates.add(question.cards[0])
+                found.append(_duplicate(state, rules, question.cards[0]))
+            case Ask.CARD:
+                found.append(_card(state, rules, question))
+            case Ask.NATURAL:
+                pass  # below: one after another, in settling order, once nothing else is open
+    if state.questions and not found and (seat := pending_natural(state, rules)) is not None:
+        waiting = sum(question.what is Ask.NATURAL for question in state.questions)
+        found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
+    return tuple(found)
+
+
+def puck_words(state: State) -> str:
+    """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
+    return state.puck.detail or {
+        "none": "The puck reader sees no puck at any seat.",
+        "ambiguous": "The puck reader sees the puck at two seats.",
+        "apart": "The dealer disk and the action disk lie at different seats.",
+        "fault": "The puck reader does not work.",
+        "seat": "The puck was at no seat when the cards were out.",
+    }.get(state.puck.state, "The puck reader does not tell where the puck is.")
+
+
+def _button(state: State, rules: Profile) -> Need:
+    playing = {seat.seat: seat.player for seat in state.seats}
+    return Need(
+        kind="button",
+        title="Where is the button?",
+        sentence=f"{puck_words(state)} Touch the seat that holds the button: the order of payment starts there.",
+        rule=rules.irregularities.button,
+        choices=tuple(
+            Action(
+                _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
+            )
+            for seat in SEATS
+        ),
+    )
+
+
+def _seat_label(seat: int, player: str | None) -> str:
+    return f"Seat {seat} · {player}" if player else f"Seat {seat} · not playing"
+
+
+def _count(state: State, rules: Profile, question: Question) -> Need:
+    seat, row = _seat(state, question.seat), _row(question)
+    seen, expected = len(question.cards), ROWS[row]
+    if state.reading_failure and not seen:
+        sentence = f"{state.reading_failure} Key the row, left to right as its player sees it."
+    else:
+        sentence = (
+            f"The camera sees {counted(seen, 'card')} where {expected} belong. Straighten the row and look again, "
+            "or key it."
+        )
+    return Need(
+        kind="count",
+        title=f"Seat {seat.seat} · {row}: {counted(seen, 'card')} of {expected}",
+        sentence=sentence,
+        rule=rules.irregularities.wrong_number_of_cards,
+        place=seat.place,
+        row=row,
+        pictures=_pictures(seat, row),
+        rows=(tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards),),
+        pads=(
+            Pad(
+                f"Key seat {seat.seat}'s {row} row",
+                {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand},
+                expected,
+            ),
+        ),
+        actions=(_look_again(state),),
+    )
+
+
+def _duplicate(state: State, rules: Profile, code: str) -> Need:
+    spots = [
+        question
+        for question in state.questions
+        if question.what is Ask.DUPLICATE and question.cards[0] == code
+    ]
+    where = [f"seat {q.seat}, {q.row}, {ordinal(_index(q) + 1)} card" for q in spots]
+    first = _seat(state, spots[0].seat)
+    pictures = tuple(
+        picture for question in spots for picture in _pictures(_seat(state, question.seat), _row(question))
+    )
+    return Need(
+        kind="duplicate",
+        title=f"{card_name(code).capitalize()}: read {'twice' if len(spots) == 2 else counted(len(spots), 'time')}",
+        sentence=f"At {'; at '.join(where)}. Touch the one that is another card.",
+        rule=rules.irregularities.card_twice,
+        place=first.place,
+        row=_row(spots[0]),
+        index=spots[0].index,
+        pictures=tuple(dict.fromkeys(pictures)),
+        pads=tuple(
+            Pad(f"Seat {q.seat} · {q.row}, {ordinal(_index(q) + 1)} card", _set_card(state, q)) for q in spots
+        ),
+        actions=(_look_again(state),),
+    )
+
+
+def _card(state: State, rules: Profile, question: Question) -> Need:
+    seat, row, index = _seat(state, question.seat), _row(question), _index(question)
+    command = _set_card(state, question)
+    candidates = question.cards[:SHOWN_CANDIDATES]
+    return Need(
+        kind="card",
+        title="Which card is it?",
+        sentence=f"Seat {seat.seat} · {row} · {ordinal(index + 1)} card from the left, as its player sees it.",
+        rule=rules.irregularities.unread_card,
+        place=seat.place,
+        row=row,
+        index=index,
+        pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
+        candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
+        pads=(Pad("Another card…" if candidates else "Choose the card…", command),),
+        actions=(_look_again(state),),
+    )
+
+
+def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
+    verdict = natural_verdict(state, seat.seat, rules)
+    confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
+    if verdict is not None:
+        kind, value = verdict
+        title = f"Seat {seat.seat} · {kind_name(kind)}"
+        sentence = f"{seat.player} declared a natural. The cards are {NATURAL_WORDS[kind]}."
+        facts = [
+            ("Declared", "a natural"),
+            ("The cards", kind_name(kind)),
+            ("Worth", counted(value, "point")),
+        ]
+        accept = Action("Confirm the natural", confirm, tone="go", lamp="green")
+    else:
+        title = f"Seat {seat.seat} · no natural"
+        sentence = f"{seat.player} declared a natural. The cards do not bear it out."
+        facts = [("Declared", "a natural"), ("The cards", "no natural of this game"), ("Worth", "nothing")]
+        accept = Action("It is no natural", confirm, tone="warn", hold=True, lamp="green")
+    if waiting:
+        facts.append(("After this", counted(waiting, "more natural")))
+    return Need(
+        kind="natural",
+        title=title,
+        sentence=sentence,
+        place=seat.place,
+        rule=_false_declaration(rules) if verdict is None else "",
+        rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
+        facts=tuple(facts),
+        actions=(_look_again(state), accept),
+    )
+
+
+def _false_declaration(rules: Profile) -> str:
+    if rules.naturals.false_declaration == "regular":
+        return "A declaration that the cards do not bear out plays as it is set."
+    excuse = ", unless somebody has surrendered" if rules.naturals.excused_by_surrender else ""
+    return f"A declaration that the cards do not bear out is a foul{excuse}."
+
+
+def _look_again(state: State) -> Action:
+    return Action("Look again", {"do": "look_again", "hand": state.hand}, lamp="red")
+
+
+def _set_card(state: State, question: Question) -> dict[str, Any]:
+    return {
+        "do": "set_card",
+        "seat": question.seat,
+        "row": question.row,
+        "index": question.index,
+        "hand": state.hand,
+    }
+
+
+def _pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
+    capture = seat.captures.get(row)
+    return (Picture(capture.name, f"seat {seat.seat}, {row}, as its player sees it"),) if capture else ()
+
+
+def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
+    """Return the card cut out of the full frame and set upright, where the frame and the card's corners are known."""
+    corners = seat.row(row)[index].corners
+    if state.frame is None or len(corners) != 4:
+        return ()
+    (x0, y0), (x1, y1) = corners[0], corners[1]
+    middle_x, middle_y = (sum(axis) / 4 for axis in zip(*corners, strict=True))
+    side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
+    turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
+    crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
+    return (Picture(state.frame.name, "this card, enlarged", crop),)
+
+
+def _seat(state: State, number: int | None) -> Seat:
+    seat = state.seat(number) if number is not None else None
+    assert seat is not None, "the state asks about seats that play"
+    return seat
+
+
+def _row(question: Question) -> Row:
+    assert question.row is not None, "a question about cards names its row"
+    return question.row
+
+
+def _index(question: Question) -> int:
+    assert question.index is not None, "a question about a card names its place in the row"
+    return question.index

@@ -1,0 +1,93 @@
+"""The payments of a settled hand, from the settlement's JSON (`feltwatch settle --json`) and the marks made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dealer_ui.screen import Action, Line, Outcome, Payment
+from dealer_ui.words import money, signed_points
+
+Pair = tuple[int, int]
+
+ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "bonus_in_place"})
+"""The settlement's lines that say who won a row."""
+
+FAULTS: Final = {
+    "front_above_middle": "front above middle",
+    "middle_above_back": "middle above back",
+    "middle_equals_back": "middle equals back",
+    "middle_suit_above_back": "middle above back by suit",
+    "false_declaration": "declared without a natural",
+}
+
+
+def payments(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[tuple[Payment, ...], int | None]:
+    """Return every pair's payment, in the order of payment, and the index of the one to be made now.
+
+    A pair between which nothing moves is `even` and never waited for.
+    """
+    pairs = settlement["pairs"]
+    current = next(
+        (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid), None
+    )
+    return tuple(_payment(pair, paid, i == current) for i, pair in enumerate(pairs)), current
+
+
+def marks(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[Action | None, Action | None]:
+    """Return the action that marks the current payment paid, and the one that takes the last mark back."""
+    moving = [(pair["a"], pair["b"]) for pair in settlement["pairs"] if pair["paid"]]
+    waiting = [pair for pair in moving if pair not in paid]
+    done = [pair for pair in moving if pair in paid]
+    forward = back = None
+    if waiting:
+        a, b = waiting[0]
+        last = len(waiting) == 1
+        forward = Action(
+            "Paid" if last else "Paid ▸ next", {"do": "mark_paid", "a": a, "b": b, "paid": True}, tone="go"
+        )
+    if done:
+        a, b = done[-1]
+        back = Action(f"Undo {a}–{b}", {"do": "mark_paid", "a": a, "b": b, "paid": False}, tone="quiet")
+    return forward, back
+
+
+def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
+    """Return, for both seats of a pair, what became of each row that was compared; a foul compares none."""
+    a, b = pair["a"], pair["b"]
+    outcomes: dict[int, dict[str, Outcome]] = {a: {}, b: {}}
+    for line in pair["lines"]:
+        if line["id"] in ROW_LINES:
+            row, winner = line["args"]["row"], line["args"].get("winner")
+            for seat in (a, b):
+                outcomes[seat][row] = "push" if winner is None else "won" if seat == winner else "lost"
+    return outcomes
+
+
+def foul_reasons(settlement: Mapping[str, Any]) -> dict[int, str]:
+    """Return in a few words why each fouled seat's hand is a foul, where a pair's lines say so."""
+    lines = (line for pair in settlement["pairs"] for line in pair["lines"] if line["id"] == "foul")
+    return {line["args"]["loser"]: FAULTS.get(line["args"]["fault"], "") for line in lines}
+
+
+def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool) -> Payment:
+    a, b = pair["a"], pair["b"]
+    gain = pair["paid"] or pair["owed"] or pair["points"]
+    sign = -1 if gain < 0 else 1
+    even = not pair["paid"]
+    return Payment(
+        label=f"{a}–{b}",
+        amount=money(pair["paid"]),
+        state="even" if even else "now" if now else "paid" if (a, b) in paid else "later",
+        payer=a if sign < 0 else b,
+        winner=b if sign < 0 else a,
+        points=signed_points(sign * pair["points"]),
+        lines=tuple(Line(line["why"], signed_points(sign * line["points"])) for line in pair["lines"]),
+        short=_short(pair),
+    )
+
+
+def _short(pair: Mapping[str, Any]) -> str:
+    if not pair["short"]:
+        return ""
+    return f"{money(pair['short'])} short of the {money(pair['owed'])} owed: the stakes end here"

@@ -1,0 +1,210 @@
+"""What the screen shows, as plain frozen data: the templates render it, `as_json` sends it, tests read it.
+
+Nothing here decides anything; `dealer_ui.view` fills it from the table's state and the settlement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Face = Literal["up", "back", "unread", "empty"]
+"""`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `empty`: no card yet."""
+
+Outcome = Literal["", "won", "lost", "push"]
+Tone = Literal["plain", "go", "warn", "quiet"]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button that sends one command to the table."""
+
+    label: str
+    command: dict[str, Any]
+    tone: Tone = "plain"
+    hold: bool = False
+    """Press and hold: for what cannot be undone, or what the cards do not bear out."""
+    lamp: Literal["", "green", "red", "white"] = ""
+    """The real button that does the same."""
+
+
+@dataclass(frozen=True)
+class Pad:
+    """A question that the 52-card pad answers: the command gets `card`, or `cards` where `count` is more than 1."""
+
+    label: str
+    command: dict[str, Any]
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Group:
+    """Actions under a heading."""
+
+    title: str
+    actions: tuple[Action, ...] = ()
+    pads: tuple[Pad, ...] = ()
+
+
+@dataclass(frozen=True)
+class Card:
+    """One place for a card in a row."""
+
+    face: Face
+    code: str = ""
+    asked: bool = False
+    """True while the dealer is asked about this card."""
+    pad: Pad | None = None
+    """What corrects this card; None where nothing can be corrected now."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a seat."""
+
+    row: str
+    cards: tuple[Card, ...]
+    category: str = ""
+    detail: str = ""
+    bonus: int = 0
+    outcome: Outcome = ""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A mark on a seat: a word, never a colour alone."""
+
+    kind: Literal["foul", "natural", "fantasyland", "surrender", "asked"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A seat, at its place on the felt. `seat` is None where nobody plays."""
+
+    place: str
+    seat: int | None = None
+    player: str = ""
+    button: bool = False
+    role: Literal["", "pays", "collects", "even"] = ""
+    """What the seat does in the current payment."""
+    points: str = ""
+    total: str = ""
+    trend: Literal["up", "down", "level"] = "level"
+    rows: tuple[Row, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a payment: a sentence and its points, as the one who collects counts them."""
+
+    text: str
+    points: str
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One pair's exchange. `winner` collects from `payer`; where `even`, nothing moves."""
+
+    label: str
+    amount: str
+    state: Literal["paid", "now", "later", "even"]
+    payer: int
+    winner: int
+    points: str
+    lines: tuple[Line, ...]
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Crop:
+    """A part of an image in its pixels, to be shown turned by `turn_deg` around its middle."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    turn_deg: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A stored image to look at: its capture's name and what it shows; all of it where `crop` is None."""
+
+    capture: str
+    caption: str
+    crop: Crop | None = None
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the dealer has to do before the hand can go on; the first one has the largest place."""
+
+    kind: Literal["card", "count", "duplicate", "natural", "button"]
+    title: str
+    sentence: str
+    rule: str = ""
+    place: str = ""
+    row: str = ""
+    index: int | None = None
+    pictures: tuple[Picture, ...] = ()
+    candidates: tuple[tuple[str, Action], ...] = ()
+    """Card codes with the action that names each."""
+    choices: tuple[Action, ...] = ()
+    rows: tuple[tuple[Card, ...], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    pads: tuple[Pad, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device's light in the bar. `ok` is None where nothing is known about it."""
+
+    name: str
+    ok: bool | None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The whole page at one moment of the record."""
+
+    seq: int
+    answering: bool
+    """Whether the table process answers; where it does not, nothing is offered and no device is called well."""
+    phase: str
+    phase_title: str
+    next_step: str
+    profile: str
+    unit: str
+    hand: int | None
+    devices: tuple[Device, ...]
+    seats: tuple[Seat, ...]
+    """Four, in the order A, B, C, D of the places."""
+    needs: tuple[Need, ...] = ()
+    payments: tuple[Payment, ...] = ()
+    current: int | None = None
+    """The index in `payments` of the one to be made now; None before the settlement and after the last."""
+    actions: tuple[Action, ...] = ()
+    more: tuple[Group, ...] = ()
+    """What is one touch away: key the button, correct, void."""
+    notices: tuple[str, ...] = ()
+    used: tuple[tuple[str, int], ...] = ()
+    """Cards that were read on the felt and the seats where they lie, for the pad."""
+
+    @property
+    def mode(self) -> Literal["need", "felt"]:
+        """`need` where a question has the largest place, else `felt`."""
+        return "need" if self.needs else "felt"
+
+    @property
+    def payment(self) -> Payment | None:
+        """The payment to be made now."""
+        return None if self.current is None else self.payments[self.current]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON-able dicts and lists."""
+        return {**asdict(self), "mode": self.mode}

@@ -1,0 +1,53 @@
+"""What the routes work with, in one place."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Flask, current_app
+
+from dealer_ui.link import TableLink
+from dealer_ui.live import Live
+from dealer_ui.render import Messages
+from firmware.table.captures import CaptureStore
+
+_KEY: Final = "feltwatch"
+
+
+class Places:
+    """Counts the open streams: each holds one of the server's threads, and the page needs some for itself."""
+
+    def __init__(self, most: int) -> None:
+        self._free = threading.BoundedSemaphore(most)
+
+    def take(self) -> bool:
+        """Take a place; False where none is free."""
+        return self._free.acquire(blocking=False)
+
+    def give_back(self) -> None:
+        """Give a place back."""
+        self._free.release()
+
+
+@dataclass(frozen=True)
+class Services:
+    """The record, the way to the table, the images, and what the streams need."""
+
+    live: Live
+    link: TableLink
+    captures: CaptureStore
+    streams: Places
+    messages: Messages
+
+    def attach(self, app: Flask) -> None:
+        """Make them the application's."""
+        app.extensions[_KEY] = self
+
+
+def services(app: Flask | None = None) -> Services:
+    """Return an application's services; without one, those of the request at hand."""
+    found = (app or current_app).extensions[_KEY]
+    assert isinstance(found, Services)
+    return found

@@ -1,0 +1,214 @@
+// The page's whole script: follows the table by server-sent events, sends what the dealer touches, says when it is
+// not live. It knows no rules and no commands: the server renders every part and every button's command.
+"use strict";
+(() => {
+  const QUIET_LIMIT_MS = 2500; // the server's heart beats every second; two missed beats and the page says so
+  const RETRY_MS = 700;
+  const HOLD_MS = 900;
+  const TWICE_MS = 350; // a second touch this soon on the same button is the same touch
+
+  const $ = (id) => document.getElementById(id);
+  const body = document.body;
+  const token = document.querySelector("meta[name=csrf-token]");
+  const build = document.querySelector("meta[name=build]").content;
+
+  // ---- following the table -------------------------------------------------------------------------------------
+
+  const shown = new Map();
+  let source = null;
+  let lastHeard = performance.now();
+  let retry = 0;
+
+  function show(message) {
+    for (const [id, html] of Object.entries(message.parts)) {
+      const part = $(id);
+      if (part && shown.get(id) !== html) {
+        part.innerHTML = html;
+        shown.set(id, html);
+      }
+    }
+    body.dataset.mode = message.mode;
+    body.dataset.phase = message.phase;
+    document.title = message.title;
+    if (message.hand !== body.dataset.hand) {
+      body.dataset.hand = message.hand;
+      closeDialogs(); // what was being keyed belonged to another hand
+    }
+    markUsed();
+  }
+
+  function heard() {
+    lastHeard = performance.now();
+    if (body.hasAttribute("data-notlive")) {
+      body.removeAttribute("data-notlive");
+      $("notlive").hidden = true;
+    }
+  }
+
+  function lost() {
+    if (!body.hasAttribute("data-notlive")) {
+      body.setAttribute("data-notlive", "");
+      $("notlive").hidden = false;
+      closeDialogs();
+    }
+  }
+
+  function follow() {
+    clearTimeout(retry);
+    if (source) source.close();
+    source = new EventSource(body.dataset.events);
+    source.addEventListener("hello", (event) => {
+      const hello = JSON.parse(event.data);
+      if (hello.build !== build) location.reload(); // the box was updated under this page
+      token.content = hello.token;
+      heard();
+    });
+    source.addEventListener("view", (event) => { show(JSON.parse(event.data)); heard(); });
+    source.addEventListener("beat", heard);
+    source.onerror = () => {
+      lost();
+      source.close(); // the browser's own retry gives up on an HTTP error; ours does not
+      clearTimeout(retry);
+      retry = setTimeout(follow, RETRY_MS);
+    };
+  }
+
+  setInterval(() => {
+    const quiet = performance.now() - lastHeard;
+    if (quiet > QUIET_LIMIT_MS) lost();
+    if (quiet > 2 * QUIET_LIMIT_MS && source.readyState === EventSource.OPEN) { lastHeard = performance.now() - QUIET_LIMIT_MS; follow(); }
+  }, 250);
+
+  // ---- sending commands ----------------------------------------------------------------------------------------
+
+  let errorTimer = 0;
+  let lastSent = "";
+  let lastSentAt = -Infinity;
+
+  function complain(sentence) {
+    const box = $("error");
+    box.textContent = sentence;
+    box.hidden = false;
+    clearTimeout(errorTimer);
+    errorTimer = setTimeout(() => { box.hidden = true; }, 7000);
+  }
+
+  async function send(command) {
+    const text = JSON.stringify(command);
+    const now = performance.now();
+    if (text === lastSent && now - lastSentAt < TWICE_MS) return;
+    lastSent = text;
+    lastSentAt = now;
+    $("error").hidden = true;
+    body.setAttribute("data-sending", "");
+    try {
+      const response = await fetch(body.dataset.commands, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content },
+        body: text,
+        signal: AbortSignal.timeout(5000),
+      });
+      const answer = await response.json();
+      if (!answer.ok) complain(answer.error);
+    } catch {
+      complain("The page could not reach the table. Look at what is shown before you try again.");
+    } finally {
+      body.removeAttribute("data-sending");
+    }
+  }
+
+  // ---- the card pad --------------------------------------------------------------------------------------------
+
+  let pad = null; // {label, command, count}
+  let picked = [];
+
+  function markUsed() {
+    const used = JSON.parse($("used").textContent);
+    for (const key of document.querySelectorAll("#pad [data-card]")) {
+      const seat = used[key.dataset.card];
+      key.classList.toggle("used", Boolean(seat));
+      key.dataset.at = seat || "";
+    }
+  }
+
+  function openPad(button) {
+    pad = JSON.parse(button.dataset.pad);
+    picked = [];
+    $("pad-title").textContent = pad.label;
+    $("pad").classList.toggle("several", pad.count > 1);
+    showPicked();
+    $("pad").showModal();
+  }
+
+  function showPicked() {
+    for (const key of document.querySelectorAll("#pad [data-card]")) {
+      key.setAttribute("aria-pressed", picked.includes(key.dataset.card));
+    }
+    const slots = $("picked");
+    slots.replaceChildren();
+    for (let i = 0; i < pad.count; i++) {
+      const key = picked[i] && document.querySelector(`#pad [data-card="${picked[i]}"]`);
+      const slot = document.createElement("span");
+      slot.className = key ? key.className.replace("used", "") : "card empty";
+      if (key) slot.append(...[...key.childNodes].map((node) => node.cloneNode(true)));
+      slots.append(slot);
+    }
+    $("pad-done").disabled = picked.length !== pad.count;
+  }
+
+  function pick(code) {
+    if (pad.count === 1) {
+      $("pad").close();
+      send({ ...pad.command, card: code });
+      return;
+    }
+    picked = picked.includes(code) ? picked.filter((one) => one !== code) : picked.concat(code).slice(0, pad.count);
+    showPicked();
+  }
+
+  function closeDialogs() {
+    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  }
+
+  // ---- touches -------------------------------------------------------------------------------------------------
+
+  let holding = null;
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button || body.hasAttribute("data-notlive")) {
+      if (button && button.hasAttribute("data-close")) closeDialogs();
+      return;
+    }
+    if (button.hasAttribute("data-close")) closeDialogs();
+    else if (button.dataset.open) $(button.dataset.open).showModal();
+    else if (button.dataset.pad) openPad(button);
+    else if (button.dataset.card) pick(button.dataset.card);
+    else if (button.id === "pad-done") { $("pad").close(); send({ ...pad.command, cards: picked.join(" ") }); }
+    else if (button.dataset.command) {
+      if (button.hasAttribute("data-hold") && event.detail !== 0) return; // a keyboard's click needs no holding
+      closeDialogs();
+      send(JSON.parse(button.dataset.command));
+    }
+  });
+
+  document.addEventListener("pointerdown", (event) => {
+    const button = event.target.closest("button[data-hold]");
+    if (!button || body.hasAttribute("data-notlive")) return;
+    button.classList.add("holding");
+    holding = { button, timer: setTimeout(() => { release(); closeDialogs(); send(JSON.parse(button.dataset.command)); }, HOLD_MS) };
+  });
+
+  function release() {
+    if (!holding) return;
+    clearTimeout(holding.timer);
+    holding.button.classList.remove("holding");
+    holding = null;
+  }
+  for (const end of ["pointerup", "pointercancel", "pointerleave", "blur"]) addEventListener(end, release);
+  document.addEventListener("contextmenu", (event) => { if (event.target.closest("button")) event.preventDefault(); });
+
+  for (const part of document.querySelectorAll("[data-part]")) shown.set(part.id, part.innerHTML);
+  markUsed();
+  follow();
+})();

@@ -1,0 +1,53 @@
+"""`/events`: the view by server-sent events, one message per change and a heartbeat every second.
+
+Every stream begins with the whole view, so a client that comes back needs nothing of what it missed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from flask import Blueprint, Response, abort, current_app
+
+from dealer_ui import guard
+from dealer_ui.live import Live
+from dealer_ui.render import Messages
+from dealer_ui.services import services
+
+blueprint = Blueprint("stream", __name__)
+
+HEARTBEAT_S: Final = 1.0
+
+
+@blueprint.get("/events")
+@guard.open_to("screen")
+def events() -> Response:
+    """Stream the view."""
+    served = services()
+    if not served.streams.take():
+        abort(503, "Too many screens follow this table. Close one.")
+    hello = {"build": current_app.config["BUILD"], "token": guard.token()}
+    response = Response(_following(served.live, served.messages, hello), mimetype="text/event-stream")
+    response.call_on_close(served.streams.give_back)
+    return response
+
+
+def _following(live: Live, messages: Messages, hello: dict[str, str]) -> Iterator[str]:
+    yield _event("hello", json.dumps(hello))
+    moment = live.now()
+    yield _event("view", messages.text(moment), moment.version)
+    while not live.stopped:
+        later = live.wait(moment.version, HEARTBEAT_S)
+        if later is None:
+            yield _event("beat", str(moment.version))
+        else:
+            moment = later
+            yield _event("view", messages.text(moment), moment.version)
+
+
+def _event(name: str, data: str, number: int | None = None) -> str:
+    """Return one event of a stream; `data` is one line."""
+    head = f"event: {name}\n" + (f"id: {number}\n" if number is not None else "")
+    return f"{head}data: {data}\n\n"

@@ -1,0 +1,177 @@
+"""A table to look at: real events, judged by the real commands and settled by the real rules, in a real journal."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dealer_ui.command import SOCKET
+from firmware.rules import load_profile, profile_toml
+from firmware.table import INITIAL, NotNow, Phase, State
+from firmware.table import events as ev
+from firmware.table.captures import CaptureStore
+from firmware.table.commands import House, decide, parse_command, step
+from firmware.table.events import canonical
+from firmware.table.journal import Journal
+
+Spot = tuple[int, ev.Row, int]
+
+# Dealt from one deck. Seat 1: pair of queens, three eights, flush. Seat 2: king high, two pairs, straight (a plain
+# hand). Seat 3: two pairs in the middle over a pair in the back: a foul. Seat 4: jack high, two pairs, two pairs.
+HANDS: Mapping[int, tuple[str, str, str]] = {
+    1: ("Qh Qd 7c", "8s 8d 8c Kh 4d", "2h 6h 9h Jh Ah"),
+    2: ("Ks 9d 5c", "As Ad 6s 6d 3c", "5s 6c 7h 8h 9s"),
+    3: ("Ac Kd Jd", "Ts Td 4s 4h 2c", "3s 3d 9c Jc 2d"),
+    4: ("Js 3h 2s", "Th Tc 5h 5d 4c", "Qs Qc 7d 7s Kc"),
+}
+# Seat 1 with six pairs, set as a hand that is no foul.
+SIX_PAIRS = ("2h 2d Kc", "3s 3c 4d 4h 5c", "5d 8s 8d Jc Jd")
+PLAYERS = {1: "Lin", 2: "Moreno", 3: "Okafor", 4: "Tran"}
+
+
+@dataclass
+class Felt:
+    """Plays hands into a journal. `do` is a command as the page sends it; `say` is what a device tells."""
+
+    folder: Path
+    profile: str = "california-face-up"
+    unit: int = 500
+    seats: Mapping[int, str] = field(default_factory=lambda: dict(zip((1, 2, 3, 4), "ABCD", strict=True)))
+    stack: int | None = 100_000
+    hands: dict[int, tuple[str, str, str]] = field(default_factory=lambda: dict(HANDS))
+    state: State = INITIAL
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.folder)
+        self.captures = CaptureStore(self.folder)
+
+        self.rules = load_profile(self.profile)
+        self.profile_hash = self.journal.keep("profile", profile_toml(self.rules).encode())
+
+    @property
+    def house(self) -> House:
+        return House(
+            rules=self.rules,
+            profile=self.profile,
+            profile_hash=self.profile_hash,
+            unit=self.unit,
+            seats=tuple(
+                ev.SeatOpened(seat, PLAYERS.get(seat, f"Player {seat}"), place, self.stack)
+                for seat, place in self.seats.items()
+            ),
+        )
+
+    @property
+    def seq(self) -> int:
+        return self.journal.seq
+
+    def do(self, do: str, **fields: Any) -> State:
+        """Give a command. Raises NotNow as the table does."""
+        command = parse_command(canonical({"do": do, **fields}))
+        return self.say(*decide(self.state, command, self.house, self.rules))
+
+    def say(self, *events: ev.Event) -> State:
+        self.state, followed = step(self.state, events, self.rules)
+        self.journal.append([*events, *followed], "test")
+        return self.state
+
+    # ---- whole stretches ----
+
+    def deal(self, button: int | None = 2) -> State:
+        """Open a hand, the puck at a seat."""
+        if button is not None:
+            self.say(ev.PuckSeen("seat", button))
+        return self.do("next")
+
+    def to_setting(self, button: int | None = 2) -> State:
+        self.deal(button)
+        return self.do("next")
+
+    def go_on(self) -> State:
+        """Press white."""
+        return self.do("next")
+
+    def to_reading(self) -> State:
+        """Go on from setting to the camera's look."""
+        self.do("next")
+        return self.look()
+
+    def look(self) -> State:
+        """The camera begins to look."""
+        return self.say(ev.PhaseAdvanced(Phase.READING))
+
+    def read(
+        self,
+        unsure: Mapping[Spot, tuple[str, ...]] | None = None,
+        picture: ev.Capture | None = None,
+        frame: ev.Capture | None = None,
+        corners: tuple[tuple[float, float], ...] = (),
+    ) -> State:
+        """The camera reads `hands`; `unsure` gives the candidates of cards it is not sure of."""
+        asked = unsure or {}
+        rows = tuple(
+            ev.RowReading(
+                seat,
+                row,
+                self.seats[seat],
+                tuple(
+                    ev.CardReading(
+                        card, 0.99, (seat, row, i) not in asked, asked.get((seat, row, i), ()), corners
+                    )
+                    for i, card in enumerate(cards.split())
+                ),
+                picture,
+            )
+            for seat in self.seats
+            for row, cards in zip(ev.ROWS, self.hands[seat], strict=True)
+        )
+        return self.say(ev.ReadingTaken(rows, frame))
+
+    def to_settled(self) -> State:
+        self.to_setting()
+        self.to_reading()
+        return self.read()
+
+    def pay(self) -> State:
+        """Mark the first payment that is not yet marked."""
+        assert self.state.settlement is not None
+        pair = next(
+            p for p in self.state.settlement["pairs"] if p["paid"] and (p["a"], p["b"]) not in self.state.paid
+        )
+        return self.do("mark_paid", a=pair["a"], b=pair["b"])
+
+    # ---- the table process's socket ----
+
+    @contextmanager
+    def answering(self) -> Iterator[list[dict[str, Any]]]:
+        """Take commands on the socket as the table process does; yields the list of those that came."""
+        came: list[dict[str, Any]] = []
+        felt = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                for line in self.rfile:
+                    came.append(json.loads(line))
+                    try:
+                        felt.do(**came[-1])
+                        answer: dict[str, Any] = {"ok": True, "seq": felt.seq}
+                    except NotNow as error:
+                        answer = {"ok": False, "error": str(error)}
+                    self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+        path = self.folder / SOCKET
+        with socketserver.UnixStreamServer(str(path), Handler) as server:
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+            thread.start()
+            try:
+                yield came
+            finally:
+                server.shutdown()
+                thread.join()
+                path.unlink()

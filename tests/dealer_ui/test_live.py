@@ -1,0 +1,192 @@
+"""Following the journal, and the stream of views."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.live import Live
+from dealer_ui.screen import Screen
+from dealer_ui.services import services
+from dealer_ui.view import view
+from firmware.table.journal import JournalReader
+from tests.dealer_ui.felt import Felt
+
+
+@pytest.fixture
+def live(felt: Felt) -> Iterator[Live]:
+    live = Live(JournalReader(felt.folder), lambda: True)
+    yield live
+    live.stop()
+
+
+def test_what_waits_is_woken_by_the_next_event(felt: Felt, live: Live) -> None:
+    live.start()
+    before = live.now()
+    threading.Timer(0.1, felt.deal).start()
+    after = live.wait(before.version, timeout=5)
+    assert after is not None
+    assert after.version > before.version
+
+
+def test_a_quiet_table_gives_no_new_view(felt: Felt, live: Live) -> None:
+    felt.deal()
+    live.start()
+    moment = live.now()
+    assert live.wait(moment.version, timeout=0.3) is None
+
+
+def test_several_events_written_together_are_one_view(felt: Felt, live: Live) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    before = live.now()
+    felt.read()  # the reading and the settlement, in one transaction
+    after = live.now()
+    assert after.version == before.version + 1
+    assert after.screen.phase == "settled"
+
+
+def test_a_journal_that_is_another_file_now_is_read_anew(felt: Felt, live: Live) -> None:
+    felt.to_settled()
+    assert live.now().screen.phase == "settled"
+    felt.journal.close()
+    for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm"):
+        (felt.folder / name).unlink(missing_ok=True)
+    assert live.now().screen.phase == "idle"
+    second = Felt(felt.folder)
+    second.deal()
+    assert live.now().screen.phase == "dealing"
+    second.journal.close()
+
+
+def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> None:
+    felt.deal()
+    alive = True
+    live = Live(JournalReader(felt.folder), lambda: alive)
+    live.start()
+    moment = live.now()
+    assert moment.screen.answering
+    alive = False
+    after = live.wait(moment.version, timeout=3)
+    live.stop()
+    assert after is not None
+    assert not after.screen.answering
+    assert after.screen.actions == ()
+
+
+def test_following_goes_on_after_a_view_that_could_not_be_made(
+    felt: Felt, live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_once(seq: int, *given: Any, **named: Any) -> Screen:
+        if seq == 2:
+            raise ZeroDivisionError("a bug in the view")
+        return view(seq, *given, **named)
+
+    monkeypatch.setattr("dealer_ui.live.view", fail_once)
+    felt.deal()  # two events: the puck, the hand
+    live.start()
+    moment = live.wait(0, timeout=5)
+    assert moment is not None
+    assert "error of its own" in moment.trouble
+    felt.do("next")
+    deadline = time.monotonic() + 5
+    while (moment := live.now()).trouble and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert moment.screen.phase == "setting"
+
+
+def test_a_look_at_the_journal_costs_next_to_nothing(felt: Felt, live: Live) -> None:
+    """Twenty looks a second must not be felt on the box."""
+    felt.to_settled()
+    live.now()
+    start = time.perf_counter()
+    for _ in range(100):
+        live.refresh()
+    assert (time.perf_counter() - start) / 100 < 0.005
+
+
+# ---- the stream ----
+
+
+class Client:
+    """Reads an event stream as a browser does."""
+
+    def __init__(self, app: Flask) -> None:
+        self.response = app.test_client().get("/events", buffered=False)
+        self._chunks = self.response.iter_encoded()
+        self._text = ""
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return self
+
+    def __next__(self) -> tuple[str, Any]:
+        """Return the next event's name and data."""
+        while "\n\n" not in self._text:
+            self._text += next(self._chunks).decode()
+        block, _, self._text = self._text.partition("\n\n")
+        fields = dict(line.split(": ", 1) for line in block.splitlines())
+        return fields["event"], json.loads(fields["data"])
+
+    def next_view(self) -> Any:
+        return next(data for name, data in self if name == "view")
+
+    def close(self) -> None:
+        self.response.close()
+
+
+def test_a_stream_begins_with_the_whole_view_and_goes_on_with_each_change(felt: Felt, app: Flask) -> None:
+    felt.deal()
+    services(app).live.start()
+    stream = Client(app)
+    name, hello = next(stream)
+    assert name == "hello"
+    assert hello["token"] == app.config["CSRF_TOKEN"]
+    first = stream.next_view()
+    assert first["phase"] == "dealing"
+    assert set(first["parts"]) >= {"bar", "centre", "need", "strip", "place-A", "place-D"}
+    felt.do("next")
+    assert stream.next_view()["phase"] == "setting"
+    stream.close()
+    services(app).live.stop()
+
+
+def test_a_quiet_stream_beats_every_second(felt: Felt, app: Flask) -> None:
+    services(app).live.start()
+    stream = Client(app)
+    stream.next_view()
+    start = time.monotonic()
+    name, _ = next(stream)
+    assert (name, time.monotonic() - start < 2) in {("beat", True), ("view", True)}
+    stream.close()
+    services(app).live.stop()
+
+
+def test_streams_end_when_the_page_stops(felt: Felt, app: Flask) -> None:
+    services(app).live.start()
+    stream = Client(app)
+    stream.next_view()
+    threading.Timer(0.1, services(app).live.stop).start()
+    names = [name for name, _ in stream]
+    assert set(names) <= {"view", "beat"}, "and then it ended"
+    stream.close()
+
+
+def test_streams_are_counted_and_a_closed_one_gives_its_place_back(felt: Felt, tmp_path: Path) -> None:
+    app = create_app(Settings(felt.folder, felt.folder / "table.sock", streams=2))
+    first, second = Client(app), Client(app)
+    refused = app.test_client().get("/events")
+    assert refused.status_code == 503
+    assert "Close one" in refused.text
+    first.close()
+    third = Client(app)
+    assert next(third)[0] == "hello"
+    second.close()
+    third.close()

@@ -1,0 +1,273 @@
+"""What the screen shows of a hand's life."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from dealer_ui.screen import Screen, Seat
+from dealer_ui.view import view
+from firmware.table import INITIAL, Phase
+from firmware.table import events as ev
+from tests.dealer_ui.conftest import Lay
+from tests.dealer_ui.felt import SIX_PAIRS, Felt
+
+
+def shown(felt: Felt, *, answering: bool = True) -> Screen:
+    return view(felt.seq, felt.state, felt.rules, answering=answering)
+
+
+def at(screen: Screen, seat: int) -> Seat:
+    return next(one for one in screen.seats if one.seat == seat)
+
+
+def commands(seat: Seat) -> set[str]:
+    return {action.command["do"] for action in seat.actions}
+
+
+# ---- before rows are compared ----
+
+
+def test_an_empty_table_says_what_it_waits_for_and_offers_to_open_a_hand() -> None:
+    screen = view(0, INITIAL, None)
+    assert screen.phase_title == "Waiting for a hand"
+    assert [action.command for action in screen.actions] == [{"do": "next"}]
+    assert [seat.seat for seat in screen.seats] == [None] * 4
+    assert screen.hand is None
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_every_phase_says_in_words_where_the_hand_is_and_what_comes_next(phase: Phase, felt: Felt) -> None:
+    way: dict[Phase, Callable[[], object]] = {
+        Phase.IDLE: lambda: None,
+        Phase.DEALING: felt.deal,
+        Phase.SETTING: felt.to_setting,
+        Phase.SHOWDOWN: lambda: (felt.to_setting(), felt.do("next")),
+        Phase.READING: lambda: (felt.to_setting(), felt.to_reading()),
+        Phase.REVIEW: lambda: (felt.to_setting(), felt.to_reading(), felt.read({(1, "back", 0): ("2h",)})),
+        Phase.SETTLED: felt.to_settled,
+        Phase.ARCHIVED: lambda: (felt.to_settled(), felt.say(ev.HandArchived())),
+        Phase.VOID: lambda: (felt.deal(), felt.do("void", reason="Misdeal")),
+    }
+    way[phase]()
+    screen = shown(felt)
+    assert screen.phase == felt.state.phase == phase
+    assert screen.phase_title
+    assert screen.next_step or screen.payment
+
+
+def test_seats_lie_where_their_places_are_on_the_felt(lay: Lay) -> None:
+    felt = lay(seats={2: "C", 5: "A"})
+    felt.deal()
+    screen = shown(felt)
+    assert [seat.place for seat in screen.seats] == ["A", "B", "C", "D"]
+    assert [seat.seat for seat in screen.seats] == [5, None, 2, None]
+
+
+def test_no_face_is_shown_before_the_reading(felt: Felt) -> None:
+    steps: list[Callable[[], object]] = [felt.deal, felt.go_on, felt.go_on, felt.look]
+    for step in steps:
+        step()
+        screen = shown(felt)
+        faces = {card.face for seat in screen.seats for row in seat.rows for card in row.cards}
+        assert len(faces) == 1
+        assert faces <= {"empty", "back", "unread"}
+        assert not screen.used
+
+
+def test_a_seat_may_declare_while_players_set_and_take_it_back(felt: Felt) -> None:
+    felt.to_setting()
+    assert commands(at(shown(felt), 1)) == {"declare"}  # this game offers no surrender
+    felt.do("declare", seat=1)
+    seat = at(shown(felt), 1)
+    assert commands(seat) == {"withdraw"}
+    assert [flag.text for flag in seat.flags] == ["Natural declared"]
+
+
+def test_surrender_is_offered_where_the_profile_offers_it(lay: Lay) -> None:
+    felt = lay(profile="washington-1-unit")
+    felt.to_setting()
+    assert commands(at(shown(felt), 3)) == {"declare", "surrender"}
+    felt.do("surrender", seat=3)
+    assert commands(at(shown(felt), 3)) == {"withdraw_surrender"}
+
+
+def test_a_game_without_naturals_offers_no_declaration(lay: Lay) -> None:
+    felt = lay(profile="traditional")
+    felt.to_setting()
+    assert commands(at(shown(felt), 1)) == set()
+
+
+def test_an_undeclared_natural_is_not_named_before_rows_are_compared(felt: Felt) -> None:
+    felt.hands[1] = SIX_PAIRS
+    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.to_setting()
+    felt.to_reading()
+    felt.read({(4, "back", 0): ("Qs", "Ks")})
+    screen = shown(felt)
+    assert screen.phase == "review"
+    assert "natural" not in json.dumps([seat.flags for seat in screen.seats], default=vars).lower()
+    assert "pairs" not in json.dumps(screen.as_json()["needs"])
+    assert all(row.category == "" for seat in screen.seats for row in seat.rows)
+
+
+# ---- the settlement ----
+
+
+def test_the_settled_hand_of_the_sketch_is_shown_as_it_was_drawn(felt: Felt) -> None:
+    felt.to_settled()
+    felt.pay()
+    screen = shown(felt)
+    totals = {seat.seat: (seat.points, seat.total, seat.trend) for seat in screen.seats}
+    assert totals == {
+        1: ("+46", "+$230", "up"),
+        2: ("+4", "+$20", "up"),
+        3: ("−40", "−$200", "down"),
+        4: ("−10", "−$50", "down"),
+    }
+    assert screen.payment is not None
+    assert (screen.payment.payer, screen.payment.winner, screen.payment.amount) == (4, 2, "$25")
+    assert {seat.seat: seat.role for seat in screen.seats} == {1: "", 2: "collects", 3: "", 4: "pays"}
+    assert at(screen, 2).button
+    assert [pay.label for pay in screen.payments] == ["2–3", "2–4", "2–1", "3–4", "3–1", "4–1"]
+    assert [pay.state for pay in screen.payments] == ["paid", "now", "later", "later", "later", "later"]
+    assert [flag.text for flag in at(screen, 1).flags] == ["Fantasy Land next hand"]
+    assert [flag.text for flag in at(screen, 3).flags] == ["FOUL · middle above back"]
+
+
+def test_rows_say_their_category_their_bonus_and_who_won_in_this_payment(felt: Felt) -> None:
+    felt.to_settled()
+    felt.pay()
+    rows = {row.row: row for row in at(shown(felt), 2).rows}
+    assert (rows["back"].category, rows["back"].detail, rows["back"].bonus) == ("Straight", "nine high", 2)
+    assert {row.outcome for row in rows.values()} == {"won"}
+    assert {row.outcome for row in at(shown(felt), 4).rows} == {"lost"}
+    assert {row.outcome for row in at(shown(felt), 1).rows} == {""}, "seat 1 has no part in this payment"
+
+
+def test_against_a_foul_no_row_is_called_won(felt: Felt) -> None:
+    felt.to_settled()
+    assert {row.outcome for row in at(shown(felt), 2).rows} == {""}
+
+
+def test_cards_can_be_corrected_until_a_payment_is_marked(felt: Felt) -> None:
+    felt.to_settled()
+    card = at(shown(felt), 1).rows[0].cards[2]
+    assert card.pad is not None
+    assert card.pad.command == {"do": "set_card", "seat": 1, "row": "front", "index": 2, "hand": 1}
+    felt.do(**card.pad.command, card="7h")  # the table takes it; the seven of hearts is now there twice
+    assert felt.state.phase is Phase.REVIEW
+    felt.do("set_card", seat=2, row="back", index=2, card="7c")
+    felt.pay()
+    assert all(card.pad is None for seat in shown(felt).seats for row in seat.rows for card in row.cards)
+
+
+def test_when_all_is_paid_the_next_hand_is_offered(felt: Felt) -> None:
+    felt.to_settled()
+    while shown(felt).payment is not None:
+        felt.do(**shown(felt).actions[-1].command)
+    screen = shown(felt)
+    assert screen.phase_title == "All paid"
+    assert screen.actions[-1].command == {"do": "next", "hand": 1}
+    assert len(felt.state.paid) == 6
+
+
+def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
+    """Walk through a hand and try each button of each screen on the state that it was shown for."""
+    tried: set[str] = set()
+
+    def try_all() -> None:
+        screen, state = shown(felt), felt.state
+        offered = [*screen.actions, *(a for group in screen.more for a in group.actions)]
+        offered += [action for seat in screen.seats for action in seat.actions]
+        offered += [action for need in screen.needs for action in (*need.actions, *need.choices)]
+        offered += [action for need in screen.needs for _, action in need.candidates]
+        for action in offered:
+            felt.do(**action.command)  # raises NotNow if the page offers what the table refuses
+            tried.add(action.command["do"])
+            felt.state = state
+
+    felt.hands[1] = SIX_PAIRS
+    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    try_all()
+    felt.deal(button=None)
+    try_all()
+    felt.do("next")
+    try_all()
+    felt.do("declare", seat=1)
+    try_all()
+    felt.to_reading()
+    try_all()
+    felt.read({(4, "back", 0): ("Qs", "Ks")})
+    try_all()
+    felt.do("key_button", seat=2)
+    try_all()
+    felt.do("set_card", seat=4, row="back", index=0, card="Qs")
+    try_all()
+    felt.do("confirm", seat=1)
+    try_all()
+    felt.pay()
+    try_all()
+    assert tried == {
+        "next",
+        "void",
+        "key_button",
+        "declare",
+        "withdraw",
+        "look_again",
+        "set_card",
+        "confirm",
+        "undo_confirm",
+        "mark_paid",
+    }
+
+
+# ---- what is wrong ----
+
+
+def test_a_device_that_dropped_out_is_named_with_its_sentence(felt: Felt) -> None:
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
+    screen = shown(felt)
+    assert {device.name: device.ok for device in screen.devices} == {
+        "camera": False,
+        "puck": True,
+        "buttons": True,
+    }
+    assert "Camera: The camera gives no picture. Check its cable." in screen.notices
+
+
+def test_without_the_table_process_nothing_is_offered_and_no_device_is_called_well(felt: Felt) -> None:
+    felt.to_settled()
+    screen = shown(felt, answering=False)
+    assert screen.actions == () == screen.more
+    assert all(not seat.actions for seat in screen.seats)
+    assert all(device.ok is not True for device in screen.devices)
+    assert any("does not answer" in notice for notice in screen.notices)
+    assert screen.payment is not None, "the record is still shown"
+
+
+def test_a_puck_that_moved_after_the_cards_were_out_is_told_and_not_used(felt: Felt) -> None:
+    felt.to_setting(button=2)
+    felt.say(ev.PuckSeen("seat", 3))
+    screen = shown(felt)
+    assert at(screen, 2).button
+    assert any("lies at seat 3" in notice and "stays at seat 2" in notice for notice in screen.notices)
+
+
+def test_a_payment_that_the_stakes_cut_off_says_what_is_short(lay: Lay) -> None:
+    felt = lay(stack=3000)
+    felt.to_settled()
+    shorts = [pay.short for pay in shown(felt).payments if pay.short]
+    assert shorts
+    assert all("short of the" in short for short in shorts)
+
+
+def test_the_view_is_plain_json(felt: Felt) -> None:
+    felt.to_settled()
+    assert json.loads(json.dumps(shown(felt).as_json()))["phase"] == "settled"
