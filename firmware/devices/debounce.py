@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 from firmware.devices.panel import ButtonName, Press
 
+BOUNCE = 0.010
+"""Seconds that a good switch bounces at most."""
 SETTLE = 0.015
-"""Seconds that a contact must keep still to be believed: more than a good switch bounces (under 10 ms), less than
-the quickest press (over 30 ms)."""
+"""Seconds that a contact must keep still to be believed: more than it bounces, less than the quickest press (30 ms)."""
 TOGETHER = 0.08
 """Seconds within which a second button makes two at once of them; a press is told only after that."""
 HOLD = 1.0
@@ -20,7 +21,7 @@ STUCK = 10.0
 """Seconds after which a button that is down counts as stuck and no longer blocks the others."""
 
 
-_ALONE = TOGETHER + SETTLE  # by then every button that went down within TOGETHER has settled
+_ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
 
 
 class Debounce:

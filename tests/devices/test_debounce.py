@@ -118,7 +118,7 @@ def test_a_button_let_go_before_the_hold_is_told_once() -> None:
 @given(
     st.integers(),
     st.sampled_from([("confirm", "reject"), ("next", "confirm")]),
-    st.floats(0, TOGETHER - 0.005),
+    st.floats(0, TOGETHER),
 )
 def test_two_at_once_are_nothing(seed: int, pair: tuple[ButtonName, ButtonName], apart: float) -> None:
     first = trace(seed, pair[0], [(0.1, 0.3)])

@@ -193,7 +193,7 @@ def test_mutated_sentences_never_name_another_seat(
     assert line.reading(1.2).seat in (2, None)
 
 
-FUZZ = int(os.environ.get("FELTWATCH_FUZZ", "100000"))
+FUZZ = int(os.environ.get("FELTWATCH_FUZZ", "30000"))
 """How many damaged sentences the next test sends; 1000000 takes ten seconds."""
 
 

@@ -93,7 +93,7 @@ class TestAPluggedReader:
         reader.unplug()
         gone = sink.wait(in_state(PuckState.UNKNOWN), within=1)
         assert gone.seat is None
-        time.sleep(1.0)  # long enough for the host's patience to grow
+        time.sleep(0.7)  # long enough for the host's patience to grow
         assert "not connected" in sink.got[-1].detail
         reader.move_to(5)
         reader.replug()
