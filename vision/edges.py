@@ -29,20 +29,16 @@ MIN_RISE = 12.0
 
 def refine_corners(grey: Image, corners: Points) -> Points:
     """Move a marker's corners, 4×2 pixels, to where its edges meet; where an edge is hidden they stay."""
-    lines = []
-    for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        offsets, levels = _across(grey, start, end)
-        good, place = _edge(offsets, levels)
-        if good.sum() < MIN_GOOD:
-            return corners
-        line = _line(start, end, place, good)
-        if line is None:
-            return corners
-        lines.append(line)
-    found = []
-    for (p, along), (q, other) in zip(lines[-1:] + lines[:-1], lines, strict=True):
-        found.append(p + along * np.linalg.solve(np.column_stack([along, -other]), q - p)[0])
-    return np.array(found)
+    for _ in range(2):  # the second time from nearby, where the lines across meet the edges squarely
+        lines = [_edge_line(grey, *side) for side in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+        found = []
+        for before, after in zip(lines[-1:] + lines[:-1], lines, strict=True):
+            if before is None or after is None:
+                return corners
+            (p, along), (q, other) = before, after
+            found.append(p + along * np.linalg.solve(np.column_stack([along, -other]), q - p)[0])
+        corners = np.array(found)
+    return corners
 
 
 def edge_spread_px(grey: Image, corners: Points) -> float | None:
@@ -73,6 +69,13 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
         at = offsets[first : last + 1]
         widths.append(float(np.interp(0.9, rise, at) - np.interp(0.1, rise, at)))
     return float(np.median(widths)) if widths else None
+
+
+def _edge_line(grey: Image, start: Points, end: Points) -> tuple[Points, Points] | None:
+    """Find the straight line of one edge, as a point and a direction; None where too little of it shows."""
+    offsets, levels = _across(grey, start, end)
+    good, place = _edge(offsets, levels)
+    return _line(start, end, place, good) if good.sum() >= MIN_GOOD else None
 
 
 def _across(grey: Image, start: Points, end: Points, reach: float = REACH) -> tuple[Points, Points]:

@@ -228,9 +228,9 @@ def _averaged(picture: Image, times: int) -> Image:
 
 
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
-    parameters = cv2.aruco.DetectorParameters()
-    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-    return cv2.aruco.ArucoDetector(dictionary(name), parameters)
+    return cv2.aruco.ArucoDetector(
+        dictionary(name)
+    )  # whole pixels do: the corners are refined from the edges
 
 
 def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:
