@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -121,6 +122,8 @@ def _play(
     from firmware.app.simulation import SimulatedTable
     from firmware.table.journal import JournalReader
 
+    if port is not None:
+        _need_free(port)
     over = threading.Event()
     with ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
@@ -182,6 +185,16 @@ def _page(config: Config, port: int, log: Path) -> Iterator[None]:
             except subprocess.TimeoutExpired:
                 page.kill()
                 page.wait()
+
+
+def _need_free(port: int) -> None:
+    """Whoever else listens there would answer in the page's place. Raises AppError."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise AppError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
 
 
 def _wait_for_page(page: subprocess.Popen[bytes], port: int, said: Any) -> None:

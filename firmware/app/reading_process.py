@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 2
 """A reading that dies with its process is tried once more in a fresh one."""
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks at a child that nobody asks anything; one that is not there is started."""
 
 Answer = ReadingDone | ReadingLost | ReaderState
 
@@ -71,7 +73,14 @@ class ReadingProcess:
 
     def _run(self) -> None:
         self._started()
-        while (job := self._jobs.get()) is not None and not self._closing:
+        while not self._closing:
+            try:
+                job = self._jobs.get(timeout=LOOK_EVERY)
+            except queue.Empty:
+                self._started()  # a camera that was plugged in again, a child that died of something else
+                continue
+            if job is None:
+                break
             answer = self._read(job)
             if not self._closing:
                 self._put(answer)

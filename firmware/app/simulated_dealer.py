@@ -30,6 +30,8 @@ PUCK_FORGOTTEN: Final = 0.04
 """The share of hands in which the puck lies at no seat when the cards are out."""
 HOLD: Final = 1.4
 """Seconds of press and hold."""
+FINGER_UP: Final = 0.05
+"""Seconds between two presses of the quickest finger."""
 LOOK_EVERY: Final = 0.02
 
 
@@ -133,6 +135,7 @@ class SimulatedDealer:
         """Press a button and see that something came of it."""
         before = self._seq
         self._table.panel.press(button, seconds)
+        self._stop.wait(FINGER_UP)
         self._until(lambda state: self._seq > before)
 
     def _touch(self, do: str, **fields: Any) -> None:

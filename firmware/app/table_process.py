@@ -330,6 +330,10 @@ class TableProcess:
         come = [ev.DeviceFault(n, why) for n, why in faults.items() if self.state.faults.get(n) != why]
         if (gone or come) and not self._try([*gone, *come], TABLE):
             return
+        for recovered in gone:
+            log.info("%s: works again", recovered.device)
+        for fault in come:
+            log.warning("%s: %s", fault.device, fault.detail)
         self._look()
 
     def _puck_news(self) -> ev.PuckSeen | None:

@@ -1,0 +1,195 @@
+"""A table process on mock pins, with readings put in at the seam of `TableReading`; and a reading process's room."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware.app.config import Config
+from firmware.app.house import prepare_house
+from firmware.app.inputs import ReadingDone, ReadingJob, ReadingLost
+from firmware.app.table_process import Devices, TableProcess
+from firmware.devices.gpio import GpioButtons, GpioLamps
+from firmware.devices.panel import ButtonName
+from firmware.devices.puck import PuckReading, PuckState
+from firmware.devices.simulated.panel import SimulatedPanel
+from firmware.table import Phase, State
+from firmware.table.journal import Journal, JournalReader
+
+HANDS: dict[str, dict[str, str]] = {
+    "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
+    "B": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
+}
+
+
+def reading_json(hands: dict[str, dict[str, str]], unsure: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """What the reading process tells of these cards: `TableReading.to_json()` with captures."""
+
+    def card(code: str) -> dict[str, Any]:
+        sure = code not in unsure
+        candidates = [code] if sure else [code, "2c"]
+        corners = [[0.0, 0.0]] * 4
+        return {"card": code, "confidence": 0.9, "sure": sure, "candidates": candidates, "corners": corners}
+
+    zones = [
+        {"place": place, "row": row, "cards": [card(code) for code in cards.split()], "capture": None}
+        for place, rows in hands.items()
+        for row, cards in rows.items()
+    ]
+    return {"zones": zones, "frame": None, "verdicts": {}, "ms": {"network": 1.5}}
+
+
+@dataclass
+class FakeReadings:
+    """Stands where the reading process stands. Readings wait in `ready` until a job asks for one."""
+
+    ready: list[dict[str, Any] | str] = field(default_factory=list)
+    jobs: list[ReadingJob] = field(default_factory=list)
+    put: Callable[[Any], None] = lambda answer: None
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        self.put = put
+
+    def request(self, job: ReadingJob) -> None:
+        self.jobs.append(job)
+        if self.ready:
+            self.answer(self.ready.pop(0), job.number)
+
+    def answer(self, reading: dict[str, Any] | str, number: int) -> None:
+        if isinstance(reading, str):
+            self.put(ReadingLost(number, reading, fault=True))
+        else:
+            self.put(ReadingDone(number, reading))
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class Table:
+    """A running table process, and what stands around it."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.panel = SimulatedPanel(seed=1)
+        self.readings = FakeReadings()
+        self.reader = JournalReader(config.data)
+        self.faults: dict[str, str] = {}
+        self.journal = Journal(config.data)
+        self.process = TableProcess(
+            config.data,
+            self.journal,
+            prepare_house(config, self.journal),
+            Devices(
+                None,
+                GpioButtons(self.panel.pins, self.panel.factory),
+                GpioLamps(self.panel.pins, self.panel.factory),
+                lambda: dict(self.faults),
+            ),
+            self.readings,
+            config.socket,
+            turn_up=0.0,
+        )
+        self._thread = threading.Thread(target=self.process.run)
+        before = self.journal.seq
+        self._thread.start()
+        self.until(lambda state: self.reader.events_since(before) != [])
+
+    @property
+    def state(self) -> State:
+        return self.reader.recover()[0]
+
+    def until(self, so: Callable[[State], bool], within: float = 5.0) -> State:
+        deadline = time.monotonic() + within
+        while not so(state := self.state):
+            assert time.monotonic() < deadline, f"still in {state.phase}: {state.questions}"
+            time.sleep(0.01)
+        return state
+
+    def until_phase(self, phase: Phase) -> State:
+        return self.until(lambda state: state.phase is phase)
+
+    def ask(self, line: str) -> dict[str, Any]:
+        return self.process.ask(line.encode())
+
+    def do(self, *lines: str) -> None:
+        for line in lines:
+            answer = self.ask(line)
+            assert answer["ok"], answer
+
+    def press(self, button: ButtonName, seconds: float = 0.12) -> None:
+        """Press and lift the finger, which takes a moment too."""
+        self.panel.press(button, seconds)
+        time.sleep(0.05)
+
+    def puck_at(self, seat: int | None, state: PuckState = PuckState.SEAT, detail: str = "") -> None:
+        self.process.put(PuckReading(state, seat, detail, frozenset({1, 2, 3, 4, 5}), time.monotonic()))
+
+    def types(self) -> list[str]:
+        return [entry.type for entry in self.reader.events_since(0)]
+
+    def stop(self) -> None:
+        self.process.stop()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        self.journal.close()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    seats = [{"seat": 1, "place": "A", "player": "Ann", "stack": 10_000}, {"seat": 2, "place": "B"}]
+    return Config.model_validate_json(
+        f'{{"data": "{tmp_path}", "seats": {str(seats).replace(chr(39), chr(34))}}}'
+    )
+
+
+@pytest.fixture
+def start(config: Config) -> Iterator[Callable[[], Table]]:
+    """Starts the table on one data folder, any number of times, one after another."""
+    tables: list[Table] = []
+
+    def begin() -> Table:
+        tables.append(Table(config))
+        return tables[-1]
+
+    yield begin
+    for table in tables:
+        with suppress(AssertionError):
+            table.stop()
+
+
+@pytest.fixture
+def table(start: Callable[[], Table]) -> Table:
+    return start()
+
+
+def say(path: Path, *lines: str) -> list[bytes]:
+    """Send lines over a Unix socket and return the answers."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(5)
+        line.connect(str(path))
+        with line.makefile("rwb") as file:
+            answers = []
+            for text in lines:
+                file.write(text.encode() + b"\n")
+                file.flush()
+                answers.append(file.readline())
+            return answers
+
+
+@pytest.fixture
+def over_socket() -> Callable[..., list[bytes]]:
+    return say
+
+
+@pytest.fixture
+def cards() -> Callable[..., dict[str, Any]]:
+    """Makes readings of the test's hands; `unsure` names the cards to be asked."""
+    return lambda *unsure, hands=HANDS: reading_json(hands, frozenset(unsure))
