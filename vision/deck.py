@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path as FilePath
 
 import numpy as np
 
@@ -120,21 +119,6 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
     return _card(code, style).svg(f"c{code}{_mark(style)}", _title(code))
 
 
-def tile_svg(code: str, style: Style = STANDARD) -> str:
-    """Draw a card for a small screen, 40 × 46 in proportion: the rank over the suit, both as large as fits.
-
-    Raises:
-        UnknownCardError: ``code`` is none of the 52.
-    """
-    rank, suit = _split(code)
-    colour = style.colour(suit)
-    width, height = 40.0, 46.0
-    sheet = Shape(Path.rounded(0.3, 0.3, width - 0.3, height - 0.3, 4.0), PAPER, "#b9b4a6", 0.6)
-    shapes = [sheet, *_rank(rank, width / 2, 4.0, 21.0, 27.0, colour)]
-    shapes.append(Shape(suit_path(suit).placed(width / 2, 35.0, 0.155), colour))
-    return Drawing(width, height, tuple(shapes)).svg(f"t{code}{_mark(style)}", _title(code))
-
-
 def back_svg(colour: str = RED) -> str:
     """Draw the card's back as a standalone SVG document."""
     return _back(colour).svg(f"b{colour[1:]}", "a card, face down")
@@ -160,18 +144,6 @@ def back_picture(px_per_mm: float, colour: str = RED) -> Image:
     picture = _back(colour).picture(px_per_mm)
     picture.flags.writeable = False
     return picture
-
-
-def write_svgs(folder: FilePath, style: Style = STANDARD) -> list[FilePath]:
-    """Write tiles, whole cards and the back as files for a page; give the paths written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {"back.svg": back_svg()}
-    for code in CARDS:
-        files[f"{code}.svg"] = card_svg(code, style)
-        files[f"{code}-tile.svg"] = tile_svg(code, style)
-    for name, text in files.items():
-        (folder / name).write_text(text + "\n", encoding="utf-8")
-    return [folder / name for name in files]
 
 
 def _split(code: str) -> tuple[str, str]:
