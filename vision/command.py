@@ -23,6 +23,7 @@ from vision.loose import read_loose
 from vision.pictures import load_picture, picture_files
 from vision.reader import CardReader
 from vision.reading import TableReading, card_json, read, read_card
+from vision.verdicts import colour
 
 _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
 
@@ -126,12 +127,14 @@ def _table_outlines(reading: TableReading) -> list[Outline]:
 def _loose(reader: CardReader) -> Look:
     def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
         start = time.perf_counter()
-        cards = [read_card(c.named, c.corners) for c in read_loose(picture, reader)]
+        fit = colour(picture)
+        cards = [read_card(c.named, c.corners, fit=fit.ok) for c in read_loose(picture, reader)]
         h, w = picture.shape[:2]
         result = {
             "size": [w, h],
             "cards": [card_json(c) for c in cards],
             "others": [],
+            "verdicts": {fit.name: fit.to_json()},
             "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
         }
         return result, [
@@ -145,14 +148,13 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
     """Say what was read, a line per zone; unsure cards carry a question mark."""
     lines = [str(file)]
     if "zones" in result:
-        for zone in result["zones"]:
-            lines.append(f"  {zone['place']} {zone['row']:<6} {_cards(zone['cards'])}")
+        lines += [f"  {z['place']} {z['row']:<6} {_cards(z['cards'])}" for z in result["zones"]]
         lines += [f"  outside the zones: {other['what']}" for other in result["others"]]
     else:
         cards = result["cards"]
         unsure = sum(not c["sure"] for c in cards)
-        lines.append(f"  {_cards(cards)}")
-        lines.append(f"  {len(cards)} cards, {unsure} to ask about")
+        lines += [f"  {_cards(cards)}", f"  {len(cards)} cards, {unsure} to ask about"]
+    lines += [f"  ! {verdict['text']}" for verdict in result["verdicts"].values() if not verdict["ok"]]
     return "\n".join(lines)
 
 
@@ -164,12 +166,12 @@ def _draw(picture: Image, outlines: list[Outline], path: Path) -> None:
     """Write the picture with what was read drawn in."""
     canvas = picture.copy()
     line = max(1, round(max(canvas.shape[:2]) / 900))
-    for text, colour, corners in outlines:
+    for text, ink, corners in outlines:
         shape = np.round(corners).astype(np.int32)
-        cv2.polylines(canvas, [shape], True, colour, line, cv2.LINE_AA)
+        cv2.polylines(canvas, [shape], True, ink, line, cv2.LINE_AA)
         x, y = (int(v) for v in shape.mean(axis=0))
-        for ink, width in (((0, 0, 0), 4 * line), (colour, 2 * line)):
-            cv2.putText(canvas, text, (x - 12 * line, y), 0, 0.8 * line, ink, width, cv2.LINE_AA)
+        for stroke, width in (((0, 0, 0), 4 * line), (ink, 2 * line)):
+            cv2.putText(canvas, text, (x - 12 * line, y), 0, 0.8 * line, stroke, width, cv2.LINE_AA)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         written = cv2.imwrite(str(path), canvas)

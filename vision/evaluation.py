@@ -24,6 +24,7 @@ from vision.pictures import load_picture
 from vision.reader import CardReader
 from vision.reading import TableReading, read, read_card
 from vision.render import Conditions, deal, render_table
+from vision.verdicts import colour
 
 
 @dataclass
@@ -149,7 +150,9 @@ def score_photographs(folder: Path, reader: CardReader) -> Score:
     """Read a set's photographs loosely: scale, place and number of cards unknown."""
     score = Score()
     for path, labels in labelled_photographs(folder):
-        cards = [read_card(c.named, c.corners) for c in read_loose(load_picture(path), reader)]
+        picture = load_picture(path)
+        fit = colour(picture).ok
+        cards = [read_card(c.named, c.corners, fit=fit) for c in read_loose(picture, reader)]
         score.whole += score.add(labels, [(c.card, c.sure) for c in cards])
         score.tables += 1
     return score

@@ -20,12 +20,16 @@ from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
 from vision.reader import CardReader, Indices
+from vision.verdicts import Verdict, judge
 
 PX_PER_MM = 2.0
 """The scale at which zones are read: more costs time and gains nothing (measured)."""
 
 SURE_MARGIN = 2.0
 """Nats by which a card's name must beat every other before it is taken without asking."""
+
+NEEDED = ("resolution", "light", "colour")
+"""The verdicts without which nothing read may be taken without asking."""
 
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
@@ -77,7 +81,7 @@ class TableReading:
         markers: ids of the felt markers found.
         zones: one per zone of the layout, in its order.
         others: what lies outside the zones or is no card.
-        verdicts: what is wrong with the picture, with figures.
+        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure.
         ms: milliseconds per stage.
     """
 
@@ -85,7 +89,7 @@ class TableReading:
     markers: tuple[int, ...]
     zones: tuple[ZoneReading, ...]
     others: tuple[Other, ...] = ()
-    verdicts: dict[str, Any] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
     ms: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +101,7 @@ class TableReading:
                 {"place": z.place, "row": z.row, "cards": [card_json(c) for c in z.cards]} for z in self.zones
             ],
             "others": [{"what": o.what, "corners": _rounded(o.corners)} for o in self.others],
-            "verdicts": self.verdicts,
+            "verdicts": {name: verdict.to_json() for name, verdict in self.verdicts.items()},
             "ms": self.ms,
         }
 
@@ -117,12 +121,12 @@ def _rounded(points: Points) -> list[list[float]]:
     return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
 
 
-def read_card(named: Named, corners: Points) -> ReadCard:
-    """Judge a named card: how surely it may be taken."""
+def read_card(named: Named, corners: Points, *, fit: bool = True) -> ReadCard:
+    """Judge a named card: how surely it may be taken; from a picture that is not fit to be read, not at all."""
     return ReadCard(
         card=named.card,
         confidence=confidence(named.margin),
-        sure=named.margin >= SURE_MARGIN,
+        sure=fit and named.margin >= SURE_MARGIN,
         candidates=named.candidates,
         corners=corners,
     )
@@ -148,6 +152,9 @@ def read(
     """
     clock = _Clock()
     view, indices = observe(frame, layout, reader, lens=lens, px_per_mm=px_per_mm, clock=clock)
+    verdicts = judge(frame, view, layout)
+    fit = all(verdicts[name].ok for name in NEEDED)
+    clock.lap("verdicts")
     card_mm = (layout.card.width_mm, layout.card.height_mm)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     others: list[Other] = []
@@ -159,7 +166,7 @@ def read(
             others.append(Other("foreign", corners))
         else:
             across = float(home.from_felt(card.middle[None])[0, 0])
-            cards[home.place, home.row].append((across, read_card(named, corners)))
+            cards[home.place, home.row].append((across, read_card(named, corners, fit=fit)))
     clock.lap("decode")
     h, w = frame.shape[:2]
     return TableReading(
@@ -172,7 +179,7 @@ def read(
             for z in layout.zones
         ),
         others=tuple(others),
-        verdicts=_verdicts(view),
+        verdicts=verdicts,
         ms=clock.ms,
     )
 
@@ -219,10 +226,6 @@ class _Clock:
         now = time.perf_counter()
         self.ms[stage] = round(self.ms.get(stage, 0.0) + 1000 * (now - self._last), 2)
         self._last = now
-
-
-def _verdicts(view: FeltView) -> dict[str, Any]:
-    return {"px_per_mm": round(view.px_per_mm, 2), "reprojection_mm": round(view.error_mm, 3)}
 
 
 def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:

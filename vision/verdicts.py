@@ -113,7 +113,9 @@ def colour(frame: Image) -> Verdict:
     """Judge whether a picture, of a felt or not, has colours; without them no suit can be told by its ink."""
     figure = 0.0
     if frame.ndim == 3:
-        small, _ = reduced(frame, 400)
+        # of a large picture some pixels are left out before the rest are averaged, which is fast
+        step = max(1, max(frame.shape[:2]) // 1280)
+        small, _ = reduced(np.ascontiguousarray(frame[::step, ::step]), 320)
         luma, red, blue = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YCrCb), float).reshape(-1, 3).T
         # what goes along with the brightness is a tint, as of an old photograph: it is taken out
         basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
@@ -235,23 +237,22 @@ def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrin
 
 def _stripes(grey: Image, bare: Image) -> float:
     """Give the amplitude of the strongest even stripes, as a share of the light."""
-    rows, columns = np.nonzero(bare)
-    height = grey.shape[0]
-    if len(rows) < 5 * height:
-        return 0.0
-    x, y = columns / grey.shape[1] - 0.5, rows / height - 0.5
-    light = np.log(grey[rows, columns].astype(float) + 1)
-    basis = np.column_stack([np.ones_like(x), x, y, x * x, x * y, y * y, y**3, x * y * y, x * x * y])
-    rest = _residue(basis, light)
-    counts = np.bincount(rows, minlength=height)
+    counts = np.count_nonzero(bare, axis=1)
     seen = np.flatnonzero(counts >= 10)
+    height, width = grey.shape
     if len(seen) < height // 3:
         return 0.0
-    # the middle of some fifty pixels of each row: a card gone astray does not count
-    some = np.linspace(0, 1, 49, endpoint=False)
-    line = np.median(
-        rest[(np.cumsum(counts) - counts)[seen, None] + (some * counts[seen, None]).astype(int)], axis=1
+    # some fifty pixels of each row are enough, evenly taken from its bare ones
+    some = (np.linspace(0, 1, 49, endpoint=False) * counts[seen, None]).astype(int)
+    places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
+    light = np.log(grey.ravel()[places].astype(float) + 1)
+    x, y = places % width / width - 0.5, places // width / height - 0.5
+    basis = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y, y**3, x * y * y, x * x * y], -1).reshape(
+        -1, 9
     )
+    slope = np.linalg.lstsq(basis.T @ basis, basis.T @ light.ravel(), rcond=None)[0]
+    rest = light - (basis @ slope).reshape(light.shape)
+    line = np.median(rest, axis=1)  # the middle one, so that a card gone astray does not count
     # a sine of each whole number of periods is fitted, as rows may be missing
     window = np.hanning(len(line) + 2)[1:-1]
     line = line - np.average(line, weights=window)
@@ -272,12 +273,6 @@ def _off_the_tint(basis: Points, hues: Points) -> Points:
         off = np.linalg.norm(hues - basis @ tint, axis=1)
         weights = 1 / np.maximum(1, off[some])
     return off
-
-
-def _residue(basis: Points, values: Points) -> Points:
-    """Take out of the values what the basis explains (least squares by the normal equations, which is fast)."""
-    weights = np.linalg.lstsq(basis.T @ basis, basis.T @ values, rcond=None)[0]
-    return np.asarray(values - basis @ weights)
 
 
 def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
