@@ -22,6 +22,7 @@ from firmware.app.simulation import SimulatedTable, by_place
 from firmware.table import Ask, Phase, Question, State
 from firmware.table.events import ReadingTaken
 from firmware.table.journal import JournalReader
+from firmware.table.phase import OPEN
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
 
 STUCK_AFTER: Final = 90.0
@@ -91,6 +92,7 @@ class SimulatedDealer:
         """
         played = 0
         try:
+            self._clear_up()
             while hands is None or played < hands:
                 state = self._look()
                 if state.phase is Phase.SETTLED and self._all_paid(state):
@@ -151,6 +153,14 @@ class SimulatedDealer:
             self._stop.wait(LOOK_EVERY)
 
     # ---- one thing at a time ----
+
+    def _clear_up(self) -> None:
+        """End a hand that an earlier run left on the table: its cards are gone, and nobody remembers them."""
+        state = self._look()
+        if state.phase is Phase.SETTLED:
+            self._press("next")
+        elif state.phase in OPEN - {Phase.DEALING}:
+            self._touch("void", reason="The simulation was started anew", hand=state.hand)
 
     def _turn(self, state: State) -> None:
         match state.phase:

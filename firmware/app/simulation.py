@@ -29,6 +29,7 @@ from firmware.devices.simulated.camera import SimulatedCamera
 from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.devices.simulated.puck import SimulatedPuck
 from firmware.table.journal import Journal
+from vision.decks import Deck
 from vision.layout import TableLayout
 from vision.render import Hands, render_table
 
@@ -49,12 +50,16 @@ class SimulatedTable:
     ...     table.panel.press("next")
     """
 
-    def __init__(self, config: Config, room: Path, seed: int) -> None:
-        """`room`: a folder for what the camera sees. Raises AppError, TableError."""
+    def __init__(self, config: Config, room: Path, seed: int, deck: Deck | None = None) -> None:
+        """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
+
+        Raises AppError, TableError.
+        """
         self._view = room / VIEW
+        self._deck = deck
         self._layout = TableLayout.load(config.camera.layout)
         self._pictures = np.random.default_rng(seed)
-        self._seed = seed
+        self._empty = render_table({}, self._layout, seed=seed).frame
         self.clear()
         self._journal = Journal(config.data, box_clock())
         try:
@@ -91,12 +96,10 @@ class SimulatedTable:
 
     def lay(self, hands: Hands) -> None:
         """Lay these cards, by place and row, face up; the camera sees them from now on."""
-        self._show(render_table(hands, self._layout, seed=self._pictures).frame)
+        self._show(render_table(hands, self._layout, self._deck, seed=self._pictures).frame)
 
     def clear(self) -> None:
         """Collect all cards."""
-        if not hasattr(self, "_empty"):
-            self._empty = render_table({}, self._layout, seed=self._seed).frame
         self._show(self._empty)
 
     def _show(self, frame: np.typing.NDArray[np.uint8]) -> None:

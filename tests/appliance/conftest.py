@@ -1,0 +1,76 @@
+"""Runs the `feltwatch` command as a user does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = list[str]
+
+
+@pytest.fixture
+def feltwatch() -> Command:
+    """The command, in a process of its own."""
+    if not (files("models") / "reader.onnx").is_file():
+        pytest.skip("no card reader yet: models/reader.onnx is missing")
+    return [sys.executable, "-m", "firmware.app"]
+
+
+@pytest.fixture
+def demo(feltwatch: Command) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `feltwatch demo` with these arguments to its end."""
+
+    def run(*args: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*feltwatch, "demo", *map(str, args)], capture_output=True, text=True, timeout=240, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def photographs() -> Path:
+    """The shared photographs of real cards; the test is skipped where they are absent."""
+    shared = Path(os.environ.get("FELTWATCH_SHARED", Path(__file__).parents[3] / "shared"))
+    if not (shared / "data").is_dir():
+        pytest.skip(
+            "no photographs: put them in ../shared beside the checkout, or name them in FELTWATCH_SHARED"
+        )
+    return shared / "data"
+
+
+def wrong_without_asking(report: dict[str, Any]) -> list[str]:
+    """Return the cards that a hand was settled on though others lay there and nobody was asked."""
+    wrong = []
+    for hand in report["settlement"]["hands"]:
+        for row, settled in hand["rows"].items():
+            lay = report["truth"][str(hand["seat"])].get(row, "").split()
+            wrong += [
+                f"{truth} as {card}"
+                for truth, card in zip(lay, settled["cards"].split(), strict=True)
+                if truth != card and truth not in report["asked"]
+            ]
+    return wrong
+
+
+@pytest.fixture
+def check() -> Callable[[dict[str, Any]], None]:
+    """Asserts what holds of every hand that the demo reports."""
+
+    def look(report: dict[str, Any]) -> None:
+        assert list(report) == ["hand", "profile", "truth", "reading", "asked", "settlement"]
+        assert wrong_without_asking(report) == []
+        settlement = report["settlement"]
+        assert sum(settlement["paid"].values()) == 0
+        assert settlement["irregularities"] == []
+        assert json.loads(json.dumps(report)) == report
+
+    return look

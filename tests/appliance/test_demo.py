@@ -1,0 +1,185 @@
+"""The whole appliance in one command: pixels, pty, pins, journal, rules, page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware.table import Phase
+from firmware.table.journal import Journal, JournalReader
+from firmware.table.verify import verify
+
+Demo = Callable[..., subprocess.CompletedProcess[str]]
+Check = Callable[[dict[str, Any]], None]
+
+
+def test_two_hands_from_pixels_to_settlements(demo: Demo, check: Check, tmp_path: Path) -> None:
+    done = demo("--headless", "--hands", 2, "--seed", 1, "--json", "--data", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["hand"] for report in reports] == [1, 2]
+    for report in reports:
+        check(report)
+        assert report["profile"] == "washington-1-unit"
+    pairs = [
+        (truth, read)
+        for report in reports
+        for seat, rows in report["truth"].items()
+        for row in rows
+        for truth, read in zip(rows[row].split(), report["reading"][seat][row].split(), strict=False)
+    ]
+    assert len(pairs) >= 78
+    assert sum(truth == read for truth, read in pairs) >= 0.9 * len(pairs)
+    found = verify(tmp_path)
+    assert found.ok, found.problems
+    assert found.hands == 2
+    assert len(list(tmp_path.glob("captures/*/*-frame.jpg"))) >= 2
+
+
+def _wait(so: Callable[[], Any], what: str, within: float = 60.0) -> Any:
+    deadline = time.monotonic() + within
+    while not (answer := so()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+    return answer
+
+
+def _children(pid: int) -> list[int]:
+    """Return the processes that a process started, from whichever thread."""
+    children: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # a thread that just ended
+            children += [int(child) for child in task.read_text().split()]
+    return children
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_the_page_shows_the_table_live_and_ctrl_c_leaves_nothing_behind(
+    feltwatch: list[str], tmp_path: Path
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [*feltwatch, "demo", "--port", str(port), "--speed", "20", "--data", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        assert f"http://127.0.0.1:{port}/" in process.stderr.readline()
+        reader = JournalReader(tmp_path)
+        _wait(lambda: reader.recover()[0].settlement, "no hand was settled")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
+            assert b"Ann" in page.read()
+        children = _children(process.pid)
+        assert len(children) >= 2  # the reading process and the page, at least
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert "Traceback" not in process.stderr.read()
+        _wait(lambda: not any(_alive(child) for child in children), "a process was left behind", 10)
+        assert not (tmp_path / "table.sock").exists()
+        assert verify(tmp_path).ok
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
+    feltwatch: list[str], demo: Demo, check: Check, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [*feltwatch, "demo", "--headless", "--hands", "50", "--data", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        reader = JournalReader(tmp_path)
+        _wait(lambda: reader.recover()[0].hand >= 2, "no second hand was opened")
+        children = _children(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+    _wait(lambda: not any(_alive(child) for child in children), "the reading process outlived its table", 10)
+    before, seq = reader.recover()
+    assert verify(tmp_path).ok
+    Journal(tmp_path).close()  # the dead process's lock is gone
+    done = demo("--headless", "--hands", 1, "--json", "--data", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    check(report)
+    assert report["hand"] > before.hand or before.phase is Phase.DEALING
+    after = JournalReader(tmp_path).events_since(seq)
+    assert after[0].type == "table_started"
+    found = verify(tmp_path)
+    assert found.ok, found.problems
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "why"),
+    [
+        (("--profile", "california-face-up"), 2, "face-up play is not part of this release"),
+        (("--profile", "nope"), 2, 'there is no profile "nope"'),
+        (("--hands", "0"), 2, "--hands"),
+    ],
+)
+def test_bad_input_is_one_sentence(demo: Demo, args: tuple[str, ...], code: int, why: str) -> None:
+    done = demo("--headless", *args)
+    assert done.returncode == code
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_taken_port_is_said_before_anything_starts(demo: Demo) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        done = demo("--port", other.getsockname()[1], "--hands", 1)
+    assert done.returncode == 1
+    assert "choose another with --port" in done.stderr
+
+
+def test_run_without_any_hardware_shows_its_faults_and_is_played_by_hand(
+    feltwatch: list[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "feltwatch.toml"
+    config.write_text(f'data = "{tmp_path}"\n[camera]\nkind = "files"\ndevice = "{tmp_path}/nothing"\n')
+    process = subprocess.Popen(
+        [*feltwatch, "run", "--config", str(config)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        reader = JournalReader(tmp_path)
+        state = _wait(lambda: len(reader.recover()[0].faults) == 3 and reader.recover()[0], "no faults told")
+        assert set(state.faults) == {"puck", "buttons", "camera"}
+        assert "No tag is named" in state.faults["puck"]
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(tmp_path / "table.sock"))
+            line.sendall(b'{"do":"next"}\n')
+            assert json.loads(line.recv(1000))["ok"] is True
+        os.kill(process.pid, signal.SIGTERM)
+        _, said = process.communicate(timeout=20)
+        assert process.returncode == 0
+        assert "Traceback" not in said
+    finally:
+        process.kill()
+        process.communicate()
+    assert verify(tmp_path).ok
