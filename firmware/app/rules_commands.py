@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -14,6 +16,7 @@ from firmware.rules import (
     HandError,
     Profile,
     ProfileError,
+    load_chain,
     load_profile,
     profile_names,
     profile_toml,
@@ -72,8 +75,12 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
 
 
 def _profile(name: str) -> Profile:
+    return _chain(name)[0]
+
+
+def _chain(name: str) -> tuple[Profile, ...]:
     try:
-        return load_profile(name)
+        return load_chain(name)
     except ProfileError as error:
         raise click.UsageError(str(error)) from error
 
@@ -109,8 +116,6 @@ def show(profile: str, as_json: bool) -> None:
     loaded = _profile(profile)
     text = profile_toml(loaded)
     if as_json:
-        import tomllib
-
         click.echo(json.dumps(tomllib.loads(text), ensure_ascii=False))
     else:
         click.echo(text, nl=False)
@@ -120,6 +125,47 @@ def show(profile: str, as_json: bool) -> None:
 @click.argument("file", metavar="FILE")
 def check(file: str) -> None:
     """Check a house's own profile; exit with 2 and a sentence where it will not do."""
-    loaded = _profile(file)
-    base = f", extends {loaded.based_on}" if loaded.based_on else ""
-    click.echo(f"{file} is sound: {loaded.name}{base}")
+    from firmware.rules.document import changes
+
+    loaded, *bases = _chain(file)
+    click.echo(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
+    for change in changes(loaded, bases[0]) if bases else ():
+        click.echo(f"  {change.path}: {change.after} It was: {change.before}")
+
+
+@profiles.command()
+@click.argument("profile", metavar="P")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write to a file: .md for Markdown, .pdf to print it.",
+)
+def document(profile: str, output: Path | None) -> None:
+    """Write the house-rules page that a card room files with its internal controls.
+
+    Every option in words with the clause of its source, the bonuses and naturals as tables, how irregularities are
+    handled, and what the house has changed.
+    """
+    loaded, *bases = _chain(profile)
+    if not bases and loaded.based_on in profile_names():
+        bases = [load_profile(loaded.based_on)]
+    from firmware.rules.document import house_rules, markdown
+
+    blocks = house_rules(loaded, bases[0] if bases else None)
+    if output is None:
+        click.echo(markdown(blocks), nl=False)
+        return
+    if output.suffix not in (".md", ".pdf"):
+        raise click.UsageError(f"{output} is neither Markdown nor PDF; name a file ending in .md or .pdf")
+    try:
+        if output.suffix == ".md":
+            output.write_text(markdown(blocks), encoding="utf-8")
+        else:
+            from firmware.app.house_rules_pdf import write_pdf  # takes its time to load
+
+            write_pdf(blocks, output)
+    except OSError as error:
+        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
+    click.echo(f"{output} holds the house rules of {loaded.name}.")

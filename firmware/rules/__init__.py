@@ -1,29 +1,45 @@
-"""The rules core of Chinese Poker: cards, strengths, naturals, profiles, settlement. Standard library only."""
+"""The rules core of Chinese Poker: cards, strengths, naturals, profiles, settlement. Standard library only.
+
+What is exported here settles hands. What happens between and during hands has modules of its own: `seating`, `chips`,
+`collection` and `growing`; `document` writes the house-rules page.
+"""
 
 from firmware.rules.cards import CARDS, RANKS, SUITS, UNREAD, Card, cards_text, parse_card, parse_cards
-from firmware.rules.errors import HandError, ProfileError, RulesError, UnknownCardError, UnknownProfileError
+from firmware.rules.errors import (
+    HandError,
+    ProfileError,
+    RulesError,
+    UnknownCardError,
+    UnknownProfileError,
+)
 from firmware.rules.exchange import hand_from_json, read_hand, settle_json, settlement_json
+from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
 from firmware.rules.judging import JudgedHand
 from firmware.rules.library import load_chain, load_profile, parse_profile, profile_names, profile_toml
-from firmware.rules.lines import Line
+from firmware.rules.lines import CLAUSES, Line
 from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
-from firmware.rules.options import money_text
+from firmware.rules.options import Rate, money_text
+from firmware.rules.order import positions
 from firmware.rules.payment import Transfer, chips_plan
 from firmware.rules.profile import Profile
-from firmware.rules.rows import Rows
+from firmware.rules.rows import ROW_SIZES, Rows
 from firmware.rules.sections import OPTIONS
 from firmware.rules.settlement import Pair, Settlement, settle
+from firmware.rules.status import IRREGULAR, Status, status
 from firmware.rules.strength import CATEGORIES, Category, Scale, scale
 
 __all__ = [
     "CARDS",
     "CATEGORIES",
+    "CLAUSES",
+    "IRREGULAR",
     "NATURAL_WORDS",
     "OPTIONS",
     "RANKS",
+    "ROW_SIZES",
     "SEATS",
     "SUITS",
     "UNREAD",
@@ -40,25 +56,30 @@ __all__ = [
     "Profile",
     "ProfileError",
     "RankedNatural",
+    "Rate",
     "Rows",
     "RulesError",
     "Scale",
     "SeatHand",
     "Settlement",
+    "Status",
     "Transfer",
     "UnknownCardError",
     "UnknownProfileError",
     "cards_text",
     "chips_plan",
+    "earns_fantasyland",
     "foul",
     "hand_from_json",
     "load_chain",
     "load_profile",
     "money_text",
     "natural_finder",
+    "offers_fantasyland",
     "parse_card",
     "parse_cards",
     "parse_profile",
+    "positions",
     "profile_names",
     "profile_toml",
     "read_hand",
@@ -66,4 +87,5 @@ __all__ = [
     "settle",
     "settle_json",
     "settlement_json",
+    "status",
 ]

@@ -42,3 +42,11 @@ class UnknownProfileError(ProfileError, LookupError):
     def within(self, file: str) -> ProfileError:
         """Return the same error, said of `file` (unless it already names one)."""
         return self if self.file else UnknownProfileError(self.message, key=self.key, file=file)
+
+
+class SeatingError(RulesError, ValueError):
+    """Players who cannot be seated, or a button that nobody can have."""
+
+
+class StakesError(RulesError, ValueError):
+    """Chips or times that the table's limits do not allow; says what they do allow."""

@@ -28,42 +28,41 @@ _ORDERED_BY_SUIT = frozenset(
 )
 
 
-def strengths(rows: Rows, profile: Profile) -> Strengths:
-    """Return the strengths of three complete rows. Raises KeyError or ValueError where a card is missing or unread."""
-    scale = profile.scale
-    return scale.three(rows.front), scale.five(rows.middle), scale.five(rows.back)
-
-
 def foul(rows: Rows, profile: Profile) -> Fault | None:
-    """Return why complete rows are a foul, or None.
+    """Return why complete rows are a foul, or None. Raises KeyError or ValueError where a card is missing or unread.
 
     >>> from firmware.rules import load_profile
     >>> foul(Rows.parse("Kc Kd Ac / Kh Ks 9c 5d 4h / Qc Qd Qh 2s 3s"), load_profile("washington-1-unit"))
     <Fault.FRONT_ABOVE_MIDDLE: 'front_above_middle'>
     """
-    return order_fault(strengths(rows, profile), rows, profile)
+    scale = profile.scale
+    strengths = scale.three(rows.front), scale.five(rows.middle), scale.five(rows.back)
+    return order_fault(strengths, rows, profile)
 
 
 def order_fault(strengths: Strengths, rows: Rows, profile: Profile) -> Fault | None:
     """Return why rows of these strengths are a foul, or None."""
     front, middle, back = strengths
-    if front < middle < back:
-        return None
     if front > middle:
         return Fault.FRONT_ABOVE_MIDDLE
-    if middle > back:
-        return Fault.MIDDLE_ABOVE_BACK
+    return middle_fault(middle, back, rows, profile)
+
+
+def middle_fault(middle: int, back: int, rows: Rows, profile: Profile) -> Fault | None:
+    """Return why a middle row of this strength cannot lie before the back row, or None."""
+    if middle != back:
+        return Fault.MIDDLE_ABOVE_BACK if middle > back else None
     suits = profile.foul.suit_tiebreak
     if suits and profile.scale.kind(middle).category in _ORDERED_BY_SUIT:
-        if suits.index(_high_suit(rows.middle)) < suits.index(_high_suit(rows.back)):
-            return Fault.MIDDLE_SUIT_ABOVE_BACK
-        return None
+        above = suits.index(_high_suit(rows.middle)) < suits.index(_high_suit(rows.back))
+        return Fault.MIDDLE_SUIT_ABOVE_BACK if above else None
     return Fault.MIDDLE_EQUALS_BACK if profile.foul.equal_rows == "foul" else None
 
 
 def _high_suit(cards: tuple[Card, ...]) -> str:
     """Return the suit of a straight's or flush's high card: the 5 in a wheel, however the wheel ranks."""
-    by_rank = sorted(cards, key=lambda card: -card.rank)
-    wheel = sorted(WHEEL, reverse=True)
-    high = by_rank[1] if [card.rank for card in by_rank] == wheel else by_rank[0]
+    five, ace = WHEEL[0], WHEEL[-1]
+    is_wheel = {card.rank for card in cards} == set(WHEEL)
+    high = max(cards, key=lambda card: -1 if is_wheel and card.rank == ace else card.rank)
+    assert not is_wheel or high.rank == five
     return SUITS[high.suit]

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from firmware.rules.errors import HandError
 from firmware.rules.rows import Rows
 
-SEATS = range(1, 6)
+MOST_SEATS = 5
+SEATS = range(1, MOST_SEATS + 1)
 """The seats of a table. Numbers ascend clockwise, seen from above."""
 
 FEWEST_HANDS, MOST_HANDS = 2, 4

@@ -46,7 +46,7 @@ def text_toml(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choice:
     """One of a few names, each with what it means."""
 
@@ -68,7 +68,7 @@ class Choice:
         return text_toml(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Flag:
     """True or false, each with what it means."""
 
@@ -91,7 +91,7 @@ class Flag:
         return "true" if value else "false"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Amount:
     """A whole number of something, 0 or more."""
 
@@ -120,7 +120,7 @@ class Amount:
         return str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text:
     """A text of the house's own."""
 
@@ -141,7 +141,7 @@ class Text:
         return text_toml(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SuitOrder:
     """All four suits from high to low, or none."""
 
@@ -173,7 +173,7 @@ class SuitOrder:
 Pairs = tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bonuses:
     """Points for the hands of one row."""
 
@@ -234,7 +234,7 @@ class Target:
 _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NaturalKinds:
     """The naturals, highest first, each with its value. An array, since TOML's tables have no order."""
 
@@ -271,7 +271,7 @@ class NaturalKinds:
         return _lines([[("kind", text_toml(kind)), ("value", points)] for kind, points in value])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AtLeast:
     """The lowest hand that does in each row, in any of the rows named."""
 
@@ -308,7 +308,7 @@ class Rate:
     fee: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """The collection's schedule options."""
 

@@ -114,6 +114,7 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
 
 
 _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
+_STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in _SUIT_KEYS)
 
@@ -181,6 +182,16 @@ class Scale:
             for strength, kind in enumerate(self._kinds)
             if kind.category > category or (kind.category == category and kind.ranks[0] >= (rank or 0))
         )
+
+    def all_ranks(self, size: int) -> Iterator[tuple[int, tuple[int, ...], bool]]:
+        """Yield every strength of three or five cards, weakest first: its cards' ranks, and whether they are suited."""
+        once = {} if size == 3 else dict.fromkeys(_STRAIGHTS_AND_FLUSHES, ((1, 5), (1, 0)))
+        shapes = _SHAPES[size] | once
+        for strength, (category, ranks) in enumerate(self._kinds):
+            if category in shapes:
+                (most, heads), (least, kickers) = shapes[category]
+                if len(ranks) == heads + kickers:
+                    yield strength, most * ranks[:heads] + least * ranks[heads:], category in _FLUSHES
 
     def text(self, strength: int) -> str:
         """Return a strength in words, kickers included: "pair of aces, king"."""

@@ -1,0 +1,53 @@
+"""Between hands: what may be bought in, added and taken off the table (RULES §9, limits)."""
+
+from __future__ import annotations
+
+from firmware.rules.errors import StakesError
+from firmware.rules.options import money_text
+from firmware.rules.profile import Profile
+
+
+def verify_unit(unit: int, profile: Profile) -> None:
+    """Raise StakesError unless a point may be worth this many cents."""
+    most = profile.limits.max_unit
+    if unit < 1:
+        raise StakesError(f"a point is worth {unit} cents; it must be worth 1 or more")
+    if most and unit > most:
+        raise StakesError(
+            f"a point is worth {money_text(unit)}; {profile.name} allows at most {money_text(most)}"
+        )
+
+
+def buy_in(amount: int, unit: int, profile: Profile) -> int:
+    """Return the stack of a player who joins the game with this many cents. Raises StakesError."""
+    least = profile.limits.buy_in * unit
+    if amount < least:
+        raise StakesError(f"{money_text(amount)} is too little to buy in; bring at least {money_text(least)}")
+    return add_on(0, amount, unit, profile)
+
+
+def add_on(stack: int, amount: int, unit: int, profile: Profile) -> int:
+    """Return the stack after a re-buy or an add-on between hands. Raises StakesError."""
+    if amount < 1:
+        raise StakesError(f"{money_text(amount)} adds nothing; put down 1 cent or more")
+    most = profile.limits.max_stack * unit
+    if most and stack + amount > most:
+        raise StakesError(
+            f"{money_text(stack)} and {money_text(amount)} are more than the table's {money_text(most)}; "
+            f"add at most {money_text(max(0, most - stack))}"
+        )
+    return stack + amount
+
+
+def take_off(stack: int, amount: int, profile: Profile, *, leaves: bool = False) -> int:
+    """Return the stack after chips are taken off the table between hands. Raises StakesError.
+
+    Where stakes are table stakes only a player who leaves the game takes chips, and takes all of them.
+    """
+    if not 0 < amount <= stack:
+        raise StakesError(f"{money_text(amount)} cannot be taken off a stack of {money_text(stack)}")
+    if profile.stakes.cap != "none" and not (leaves and amount == stack):
+        raise StakesError(
+            "chips stay on the table between hands; only who leaves the game takes the whole stack"
+        )
+    return stack - amount

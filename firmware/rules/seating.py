@@ -1,0 +1,129 @@
+"""Between hands: where the button goes and who is dealt in (RULES §8.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from firmware.rules.errors import SeatingError
+from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, MOST_SEATS
+from firmware.rules.order import clockwise_from
+from firmware.rules.profile import Profile
+from firmware.rules.settlement import Settlement
+
+
+class Absence(StrEnum):
+    """Why a seated player gets no cards."""
+
+    SITS_OUT = "sits_out"
+    """The player has left the game for a while."""
+    PASSES = "passes"
+    """The player leaves this round to the fifth."""
+    TOO_FEW_CHIPS = "too_few_chips"
+    """The stack is below what the profile asks of who is dealt in."""
+    FIFTH = "fifth"
+    """Four others play."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitter:
+    """A player at the table between hands."""
+
+    seat: int
+    stack: int | None = None
+    """Cents; None: not known, and so not looked at."""
+    sits_out: bool = False
+    passes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """Who is dealt in."""
+
+    playing: tuple[int, ...]
+    """Clockwise from the button."""
+    absent: dict[int, Absence]
+    """Everybody else, and why."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether a hand can be dealt."""
+        return len(self.playing) >= FEWEST_HANDS
+
+
+def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile) -> Seating:
+    """Return who is dealt in: from the button clockwise, the first four who want to play and may.
+
+    >>> from firmware.rules import load_profile
+    >>> five = [Sitter(seat=seat, passes=seat == 4) for seat in (1, 2, 3, 4, 5)]
+    >>> seating(five, 3, 500, load_profile("california-face-up")).playing
+    (3, 5, 1, 2)
+    """
+    by_seat = {sitter.seat: sitter for sitter in sitters}
+    if len(by_seat) < len(sitters):
+        raise SeatingError("two players are at the same seat; give every player a seat of their own")
+    playing: list[int] = []
+    absent: dict[int, Absence] = {}
+    for seat in clockwise_from(by_seat, button):
+        if reason := _absence(by_seat[seat], unit, profile):
+            absent[seat] = reason
+        elif len(playing) == MOST_HANDS:
+            absent[seat] = Absence.FIFTH
+        else:
+            playing.append(seat)
+    return Seating(tuple(playing), absent)
+
+
+def _absence(sitter: Sitter, unit: int, profile: Profile) -> Absence | None:
+    if sitter.sits_out:
+        return Absence.SITS_OUT
+    if sitter.passes:
+        return Absence.PASSES
+    if sitter.stack is not None and sitter.stack < profile.limits.min_points * unit:
+        return Absence.TOO_FEW_CHIPS
+    return None
+
+
+def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | None = None) -> int:
+    """Return who has the button when a game opens.
+
+    Seat 1 is at the left of the house dealer. Where the house says who has it, `chosen` is what it said.
+    Raises SeatingError where nobody can have it.
+    """
+    seats = _in_the_game(sitters)
+    if profile.order.opening == "left_of_dealer":
+        return seats[0]
+    if chosen not in seats:
+        raise SeatingError(f"{profile.name} leaves the first button to the house; choose one of {seats}")
+    return chosen
+
+
+def next_button(button: int, sitters: Sequence[Sitter]) -> int:
+    """Return the seat that the button moves to after a round: the next player clockwise.
+
+    A player who only passed a round may have the button; one who sits out may not. Raises SeatingError.
+    """
+    return clockwise_from(_in_the_game(sitters), button % MOST_SEATS + 1)[0]
+
+
+def can_play_two_hands(sitters: Sequence[Sitter]) -> bool:
+    """Return whether the players may agree to play two hands each: where there are only two of them."""
+    return sum(not sitter.sits_out for sitter in sitters) == 2
+
+
+def fantasyland_after(waiting: Collection[str], settlement: Settlement) -> frozenset[str]:
+    """Return the players who have Fantasy Land for their next hand.
+
+    `waiting` are those who had it before the settled hand; who sat that hand out keeps it for the one after.
+    """
+    owners = set(settlement.hand.owners)
+    earned = {judged.owner for judged in settlement.hands if judged.fantasyland_next}
+    return frozenset(earned | (set(waiting) - owners))
+
+
+def _in_the_game(sitters: Sequence[Sitter]) -> list[int]:
+    seats = sorted(sitter.seat for sitter in sitters if not sitter.sits_out)
+    if not seats:
+        raise SeatingError("nobody is in the game; the button needs a player")
+    return seats
