@@ -113,9 +113,7 @@ def colour(frame: Image) -> Verdict:
     """Judge whether a picture, of a felt or not, has colours; without them no suit can be told by its ink."""
     figure = 0.0
     if frame.ndim == 3:
-        # of a large picture some pixels are left out before the rest are averaged, which is fast
-        step = max(1, max(frame.shape[:2]) // 1280)
-        small, _ = reduced(np.ascontiguousarray(frame[::step, ::step]), 320)
+        small, _ = reduced(frame, 320)
         luma, red, blue = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YCrCb), float).reshape(-1, 3).T
         # what goes along with the brightness is a tint, as of an old photograph: it is taken out
         basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
@@ -247,9 +245,9 @@ def _stripes(grey: Image, bare: Image) -> float:
     places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
     light = np.log(grey.ravel()[places].astype(float) + 1)
     x, y = places % width / width - 0.5, places // width / height - 0.5
-    basis = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y, y**3, x * y * y, x * x * y], -1).reshape(
-        -1, 9
-    )
+    basis = np.stack(
+        [np.ones_like(x), x, y, x * x, x * y, y * y, y * y * y, x * y * y, x * x * y], -1
+    ).reshape(-1, 9)
     slope = np.linalg.lstsq(basis.T @ basis, basis.T @ light.ravel(), rcond=None)[0]
     rest = light - (basis @ slope).reshape(light.shape)
     line = np.median(rest, axis=1)  # the middle one, so that a card gone astray does not count
@@ -270,7 +268,7 @@ def _off_the_tint(basis: Points, hues: Points) -> Points:
     for _ in range(4):  # pixels off the tint count less each time (Huber's weights)
         scaled = basis[some] * weights[:, None]
         tint = np.linalg.lstsq(scaled.T @ basis[some], scaled.T @ hues[some], rcond=None)[0]
-        off = np.linalg.norm(hues - basis @ tint, axis=1)
+        off = np.hypot(*(hues - basis @ tint).T)
         weights = 1 / np.maximum(1, off[some])
     return off
 
