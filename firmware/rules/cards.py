@@ -11,9 +11,9 @@ SUITS = "cdhs"
 
 # One number per rank, such that the sum over any five (or three) cards, at most four of a rank, names
 # their ranks and nothing else. A greedy search finds them: each is the smallest that keeps sums apart.
-_RANK_KEYS = (0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415)
+RANK_KEYS = (0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415)
 # Likewise for suits: digits in base 6, since a row holds at most five of a suit.
-_SUIT_KEYS = (0, 1, 6, 36)
+SUIT_KEYS = (0, 1, 6, 36)
 
 SUIT_BITS = 8
 """A key's low bits belong to the suit (five spades are 180); what is above them is the rank's."""
@@ -56,7 +56,7 @@ def _card(rank: int, suit: int) -> Card:
         code=RANKS[rank] + SUITS[suit],
         rank=rank,
         suit=suit,
-        key=_RANK_KEYS[rank] << SUIT_BITS | _SUIT_KEYS[suit],
+        key=RANK_KEYS[rank] << SUIT_BITS | SUIT_KEYS[suit],
         pack=1 << (RANK_COUNTS + 3 * rank) | 1 << (4 * suit),
     )
 

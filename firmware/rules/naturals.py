@@ -144,16 +144,20 @@ class NaturalFinder:
         front_pack = a.pack + b.pack + c.pack
         middle_pack = d.pack + e.pack + f.pack + g.pack + h.pack
         back_pack = i.pack + j.pack + k.pack + m.pack + n.pack
-        pack = front_pack + middle_pack + back_pack
+        kinds = self.counted(front_pack + middle_pack + back_pack)
+        if self._set_rows and kinds & (_STRAIGHTS | _FLUSHES):
+            kinds &= ~(_STRAIGHTS | _FLUSHES)
+            kinds |= self._as_set((front_pack, middle_pack, back_pack))
+        return kinds
+
+    def counted(self, pack: int) -> int:
+        """Return what the sum of thirteen cards' packs decides: every kind, in rows yet to be arranged."""
         ranks = pack >> RANK_COUNTS
         kinds = self._by_suits[pack & _SUIT_MASK] | self._by_ranks.get(ranks, 0)
         # 13 cards are six pairs and an odd card where exactly one rank's count is odd.
         odd = ranks & _ONE_OF_EACH_RANK
         if not odd & (odd - 1):
             kinds |= _PAIRS_AND_TRIPS if ranks & (odd << 1) else _PAIRS
-        if self._set_rows and kinds & (_STRAIGHTS | _FLUSHES):
-            kinds &= ~(_STRAIGHTS | _FLUSHES)
-            kinds |= self._as_set((front_pack, middle_pack, back_pack))
         return kinds
 
     def _as_set(self, packs: tuple[int, int, int]) -> int:

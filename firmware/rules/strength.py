@@ -12,7 +12,7 @@ from functools import cache
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
-from firmware.rules.cards import _RANK_KEYS, _SUIT_KEYS, SUIT_BITS, Card
+from firmware.rules.cards import RANK_KEYS, SUIT_BITS, SUIT_KEYS, Card
 from firmware.rules.words import full_text, short_text
 
 Wheel = Literal["lowest", "second_highest", "not_a_straight"]
@@ -85,7 +85,7 @@ Sorting entries sorts hands. A front's height is shorter than that of a five-car
 
 
 def _entries(size: int, wheel: Wheel) -> Iterator[_Entry]:
-    keys = _RANK_KEYS
+    keys = RANK_KEYS
     for category, ((most, heads), (least, kickers)) in _SHAPES[size].items():
         for head in combinations(_HIGH_TO_LOW, heads):
             head_key = most * sum([keys[rank] for rank in head])
@@ -116,7 +116,7 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
 _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
 _STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
-_ONE_SUIT = frozenset(5 * suit_key for suit_key in _SUIT_KEYS)
+_ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
 class Scale:
