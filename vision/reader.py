@@ -8,6 +8,8 @@ its last layer looks at. It knows no scale: indices of 27 to 43 px are read best
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import resources
@@ -73,6 +75,24 @@ NO_INDICES = Indices(
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """Turns a margin into a probability, and says from which margin on a card may be taken without asking.
+
+    Attributes:
+        slope, offset: of the logistic curve; by default the odds are the margin itself.
+        sure_margin: nats; `models.training.calibrate` derives it from the budget of silent errors.
+    """
+
+    slope: float = 1.0
+    offset: float = 0.0
+    sure_margin: float = 2.0
+
+    def confidence(self, margin: float) -> float:
+        """Return the probability that a card with this margin is named rightly."""
+        return 1 / (1 + math.exp(-min(self.slope * margin + self.offset, 30.0)))
+
+
+@dataclass(frozen=True)
 class DeckProfile:
     """What makes one deck's indices different: a correction to the network's rank and suit logits.
 
@@ -126,6 +146,15 @@ class CardReader:
         except Exception as error:  # onnxruntime has no root error of its own
             raise ModelError(f"The card reader's model {self.path} cannot be loaded: {error}") from error
         self._input = self._session.get_inputs()[0].name
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What a margin is worth with this model, from the manifest beside it."""
+        manifest = self.path.with_suffix(".json")
+        stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
+        if stored is None:
+            return Calibration()
+        return Calibration(stored["slope"], stored["offset"], stored["sure_margin"])
 
     @cached_property
     def sha256(self) -> str:

@@ -7,7 +7,6 @@ one card; all cards are named together; a card belongs to the zone in which its 
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,9 +24,6 @@ from vision.verdicts import Verdict, judge
 PX_PER_MM = 2.0
 """The scale at which zones are read: more costs time and gains nothing (measured)."""
 
-SURE_MARGIN = 2.0
-"""Nats by which a card's name must beat every other before it is taken without asking."""
-
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
@@ -42,13 +38,15 @@ class ReadCard:
 
     Attributes:
         card: its code, the best guess.
-        confidence: 0 … 1.
+        margin: nats by which that name beats every other.
+        confidence: 0 … 1, the probability that the name is right.
         sure: whether it may be taken without asking.
         candidates: codes from likely to unlikely, the card itself first.
         corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
     """
 
     card: str
+    margin: float
     confidence: float
     sure: bool
     candidates: tuple[str, ...]
@@ -121,20 +119,17 @@ def _rounded(points: Points) -> list[list[float]]:
     return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
 
 
-def read_card(named: Named, corners: Points, *, fit: bool = True) -> ReadCard:
+def read_card(named: Named, corners: Points, reader: CardReader, *, fit: bool = True) -> ReadCard:
     """Judge a named card: how surely it may be taken; from a picture that is not fit to be read, not at all."""
+    worth = reader.calibration
     return ReadCard(
         card=named.card,
-        confidence=confidence(named.margin),
-        sure=fit and named.margin >= SURE_MARGIN,
+        margin=named.margin,
+        confidence=worth.confidence(named.margin),
+        sure=fit and named.margin >= worth.sure_margin,
         candidates=named.candidates,
         corners=corners,
     )
-
-
-def confidence(margin: float) -> float:
-    """Return the probability that goes with a margin in nats (the odds of the name against all others)."""
-    return 1 / (1 + math.exp(-min(margin, 30.0)))
 
 
 def read(
@@ -166,7 +161,7 @@ def read(
             others.append(Other("foreign", corners))
         else:
             across = float(home.from_felt(card.middle[None])[0, 0])
-            cards[home.place, home.row].append((across, read_card(named, corners, fit=fit)))
+            cards[home.place, home.row].append((across, read_card(named, corners, reader, fit=fit)))
     clock.lap("decode")
     h, w = frame.shape[:2]
     return TableReading(

@@ -11,7 +11,7 @@ from vision.decks import PhotoDeck
 from vision.errors import NoMarkersError
 from vision.layout import TableLayout
 from vision.reader import CardReader
-from vision.reading import TableReading, confidence, read
+from vision.reading import TableReading, read
 from vision.render import FACE_DOWN, Conditions, deal, render_table
 
 SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
@@ -89,7 +89,7 @@ def test_a_picture_without_the_felt_is_told_in_a_sentence(layout: TableLayout, r
 
 
 def test_confidence_grows_with_the_margin_and_stays_a_probability() -> None:
-    values = [confidence(m) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
+    values = [CardReader().calibration.confidence(m) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
     assert values == sorted(values)
     assert 0 < values[0] < values[-1] <= 1
 
