@@ -72,6 +72,8 @@ class TimesConfig(_Section):
 
     turn_up: float = Field(default=3.0, ge=0, le=60)
     """From the showdown signal to the first look: the cards are being turned up."""
+    still: float = Field(default=12.0, gt=0, le=300)
+    """A table that takes longer to lie still is not read; the dealer looks again."""
     reading: float = Field(default=20.0, gt=0, le=300)
     """A reading that takes longer is given up, and the reading process replaced."""
     reading_start: float = Field(default=60.0, gt=0, le=300)

@@ -6,18 +6,25 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from firmware.app.inputs import ReadingDone, ReadingJob, ReadingLost
-from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate, FrameSource
+import cv2
 
-if TYPE_CHECKING:
-    from vision.arrays import Image
+from firmware.app.reading_messages import Failed, ReaderSpec, ReadingDone, ReadingJob, ReadingLost, Ready
+from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate
+from firmware.table import CaptureError
+from firmware.table.captures import CaptureStore
+from vision.arrays import Image
+from vision.errors import VisionError
+from vision.geometry import find_felt
+from vision.layout import TableLayout
+from vision.reader import CardReader
+from vision.reading import TableReading
+from vision.still import StillReader, Waiting
 
 FRAME_QUALITY: Final = 88
 CROP_QUALITY: Final = 85
@@ -26,38 +33,14 @@ CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
 
 
-@dataclass(frozen=True)
-class ReaderSpec:
-    """What the child is to be. `camera` makes the camera, in the child; it must be picklable."""
-
-    data: Path
-    camera: Callable[[], FrameSource]
-    layout: Path | None = None
-    threads: int = 2
-
-
-@dataclass(frozen=True)
-class Ready:
-    """The child has its camera and its model."""
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The child cannot go on, for this reason."""
-
-    reason: str
-
-
 def serve(line: Connection, spec: ReaderSpec) -> None:
     """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the table's to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from vision.errors import VisionError
-
     try:
         worker = _Worker(spec)
     except (VisionError, CameraError) as error:
-        line.send(Failed(str(error)))
+        line.send(Failed(_sentence(str(error))))
         return
     line.send(Ready())
     with suppress(EOFError, BrokenPipeError):
@@ -78,46 +61,44 @@ class _Worker:
     """Camera, layout and model, ready to read. Raises CameraError or VisionError."""
 
     def __init__(self, spec: ReaderSpec) -> None:
-        from firmware.table.captures import CaptureStore
-        from vision.layout import TableLayout
-        from vision.reader import CardReader
-
         self._store = CaptureStore(spec.data)
+        self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
         self._camera = spec.camera()
         self._camera.open()
+        self._seen: Image | None = None
 
     def read(self, job: ReadingJob) -> ReadingDone | ReadingLost | Failed:
-        """Take a frame, store it, read it, store the zones' crops."""
-        from firmware.table.errors import CaptureError
-        from vision.errors import VisionError
-        from vision.geometry import find_felt
-        from vision.reading import read
-
-        frame: dict[str, Any] | None = None
+        """Read the table once it lies still; store the frame and the crops of the zones that play."""
+        self._seen = None
         try:
-            image = self._frame().image
+            image, reading = self._look()
+            zones = self._crops(job, image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-            reading = read(image, self._layout, self._reader).to_json()
-            felt = find_felt(image, self._layout)
-            crops = {
-                (zone.place, zone.row): self._save(
-                    f"{job.name}-{zone.place.lower()}-{zone.row}.jpg",
-                    felt.rectify(image, zone, CROP_PX_PER_MM),
-                    CROP_QUALITY,
-                )
-                for zone in self._layout.zones
-                if zone.place in job.places
-            }
         except CameraHung as error:
             return Failed(str(error))  # only a fresh process gets rid of a hung driver
         except (CameraError, CaptureError) as error:
-            return ReadingLost(job.number, str(error), fault=True, frame=frame)
-        except VisionError as error:
-            return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=frame)
-        zones = [zone | {"capture": crops.get((zone["place"], zone["row"]))} for zone in reading["zones"]]
-        return ReadingDone(job.number, reading | {"zones": zones, "frame": frame})
+            return ReadingLost(job.number, str(error), fault=True)
+        except (VisionError, _RestlessError) as error:
+            return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
+        told = reading.to_json()
+        told["zones"] = [
+            zone | {"capture": zones.get((zone["place"], zone["row"]))} for zone in told["zones"]
+        ]
+        return ReadingDone(job.number, told | {"frame": frame})
+
+    def _look(self) -> tuple[Image, TableReading]:
+        """Return the last of the frames that agree, and what they say."""
+        still = StillReader(self._layout, self._reader)
+        deadline = time.monotonic() + self._still_within
+        while True:
+            self._seen = self._frame().image
+            answer = still.offer(self._seen)
+            if not isinstance(answer, Waiting):
+                return self._seen, answer
+            if time.monotonic() > deadline:
+                raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
 
     def _frame(self) -> Frame:
         """Return a fresh frame; late ones are waited for, a lost camera is opened anew."""
@@ -133,11 +114,34 @@ class _Worker:
                 self._camera.open()
         return self._camera.frame()
 
-    def _save(self, name: str, image: Image, quality: int) -> dict[str, Any]:
-        import cv2
+    def _crops(self, job: ReadingJob, image: Image) -> dict[tuple[str, str], dict[str, Any]]:
+        felt = find_felt(image, self._layout)
+        return {
+            (zone.place, zone.row): self._save(
+                f"{job.name}-{zone.place.lower()}-{zone.row}.jpg",
+                felt.rectify(image, zone, CROP_PX_PER_MM),
+                CROP_QUALITY,
+            )
+            for zone in self._layout.zones
+            if zone.place in job.places
+        }
 
+    def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
+        """Store what was seen of a table that could not be read. The reason counts without it, too."""
+        if self._seen is None:
+            return None
+        try:
+            return self._save(f"{job.name}-frame.jpg", self._seen, FRAME_QUALITY)
+        except CaptureError:
+            return None
+
+    def _save(self, name: str, image: Image, quality: int) -> dict[str, Any]:
         _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
         return asdict(self._store.save(name, data.tobytes()))
+
+
+class _RestlessError(Exception):
+    """The table does not come to rest."""
 
 
 def _sentence(text: str) -> str:

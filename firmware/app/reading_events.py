@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from firmware.app.inputs import ReadingDone, ReadingLost
+from firmware.app.reading_messages import ReadingDone, ReadingLost
 from firmware.table import State
 from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading
 

@@ -11,8 +11,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final
 
-from firmware.app.inputs import ReaderState, ReadingDone, ReadingJob, ReadingLost
-from firmware.app.reading_child import Failed, ReaderSpec, Ready, serve
+from firmware.app.reading_messages import (
+    Failed,
+    ReaderSpec,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Ready,
+)
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +29,13 @@ LOOK_EVERY: Final = 10.0
 """Seconds between two looks at a child that nobody asks anything; one that is not there is started."""
 
 Answer = ReadingDone | ReadingLost | ReaderState
+
+
+def _child(line: Connection, spec: ReaderSpec) -> None:
+    """Run in the child. Camera and vision are loaded there alone; the table process never holds them."""
+    from firmware.app.reading_child import serve
+
+    serve(line, spec)
 
 
 class ReadingProcess:
@@ -141,7 +155,7 @@ class ReadingProcess:
     def _begin_child(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, self._spec), name="feltwatch-reading")
+        self._process = context.Process(target=_child, args=(theirs, self._spec), name="feltwatch-reading")
         self._process.daemon = True
         self._process.start()
         theirs.close()

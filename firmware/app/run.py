@@ -42,14 +42,15 @@ def run(config: Config) -> None:
     from firmware.app.equipment import make_camera, open_devices
     from firmware.app.house import house_rules, prepare_house
     from firmware.app.moments import box_clock
-    from firmware.app.reading_child import ReaderSpec
+    from firmware.app.reading_messages import ReaderSpec
     from firmware.app.reading_process import ReadingProcess
     from firmware.app.table_process import TableProcess
     from firmware.table.journal import Journal
 
     house_rules(config)  # what is wrong with it is said before anything is made
-    spec = ReaderSpec(config.data, partial(make_camera, config.camera), config.camera.layout)
     times = config.times
+    camera = partial(make_camera, config.camera)
+    spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
     with Journal(config.data, box_clock()) as journal:
         table = TableProcess(
             config.data,

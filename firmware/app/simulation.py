@@ -18,7 +18,7 @@ import numpy as np
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
-from firmware.app.reading_child import ReaderSpec
+from firmware.app.reading_messages import ReaderSpec
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.camera import FrameSource
@@ -67,7 +67,12 @@ class SimulatedTable:
             self.puck = SimulatedPuck()
             self.panel = SimulatedPanel(seed=seed)
             self.readings = ReadingProcess(
-                ReaderSpec(config.data, partial(camera_on, self._view), config.camera.layout),
+                ReaderSpec(
+                    config.data,
+                    partial(camera_on, self._view),
+                    config.camera.layout,
+                    still_within=config.times.still,
+                ),
                 within=config.times.reading,
                 start_within=config.times.reading_start,
             )

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from firmware.app.inputs import ReaderState, ReadingDone, ReadingJob, ReadingLost, Request, Stop
+from firmware.app.inputs import Request, Stop
 from firmware.app.lights import lights
 from firmware.app.reading_events import reading_failed, reading_taken
+from firmware.app.reading_messages import ReaderState, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.socket_server import CommandSocket
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import ButtonName, Buttons, Lamps, Press

@@ -15,7 +15,7 @@ import pytest
 
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
-from firmware.app.inputs import ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_messages import ReadingDone, ReadingJob, ReadingLost
 from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.gpio import GpioButtons, GpioLamps
 from firmware.devices.panel import ButtonName

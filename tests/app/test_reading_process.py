@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firmware.app.inputs import ReaderState, ReadingDone, ReadingJob, ReadingLost
-from firmware.app.reading_child import ReaderSpec
+from firmware.app.reading_messages import ReaderSpec, ReaderState, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.table.captures import CaptureStore
@@ -94,6 +93,7 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., R
     assert store.check(Capture(**lost.frame)) == "ok"
 
     # evidence is never overwritten, even by a reading of the same name
+    here.show(HANDS)
     taken = here.read(9, "000001/look")
     assert isinstance(taken, ReadingLost)
     assert "never overwritten" in taken.reason
@@ -102,7 +102,6 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., R
     first = here.process.pid
     assert first is not None
     os.kill(first, signal.SIGKILL)
-    here.show(HANDS)
     assert isinstance(here.read(10, "000002/look"), ReadingDone)
     assert here.process.pid != first
 

@@ -1,0 +1,71 @@
+"""What the table process and the reading process say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from firmware.devices.camera import FrameSource
+
+
+@dataclass(frozen=True)
+class ReaderSpec:
+    """What the reading process is to be. `camera` makes the camera, over there; it must be picklable."""
+
+    data: Path
+    camera: Callable[[], FrameSource]
+    layout: Path | None = None
+    threads: int = 2
+    still_within: float = 10.0
+    """Seconds that the table may take to lie still."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The reading process has its camera and its model."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The reading process cannot go on, for this reason; a fresh one may."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReadingJob:
+    """Read the table once. Images are stored under `name`; `places` are those that play."""
+
+    number: int
+    name: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReadingDone:
+    """The table was read: `reading` is `TableReading.to_json()` with the captures' names.
+
+    `reading["frame"]` and each zone's `capture` are `Capture` fields; their bytes are synced.
+    """
+
+    number: int
+    reading: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReadingLost:
+    """The table could not be read. `fault`: the reading process or its camera is to blame, not the table."""
+
+    number: int
+    reason: str
+    fault: bool
+    frame: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class ReaderState:
+    """The reading process is there, or not: then `trouble` says why."""
+
+    trouble: str = ""
