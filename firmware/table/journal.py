@@ -7,7 +7,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -93,22 +93,18 @@ class Journal:
             self._lock = _take_lock(folder / _LOCK)
         except OSError as error:
             raise _as_journal_error(error, f"The journal in {folder} cannot be opened") from error
-        try:
-            with _said(f"The journal {path} cannot be opened"):
-                self._db = sqlite3.connect(
-                    path, isolation_level=None, timeout=_WAIT_S, check_same_thread=False
-                )
-                self._db.execute("PRAGMA journal_mode = WAL")
-                self._db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
-                _migrate(self._db, path)
-                sync_folder(folder)
-                last = self._db.execute(
-                    f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1"
-                ).fetchone()
-        except BaseException:
-            self._lock.close()
-            raise
-        self._last: Entry | None = Entry(*last) if last else None
+        with ExitStack() as failing, _said(f"The journal {path} cannot be opened"):
+            failing.callback(self._lock.close)
+            # One thread at a time uses it, but it is opened by one and used by another.
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_S, check_same_thread=False)
+            failing.callback(self._db.close)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
+            _migrate(self._db, path)
+            sync_folder(folder)
+            last = self._db.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+            self._last: Entry | None = Entry(*last) if last else None
+            failing.pop_all()
 
     @property
     def seq(self) -> int:

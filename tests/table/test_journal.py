@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -271,7 +272,9 @@ NOBODY = 65534
 
 def _entries_for_another_user(folder: Path) -> int:
     """Count the entries in a process that owns nothing of the folder (where we may become somebody else)."""
-    child = os.fork()
+    with warnings.catch_warnings():  # no thread of ours is needed in the child
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if not child:
         try:
             if os.geteuid() == 0:
