@@ -6,6 +6,7 @@ quarter, a half or three quarters before it is shown again. The checkpoint holds
 
 from __future__ import annotations
 
+import contextlib
 import math
 import multiprocessing
 import os
@@ -49,11 +50,12 @@ class Job:
 
 
 def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | None) -> None:
-    """Make batches of scenes for ever; scenes without a clear index are mostly passed over."""
+    """Make batches of scenes until training ends; scenes without a clear index are mostly passed over."""
     cv2.setNumThreads(1)
     os.nice(2)
     maker = SceneMaker(seed, data)
-    while True:
+    parent = multiprocessing.parent_process()
+    while parent is None or parent.is_alive():
         batch: list[Sample] = []
         while len(batch) < BATCH:
             picture, corners = maker.scene(SIZE_PX)
@@ -61,7 +63,8 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
             if (clear == 0 and maker.rng.random() < 0.85) or (clear == 1 and maker.rng.random() < 0.35):
                 continue
             batch.append((picture, corners))
-        samples.put(batch)
+        with contextlib.suppress(queue.Full):  # look now and then whether training was stopped
+            samples.put(batch, timeout=60)
 
 
 def turned(sample: Sample, quarters: int) -> Sample:
