@@ -138,6 +138,14 @@ def card_picture(code: str, px_per_mm: float, style: Style = STANDARD) -> Image:
     return picture
 
 
+@lru_cache(maxsize=4)
+def joker_picture(px_per_mm: float) -> Image:
+    """Draw the joker as pixels, as :func:`card_picture` does a face: no rank, no suit, a star in the corners."""
+    picture = _joker().picture(px_per_mm)
+    picture.flags.writeable = False
+    return picture
+
+
 @lru_cache(maxsize=16)
 def back_picture(px_per_mm: float, colour: str = RED) -> Image:
     """Draw the back as pixels, as :func:`card_picture` does a face."""
@@ -210,6 +218,29 @@ def _ace(suit: str, colour: str, middle: tuple[float, float]) -> list[Shape]:
     # The ace of spades carries the maker's ornament: here a spade in a spade in a ring of leaves.
     sizes = ((0.40, colour), (0.34, PAPER), (0.31, colour), (0.13, PAPER), (0.09, colour))
     return [Shape(suit_path(suit).placed(middle[0], middle[1] - size * 4, size), ink) for size, ink in sizes]
+
+
+def _joker() -> Drawing:
+    """Draw a cap of three points with bells over a face, twice, in the manner of the court cards."""
+    x, y = WIDTH_MM / 2, HEIGHT_MM / 2
+    cap = f"M{x - 13},{y - 11} L{x - 17},{y - 27} L{x - 6},{y - 19} L{x},{y - 31} L{x + 6},{y - 19} "
+    cap += f"L{x + 17},{y - 27} L{x + 13},{y - 11}Z"
+    bells = [(x - 17, y - 27), (x, y - 31), (x + 17, y - 27)]
+    half = (
+        Shape(_star(6.1, 9.0, 4.0), BLACK),
+        Shape(Path.ellipse(x, y - 8, 8, 9), "#f7e3cf", BLACK, 0.3),
+        Shape(Path.parse(cap), RED, BLACK, 0.3),
+        Shape.dots(bells, 2.2, "#f0b323"),
+    )
+    over = (Shape(Path.rounded(x - 16, y - 4.5, x + 16, y + 4.5, 2), "#234a9c", BLACK, 0.3),)
+    paper = Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)
+    return Drawing(WIDTH_MM, HEIGHT_MM, (paper,), half, over)
+
+
+def _star(x: float, y: float, radius: float) -> Path:
+    turns = np.arange(10) * np.pi / 5
+    reach = radius * np.where(np.arange(10) % 2, 0.4, 1.0)
+    return Path.polygon(np.column_stack([x + reach * np.sin(turns), y - reach * np.cos(turns)]))
 
 
 def _back(colour: str) -> Drawing:

@@ -14,6 +14,7 @@ import hashlib
 import importlib.resources
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ ROWS = ("front", "middle", "back")
 
 MIN_MARKERS = 4
 """Fewer leave no spare: two hidden by a sleeve must not stop the table."""
+
+MIN_NATURAL_MARKER_MM = 30.0
+"""No sign on a card is one patch of colour as large as this."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,25 @@ class Zone:
 
 
 @dataclass(frozen=True)
+class NaturalMarker:
+    """What the dealer lays on a hand whose natural is confirmed: flat, of one colour that no card shows.
+
+    ``shape`` is ``disk`` or ``plate`` (a rectangle); ``colour`` is ``#rrggbb`` as in white light.
+    """
+
+    shape: str
+    width_mm: float
+    height_mm: float
+    colour: str
+
+    @property
+    def bgr(self) -> tuple[int, int, int]:
+        """The colour as a picture has it: blue, green, red, 0 to 255."""
+        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
+        return blue, green, red
+
+
+@dataclass(frozen=True)
 class Camera:
     """The camera of the reference build, straight above the felt's middle."""
 
@@ -125,7 +148,10 @@ class Camera:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """A felt with its markers, zones and camera; ``text`` is the TOML it was read from."""
+    """A felt with its markers, zones and camera; ``text`` is the TOML it was read from.
+
+    ``natural_marker`` is None in a house that marks no naturals.
+    """
 
     width_mm: float
     height_mm: float
@@ -134,6 +160,7 @@ class TableLayout:
     zones: tuple[Zone, ...]
     camera: Camera
     text: str
+    natural_marker: NaturalMarker | None = None
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> TableLayout:
@@ -180,6 +207,7 @@ class TableLayout:
             zones=_zones(top.table("places"), size, zones.length("margin_mm", zero=True), capacity),
             camera=_camera(top.table("camera")),
             text=text,
+            natural_marker=_natural_marker(top) if "natural_marker" in top.names() else None,
         )
         for table in (felt, card, rows, zones, top):
             table.done()
@@ -329,6 +357,25 @@ def _camera(table: _Table) -> Camera:
     if camera.horizontal_fov_deg >= 180:
         raise LayoutError("camera.horizontal_fov_deg must be less than 180")
     return camera
+
+
+def _natural_marker(top: _Table) -> NaturalMarker:
+    table = top.table("natural_marker")
+    marker = NaturalMarker(
+        table.text("shape"), table.length("width_mm"), table.length("height_mm"), table.text("colour")
+    )
+    table.done()
+    if marker.shape not in ("disk", "plate"):
+        raise LayoutError(f"natural_marker.shape must be disk or plate, not {marker.shape}")
+    if marker.shape == "disk" and marker.width_mm != marker.height_mm:
+        raise LayoutError("natural_marker: a disk is as wide as it is high")
+    if min(marker.width_mm, marker.height_mm) < MIN_NATURAL_MARKER_MM:
+        raise LayoutError(
+            f"natural_marker must measure at least {MIN_NATURAL_MARKER_MM:g} mm each way, or it is taken for ink"
+        )
+    if not re.fullmatch(r"#[0-9a-fA-F]{6}", marker.colour):
+        raise LayoutError(f"natural_marker.colour must be like #6a2c91, not {marker.colour}")
+    return marker
 
 
 def _check(layout: TableLayout) -> None:

@@ -16,20 +16,26 @@ import numpy as np
 
 from vision.arrays import Image, Matrix, Points
 from vision.cards import CARDS
-from vision.deck import CORNER_MM, HEIGHT_MM
+from vision.deck import CORNER_MM, HEIGHT_MM, joker_picture
 from vision.decks import Deck, DrawnDeck
 from vision.drawing import Path
 from vision.errors import RenderError
 from vision.felt import cloth, felt_picture, mm_to_pixels
 from vision.layout import Camera, TableLayout, Zone
+from vision.things import THINGS, Thing, paint, pieces
 
 FACE_DOWN = "back"
 """In the place of a card's code: the card lies face down."""
+
+JOKER = "joker"
+"""In the place of a card's code: the joker, face up."""
 
 Hands = Mapping[str, Mapping[str, Sequence[str]]]
 """By place and row, the codes of the cards from the player's left to his right."""
 
 TABLE_BGR = (38, 46, 58)
+
+_CARD = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ TIDY = Conditions(
 
 @dataclass(frozen=True, eq=False)
 class LaidCard:
-    """A card as it lies: its code (``FACE_DOWN`` if its face is hidden), where, and its corners in the picture.
+    """A card as it lies: its code (or ``FACE_DOWN``, ``JOKER``), where, and its corners in the picture.
 
     ``corners`` are 4×2 pixels: the card's own top left corner first, then clockwise.
     """
@@ -115,14 +121,16 @@ def render_table(
     seed: int | np.random.Generator = 0,
     conditions: Conditions | None = None,
     scale: float = 1.0,
+    things: Sequence[Thing] = (),
 ) -> Scene:
-    """Render what the layout's camera sees of these cards.
+    """Render what the layout's camera sees of these cards, and of the things that lie over and beside them.
 
     ``scale`` makes a smaller picture of the same view (0.5: half the pixels each way). Places, rows and cards
     may be missing; a short row is laid from its player's left.
 
     Raises:
-        RenderError: a place or row that the felt does not have, or more cards than a row holds.
+        RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
+            marker where the layout has none.
         UnknownCardError: a code that is no card.
         LayoutError, LayoutFileError: the layout that comes with the product cannot be used.
     """
@@ -141,15 +149,37 @@ def render_table(
             codes, _lay(zone, len(codes), layout, deck, rng, conditions), strict=True
         ):
             corners = _map(to_px, corners_mm)
-            picture = deck.back() if code == FACE_DOWN else deck.picture(code)
-            _put(frame, picture, corners, deck, conditions.shadow)
+            _put(frame, _face(code, deck), corners, deck, conditions.shadow)
             laid.append(LaidCard(code, zone.place, zone.row, corners))
+    for thing in things:
+        _lay_thing(frame, thing, layout, deck, to_px, conditions.shadow)
     frame = _photograph(frame, rng, conditions, scale)
     truth = {
-        place: {row: [c for c in codes if c != FACE_DOWN] for row, codes in rows.items()}
+        place: {row: [c for c in codes if c in CARDS] for row, codes in rows.items()}
         for place, rows in hands.items()
     }
     return Scene(frame, truth, tuple(laid), to_px)
+
+
+def _face(code: str, deck: Deck) -> Image:
+    if code == JOKER:
+        return joker_picture(6.0)
+    return deck.back() if code == FACE_DOWN else deck.picture(code)
+
+
+def _lay_thing(
+    frame: Image, thing: Thing, layout: TableLayout, deck: Deck, to_px: Matrix, shadow: float
+) -> None:
+    if thing.what == "marker" and layout.natural_marker is None:
+        raise RenderError("this felt's layout names no natural_marker to lay on it")
+    if thing.what not in THINGS:
+        corners = thing.placed(_CARD * (deck.width_mm, deck.height_mm))
+        _put(frame, _face(thing.what, deck), _map(to_px, corners), deck, shadow)
+        return
+    shapes = [(_map(to_px, outline), bgr) for outline, bgr in pieces(thing, layout.natural_marker)]
+    middle = np.array([[thing.x_mm, thing.y_mm], [thing.x_mm + 1, thing.y_mm]])
+    px_per_mm = math.dist(*_map(to_px, middle))
+    paint(frame, shapes, shadow, max(1.0, (8 if thing.what == "hand" else 1.6) * px_per_mm))
 
 
 def deal(
@@ -200,8 +230,7 @@ def _lay(
     zone: Zone, count: int, layout: TableLayout, deck: Deck, rng: np.random.Generator, conditions: Conditions
 ) -> list[Points]:
     """Lay a row by hand: the corners of each card, felt millimetres, its own top left first."""
-    half = np.array([deck.width_mm, deck.height_mm]) / 2
-    box = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
+    box = _CARD * (deck.width_mm, deck.height_mm)
     middles = layout.slots_mm(zone)[:count]
     shifts = rng.uniform(-1, 1, (zone.capacity, 2)) * conditions.shift_mm
     turns = rng.uniform(-1, 1, zone.capacity) * conditions.turn_deg

@@ -115,6 +115,23 @@ WRONG = {
     "a fisheye of half the world": ("horizontal_fov_deg = 66.0", "horizontal_fov_deg = 180", "less than 180"),
     "a table that is a number": ("[camera]", "[camera2]", "camera is missing"),
     "markers that are no list": ("at = [ # centres", "at = 3\nother = [", "must be a list of tables"),
+    "a marker of a shape unknown": (
+        '"disk"',
+        '"star"',
+        "natural_marker.shape must be disk or plate, not star",
+    ),
+    "a disk that is no circle": (
+        "height_mm = 50.0",
+        "height_mm = 60.0",
+        "a disk is as wide as it is high",
+    ),
+    "a marker as small as a pip": (
+        "width_mm = 50.0\nheight_mm = 50.0",
+        "width_mm = 12\nheight_mm = 12",
+        "natural_marker must measure at least 30 mm",
+    ),
+    "a colour by name": ('"#7a2fb0"', '"violet"', "natural_marker.colour must be like #6a2c91, not violet"),
+    "a marker's picture": ("[camera]", 'picture = "x.png"\n[camera]', "natural_marker.picture is not known"),
     "a nameless camera": ('"Raspberry Pi Camera Module 3"', '""', "camera.name must be a text"),
 }
 
@@ -125,6 +142,18 @@ def test_a_wrong_layout_is_refused_with_the_key_named(case: str, text: str) -> N
     assert old in text
     with pytest.raises(LayoutError, match=re.escape(message)):
         TableLayout.parse(text.replace(old, new, 1))
+
+
+def test_the_naturals_marker_has_a_size_and_a_colour(layout: TableLayout) -> None:
+    marker = layout.natural_marker
+    assert marker is not None
+    assert (marker.shape, marker.width_mm, marker.height_mm) == ("disk", 50, 50)
+    assert marker.bgr == (0xB0, 0x2F, 0x7A)
+
+
+def test_a_house_may_do_without_the_naturals_marker(text: str) -> None:
+    without = re.sub(r"(?ms)^\[natural_marker\].*?(?=^\[camera\])", "", text)
+    assert TableLayout.parse(without).natural_marker is None
 
 
 def test_three_markers_are_too_few(text: str) -> None:

@@ -15,7 +15,8 @@ from vision.deck import Style, card_picture
 from vision.decks import Deck, DrawnDeck, PhotoDeck
 from vision.errors import RenderError, UnknownCardError
 from vision.layout import TableLayout
-from vision.render import FACE_DOWN, TIDY, Conditions, Scene, deal, render_table
+from vision.render import FACE_DOWN, JOKER, TIDY, Conditions, Scene, deal, render_table
+from vision.things import Thing
 
 HANDS = {
     "A": {"front": ["As", "Kd", "2c"], "middle": ["Th"], "back": []},
@@ -49,6 +50,46 @@ def test_the_truth_names_the_faces_only(layout: TableLayout) -> None:
         "A": {"front": ["As", "Kd", "2c"], "middle": ["Th"], "back": []},
         "C": {"back": ["9d", "9s", "9h", "Jc"]},
     }
+
+
+def test_a_joker_lies_in_a_row_and_is_no_card_of_the_truth(layout: TableLayout) -> None:
+    scene = render_table({"A": {"front": ["As", JOKER]}}, layout, scale=0.2)
+    assert scene.truth == {"A": {"front": ["As"]}}
+    assert [card.code for card in scene.cards] == ["As", JOKER]
+
+
+def _at(scene: Scene, x_mm: float, y_mm: float) -> list[int]:
+    u, v, w = scene.homography @ (x_mm, y_mm, 1)
+    return [int(level) for level in scene.frame[round(v / w), round(u / w)]]
+
+
+@pytest.mark.parametrize("what", ["chip", "coin", "hand", "marker", "back", "As", JOKER])
+def test_things_lie_where_they_are_laid(what: str, layout: TableLayout) -> None:
+    things = [Thing(what, 417.5, 395.0, 30.0)]
+    empty, scene = (
+        render_table({}, layout, conditions=TIDY, scale=0.5, things=laid) for laid in ([], things)
+    )
+    changed = np.argwhere((scene.frame != empty.frame).any(axis=2))[:, ::-1]
+    (middle,) = np.column_stack([[417.5], [395.0], [1.0]]) @ scene.homography.T
+    off = changed - middle[:2] / middle[2]
+    assert np.linalg.norm(off, axis=1).min() < 3
+    if what != "hand":
+        assert np.abs(off.mean(axis=0)).max() < 3
+
+
+def test_the_naturals_marker_has_the_layouts_colour(layout: TableLayout) -> None:
+    scene = render_table({}, layout, conditions=TIDY, things=[Thing("marker", 417.5, 395.0)])
+    assert layout.natural_marker is not None
+    assert _at(scene, 417.5, 395.0) == list(layout.natural_marker.bgr)
+    assert _at(scene, 417.5 + 24, 395.0) == list(layout.natural_marker.bgr)
+    assert _at(scene, 417.5 + 30, 395.0) != list(layout.natural_marker.bgr)
+
+
+def test_a_marker_that_the_layout_does_not_know_cannot_be_laid(layout: TableLayout) -> None:
+    with pytest.raises(RenderError, match="no natural_marker"):
+        render_table(
+            {}, replace(layout, natural_marker=None), scale=0.1, things=[Thing("marker", 417.5, 395.0)]
+        )
 
 
 def test_a_row_runs_from_its_players_left(layout: TableLayout) -> None:
