@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
 
+from models.training.samples import SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
-from models.training.train import REAL_FILE, SIZE_PX, Sample
 from vision.arrays import Image
 from vision.cards import CARDS, RANKS, SUITS
 from vision.decode import fuse
@@ -195,15 +195,7 @@ def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
         boxes += len(photo.cards)
         indices += int((corners[:, 7] > 0).sum())
         samples += crops(photo, corners, rng)
-    path = folder / REAL_FILE
-    with path.with_suffix(".new").open("wb") as file:
-        np.savez(
-            file,
-            pictures=np.stack([picture for picture, _ in samples]),
-            corners=np.concatenate([corners for _, corners in samples]),
-            counts=np.array([len(corners) for _, corners in samples]),
-        )
-    path.with_suffix(".new").replace(path)
+    path = store_real_crops(samples, folder)
     click.echo(f"{boxes} cards, {indices} indices found, {len(samples)} crops in {path}")
 
 

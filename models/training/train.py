@@ -21,32 +21,32 @@ import click
 import cv2
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from models.training.loss import loss, targets
 from models.training.net import IndexNet
+from models.training.samples import SIZE_PX, Sample, real_crops, turned
 from models.training.scene import SceneMaker
-from vision.arrays import Image
 
-SIZE_PX = 160
 BATCH = 32
 REAL_CROPS = 6  # of each batch, once pseudo-labelled crops exist
 PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
-REAL_FILE = "real_crops.npz"
 _BUFFER = 600  # batches kept to be shown again
-Sample = tuple[Image, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to train: how many crops in all, from which photographs, into which folder."""
+    """What to train: how many crops in all, from which photographs, into which folder.
+
+    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later.
+    """
 
     folder: Path
     data: Path | None
     crops: int
     seed: int
     makers: int
+    until: int | None = None
 
 
 def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | None) -> None:
@@ -65,18 +65,6 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
             batch.append((picture, corners))
         with contextlib.suppress(queue.Full):  # look now and then whether training was stopped
             samples.put(batch, timeout=60)
-
-
-def turned(sample: Sample, quarters: int) -> Sample:
-    """Turn a scene and its corners by quarters of a circle, counter-clockwise."""
-    picture, corners = sample
-    corners = corners.copy()
-    for _ in range(quarters % 4):
-        picture = np.rot90(picture)
-        x, y, ux, uy = (corners[:, k].copy() for k in (0, 1, 4, 5))
-        corners[:, 0], corners[:, 1] = y, picture.shape[0] - 1 - x
-        corners[:, 4], corners[:, 5] = uy, -ux
-    return np.ascontiguousarray(picture), corners
 
 
 def tensor(samples: list[Sample], device: str = "cpu") -> torch.Tensor:
@@ -151,18 +139,8 @@ class Trainer:
         return parts
 
 
-def real_crops(folder: Path) -> list[Sample]:
-    """Load the pseudo-labelled crops of real photographs, if `models.training.pseudo` has made any in this run."""
-    path = folder / REAL_FILE
-    if not path.exists():
-        return []
-    stored = np.load(path)
-    ends = np.cumsum(stored["counts"])[:-1]
-    return list(zip(stored["pictures"], np.split(stored["corners"], ends), strict=True))
-
-
 def run(job: Job) -> Path:
-    """Train until `job.crops` crops have been shown; return the checkpoint."""
+    """Train until `job.crops` crops (or `job.until`) have been shown; return the checkpoint."""
     job.folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     trainer = Trainer(job)
@@ -185,7 +163,7 @@ def run(job: Job) -> Path:
     try:
         with Progress(*columns) as progress, (job.folder / "log.txt").open("a") as log:
             task = progress.add_task("crops", total=job.crops, completed=trainer.done)
-            while trainer.done < job.crops:
+            while trainer.done < (job.crops if job.until is None else job.until):
                 try:
                     batch = samples.get(timeout=600 if len(buffer) < 8 else 0.004)
                     buffer = [*buffer[-_BUFFER:], batch]
