@@ -169,7 +169,17 @@ def _page(config: Config, port: int, log: Path) -> Iterator[None]:
     """Serve the page from a process of its own. Raises AppError if it does not come up."""
     with log.open("w+b") as said:
         page = subprocess.Popen(
-            [sys.executable, "-m", "firmware.app", "ui", "--data", str(config.data), "--port", str(port)],
+            [
+                sys.executable,
+                "-m",
+                "firmware.app.tethered",
+                "ui",
+                "--data",
+                str(config.data),
+                "--port",
+                str(port),
+            ],
+            stdin=subprocess.PIPE,
             stdout=said,
             stderr=said,
             start_new_session=True,  # Ctrl-C is for us: the page ends when we say so
@@ -179,6 +189,8 @@ def _page(config: Config, port: int, log: Path) -> Iterator[None]:
             _wait_for_page(page, port, said)
             yield
         finally:
+            assert page.stdin is not None
+            page.stdin.close()
             page.terminate()
             try:
                 page.wait(5)

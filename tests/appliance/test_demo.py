@@ -71,14 +71,15 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_the_page_shows_the_table_live_and_ctrl_c_leaves_nothing_behind(
-    feltwatch: list[str], tmp_path: Path
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_behind(
+    feltwatch: list[str], tmp_path: Path, ending: signal.Signals
 ) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [*feltwatch, "demo", "--port", str(port), "--speed", "20", "--data", str(tmp_path)],
+        [*feltwatch, "demo", "--port", str(port), "--speed", "50", "--data", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -86,17 +87,19 @@ def test_the_page_shows_the_table_live_and_ctrl_c_leaves_nothing_behind(
     try:
         assert process.stderr is not None
         assert f"http://127.0.0.1:{port}/" in process.stderr.readline()
-        reader = JournalReader(tmp_path)
-        _wait(lambda: reader.recover()[0].settlement, "no hand was settled")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
-            assert b"Ann" in page.read()
-        children = _children(process.pid)
-        assert len(children) >= 2  # the reading process and the page, at least
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        children = _wait(
+            lambda: (found := _children(process.pid))[1:] and found, "no page, no reading process"
+        )
+        if ending == signal.SIGINT:
+            reader = JournalReader(tmp_path)
+            _wait(lambda: reader.recover()[0].settlement, "no hand was settled")
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
+                assert b"Ann" in page.read()
+        process.send_signal(ending)
+        assert process.wait(30) == (0 if ending == signal.SIGINT else -ending)
         assert "Traceback" not in process.stderr.read()
         _wait(lambda: not any(_alive(child) for child in children), "a process was left behind", 10)
-        assert not (tmp_path / "table.sock").exists()
+        assert (tmp_path / "table.sock").exists() == (ending == signal.SIGKILL)
         assert verify(tmp_path).ok
     finally:
         process.kill()
