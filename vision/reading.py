@@ -249,15 +249,17 @@ class _Laid:
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
         along = indices.directions[k]
+        side, top = index_inset_mm(indices.sizes[k])
         opposite = [m for m in cluster.members[1:] if indices.directions[m] @ along < 0]
         if opposite:
-            along = along - indices.directions[opposite[0]]
+            # two places so far apart say how the card is turned far better than the network does
+            step = indices.places[opposite[0]] - indices.places[k]
+            across, over = width - 2 * side, height - 2 * top
+            along = np.array([[across, over], [-over, across]]) @ step
             along /= np.linalg.norm(along)
+            middle = indices.places[k] + step / 2
         down = np.array([-along[1], along[0]])
-        if opposite:
-            middle = (indices.places[k] + indices.places[opposite[0]]) / 2
-        else:
-            side, top = index_inset_mm(indices.sizes[k])
+        if not opposite:
             middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
         u, v = along * width / 2, down * height / 2
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))

@@ -67,10 +67,14 @@ def test_cards_face_down_are_not_read(layout: TableLayout, reader: CardReader) -
 def test_a_cards_corners_are_where_it_lies(layout: TableLayout, reader: CardReader) -> None:
     hands = deal(np.random.default_rng(7), layout, ["B"])
     scene = render_table(hands, layout, seed=7, scale=SCALE)
-    laid = {c.code: c.corners.mean(axis=0) for c in scene.cards}
+    laid = {c.code: c.corners for c in scene.cards}
     for zone in read(scene.frame, layout, reader).zones:
         for card in zone.cards:
-            assert np.linalg.norm(card.corners.mean(axis=0) - laid[card.card]) < 12
+            # a card has no upper side: either index may be named first
+            off = [
+                np.linalg.norm(card.corners - np.roll(laid[card.card], k, 0), axis=1).max() for k in (0, 2)
+            ]
+            assert min(off) < 4 * SCALE * layout.camera.px_per_mm
 
 
 def test_a_card_hidden_by_its_neighbour_is_missed_or_asked_about_but_never_made_up(
