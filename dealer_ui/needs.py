@@ -73,17 +73,21 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
     seat, row = _seat(state, question.seat), _row(question)
     seen, expected = len(question.cards), ROWS[row]
     if state.reading_failure and not seen:
+        title = f"Seat {seat.seat} · {row}: key {counted(expected, 'card')}"
         sentence = f"{state.reading_failure} Key the row, left to right as its player sees it."
+        rule = ""
     else:
+        title = f"Seat {seat.seat} · {row}: {counted(seen, 'card')} of {expected}"
         sentence = (
             f"The camera sees {counted(seen, 'card')} where {expected} belong. Straighten the row and look again, "
             "or key it."
         )
+        rule = rules.irregularities.wrong_number_of_cards
     return Need(
         kind="count",
-        title=f"Seat {seat.seat} · {row}: {counted(seen, 'card')} of {expected}",
+        title=title,
         sentence=sentence,
-        rule=rules.irregularities.wrong_number_of_cards,
+        rule=rule,
         place=seat.place,
         row=row,
         pictures=_pictures(seat, row),

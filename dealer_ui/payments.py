@@ -25,7 +25,7 @@ FAULTS: Final = {
 def payments(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[tuple[Payment, ...], int | None]:
     """Return every pair's payment, in the order of payment, and the index of the one to be made now.
 
-    A pair between which nothing moves is `even` and never waited for.
+    A pair between which nothing moves stands still and is never waited for.
     """
     pairs = settlement["pairs"]
     current = next(
@@ -74,11 +74,10 @@ def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool) -> Payme
     a, b = pair["a"], pair["b"]
     gain = pair["paid"] or pair["owed"] or pair["points"]
     sign = -1 if gain < 0 else 1
-    even = not pair["paid"]
     return Payment(
         label=f"{a}–{b}",
-        amount=money(pair["paid"]),
-        state="even" if even else "now" if now else "paid" if (a, b) in paid else "later",
+        amount=money(pair["paid"]) if pair["paid"] else "short" if pair["short"] else "even",
+        state="still" if not pair["paid"] else "now" if now else "paid" if (a, b) in paid else "later",
         payer=a if sign < 0 else b,
         winner=b if sign < 0 else a,
         points=signed_points(sign * pair["points"]),

@@ -86,7 +86,7 @@ class Seat:
     seat: int | None = None
     player: str = ""
     button: bool = False
-    role: Literal["", "pays", "collects", "even"] = ""
+    role: Literal["", "pays", "collects"] = ""
     """What the seat does in the current payment."""
     points: str = ""
     total: str = ""
@@ -106,11 +106,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Payment:
-    """One pair's exchange. `winner` collects from `payer`; where `even`, nothing moves."""
+    """One pair's exchange: `winner` collects from `payer`. Nothing moves where it is `still`: even, or all short."""
 
     label: str
     amount: str
-    state: Literal["paid", "now", "later", "even"]
+    state: Literal["paid", "now", "later", "still"]
     payer: int
     winner: int
     points: str

@@ -123,55 +123,32 @@ def _for_hand(action: Action | None, state: State) -> Action | None:
 
 def _more(state: State) -> tuple[Group, ...]:
     groups: list[Group] = []
-    hand = state.hand
+    at = {"hand": state.hand}
     if state.phase in OPEN and not state.paid:
-        groups.append(
-            Group(
-                "The button is at",
-                tuple(
-                    Action(f"Seat {seat.seat}", {"do": "key_button", "seat": seat.seat, "hand": hand})
-                    for seat in state.seats
-                    if seat.seat != state.button
-                ),
-            )
-        )
+        seats = [seat.seat for seat in state.seats if seat.seat != state.button]
+        keyed = [Action(f"Seat {seat}", {"do": "key_button", "seat": seat, **at}) for seat in seats]
+        groups.append(Group("The button is at", tuple(keyed)))
+    if state.phase in OPEN:
+        voids = [
+            Action(reason, {"do": "void", "reason": reason, **at}, tone="warn", hold=True)
+            for reason in VOID_REASONS
+        ]
+        groups.append(Group("Void this hand: nothing is settled", tuple(voids)))
     if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:
-        again = [Action("Look again", {"do": "look_again", "hand": hand}, lamp="red")]
+        again = [Action("Look again", {"do": "look_again", **at}, lamp="red")]
         again += [
-            Action(
-                f"Take back seat {seat.seat}'s natural",
-                {"do": "undo_confirm", "seat": seat.seat, "hand": hand},
-            )
+            Action(f"Take back seat {seat.seat}'s natural", {"do": "undo_confirm", "seat": seat.seat, **at})
             for seat in state.seats
             if seat.confirmed
         ]
-        groups.append(Group("Correct", tuple(again)))
-    if state.phase in FACES_READ & OPEN and not state.paid:
-        groups.append(
-            Group(
-                "Key a whole row",
-                pads=tuple(
-                    Pad(
-                        f"Seat {seat.seat} · {row}",
-                        {"do": "key_row", "seat": seat.seat, "row": row, "hand": hand},
-                        count,
-                    )
-                    for seat in state.seats
-                    if not seat.surrenders
-                    for row, count in ROWS.items()
-                ),
-            )
-        )
-    if state.phase in OPEN:
-        groups.append(
-            Group(
-                "Void this hand: nothing is settled",
-                tuple(
-                    Action(reason, {"do": "void", "reason": reason, "hand": hand}, tone="warn", hold=True)
-                    for reason in VOID_REASONS
-                ),
-            )
-        )
+        rows = [
+            Pad(f"Seat {seat.seat} · {row}", {"do": "key_row", "seat": seat.seat, "row": row, **at}, count)
+            for seat in state.seats
+            if not seat.surrenders
+            for row, count in ROWS.items()
+        ]
+        groups.append(Group("Read again", tuple(again)))
+        groups.append(Group("Key a whole row; a single card: touch it", pads=tuple(rows)))
     return tuple(groups)
 
 
@@ -185,9 +162,7 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
 def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
     said: list[str] = []
     if not answering:
-        said.append(
-            "The table process does not answer. This is the record as it stands; nothing can be done here now."
-        )
+        said.append("The table process does not answer. This is the record; nothing can be done here now.")
     said += (
         [f"{name.capitalize()}: {detail}" for name, detail in sorted(state.faults.items())]
         if answering

@@ -1,0 +1,137 @@
+"""A real Chromium, a real journal, a real page server, and the table's socket."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.dealer_ui.felt import Felt
+
+CHROMIUM = Path(os.environ.get("FELTWATCH_CHROMIUM", "/usr/bin/chromium"))
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(
+            f"{CHROMIUM} is not installed (apt-get install chromium, or name one in FELTWATCH_CHROMIUM)"
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class PageServer:
+    """`feltwatch ui` as a process of its own."""
+
+    data: Path
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        if not self.port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = free.getsockname()[1]
+        arguments = ["ui", "--data", str(self.data), "--port", str(self.port)]
+        self.process = subprocess.Popen([sys.executable, "-m", "firmware.app", *arguments])
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(self.address, timeout=5):
+                    return
+            except urllib.error.URLError:
+                time.sleep(0.05)
+        pytest.fail("the page did not start")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@dataclass
+class Screen:
+    """A browser window on the page of a felt, with a table that answers."""
+
+    felt: Felt
+    server: PageServer
+    page: Page
+    came: list[dict[str, Any]]
+    """The commands that reached the table."""
+    trouble: list[str] = field(default_factory=list)
+    """What the browser's console complained of."""
+
+    def wait_for(self, selector: str, within: float = 5.0) -> None:
+        """Wait until something is there. (A script to wait on would be refused by the page's own policy.)"""
+        self.page.wait_for_selector(selector, state="attached", timeout=within * 1000)
+
+    def wait_for_phase(self, phase: str) -> None:
+        self.wait_for(f"body[data-phase='{phase}']")
+
+    def wait_for_amount(self, amount: str) -> None:
+        self.wait_for(f".amount:text-is('{amount}')")
+
+
+Show = Callable[..., Screen]
+
+
+@pytest.fixture
+def show(chromium: Browser, tmp_path: Path) -> Iterator[Show]:
+    """Opens a window on a felt: `show(prepare, size=..., **felt)`, where `prepare` plays the felt to a state."""
+    undo: list[Callable[[], Any]] = []
+
+    def open_window(
+        prepare: Callable[[Felt], object] = lambda felt: None, size: str = "kiosk", **made: Any
+    ) -> Screen:
+        felt = Felt(tmp_path / "felt", **made)
+        undo.append(felt.journal.close)
+        prepare(felt)
+        answering = felt.answering()
+        came = answering.__enter__()
+        undo.append(lambda: answering.__exit__(None, None, None))
+        server = PageServer(felt.folder)
+        undo.append(server.kill)
+        server.start()
+        width, height = SIZES[size]
+        page = chromium.new_page(viewport={"width": width, "height": height}, has_touch=True)
+        undo.append(page.close)
+        screen = Screen(felt, server, page, came)
+        page.on("pageerror", lambda error: screen.trouble.append(str(error)))
+        page.on("console", lambda said: screen.trouble.append(said.text) if said.type == "error" else None)
+        page.goto(server.address)
+        return screen
+
+    yield open_window
+    for step in reversed(undo):
+        step()

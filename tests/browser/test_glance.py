@@ -1,0 +1,341 @@
+"""The dealer's page in a real browser, on a real journal."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from firmware.table import Phase
+from firmware.table import events as ev
+from tests.browser.conftest import SIZES, Show
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
+
+pytestmark = pytest.mark.browser
+
+
+# ---- live ----
+
+
+def test_a_settled_hand_is_shown_with_its_cards_and_its_payment(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    assert page.inner_text(".amount") == "$55"
+    assert page.inner_text(".who >> nth=0")
+    assert page.locator(".place .card[aria-label='ace of spades']").is_visible()
+    assert page.locator(".place .card").count() == 52
+    assert page.inner_text(".place-C .flag.foul") == "FOUL · middle above back"
+    assert not screen.trouble
+
+
+def test_a_card_is_readable_at_forty_pixels_without_any_font_for_its_suit(show: Show) -> None:
+    page = show(Felt.to_settled, size="desk").page
+    card = page.locator(".place .card").first
+    box = card.bounding_box()
+    suit = card.locator("svg").bounding_box()
+    assert box is not None
+    assert suit is not None
+    assert box["height"] >= 40
+    assert suit["width"] >= 15
+    assert page.locator(".place").all_inner_texts() == [
+        text for text in page.locator(".place").all_inner_texts() if not set(text) & set("♠♥♦♣")
+    ]
+
+
+def test_what_happens_at_the_table_is_on_the_page_at_once(show: Show) -> None:
+    screen = show()
+    assert screen.page.inner_text(".phase") == "Waiting for a hand"
+    start = time.monotonic()
+    screen.felt.deal()
+    screen.wait_for_phase("dealing")
+    assert time.monotonic() - start < 1
+    screen.felt.go_on()
+    screen.felt.to_reading()
+    screen.felt.read()
+    screen.wait_for_phase("settled")
+    assert screen.page.inner_text(".amount") == "$55"
+    assert not screen.trouble
+
+
+def test_a_page_that_lost_its_server_says_so_within_three_seconds_and_comes_back_by_itself(
+    show: Show,
+) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.wait_for_timeout(300)
+    screen.server.kill()
+    start = time.monotonic()
+    page.wait_for_selector("#notlive", state="visible", timeout=3000)
+    assert time.monotonic() - start < 3
+    page.locator(".strip .go").tap(force=True)
+    assert screen.came == [], "nothing is sent from a page that is not live"
+    screen.felt.pay()
+    screen.server.start()
+    page.wait_for_selector("#notlive", state="hidden", timeout=8000)
+    assert page.inner_text(".amount") == "$25"
+    page.locator(".strip .go").tap()
+    screen.wait_for_amount("$60")
+    assert [command["do"] for command in screen.came] == ["mark_paid"], "with the new server's token"
+
+
+def test_a_stream_that_goes_silent_is_noticed_though_it_stays_open(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.wait_for_timeout(300)
+    assert screen.server.process is not None
+    screen.server.process.send_signal(signal.SIGSTOP)
+    try:
+        page.wait_for_selector("#notlive", state="visible", timeout=3000)
+    finally:
+        screen.server.process.send_signal(signal.SIGCONT)
+    page.wait_for_selector("#notlive", state="hidden", timeout=8000)
+
+
+# ---- touches ----
+
+
+def test_payments_are_stepped_through_and_taken_back(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    for amount in ("$25", "$60", "$45"):
+        page.locator(".strip .go").tap()
+        screen.wait_for_amount(amount)
+        page.wait_for_timeout(360)
+    page.get_by_text("Undo 2–1").tap()
+    screen.wait_for_amount("$60")
+    assert screen.felt.state.paid == {(2, 3), (2, 4)}
+
+
+def test_two_touches_in_a_row_mark_one_payment(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    screen.page.locator(".strip .go").dblclick()
+    screen.page.wait_for_timeout(500)
+    assert len(screen.felt.state.paid) == 1
+
+
+def unsure(felt: Felt) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    felt.read({(3, "middle", 1): ("Td", "Th", "Jd")})
+
+
+def test_a_touch_on_a_candidate_answers_and_settles(show: Show) -> None:
+    screen = show(unsure)
+    page = screen.page
+    assert page.inner_text("h1") == "Which card is it?"
+    assert page.locator(".candidate").count() == 3
+    page.get_by_label("It is the ten of diamonds").tap()
+    screen.wait_for_phase("settled")
+    assert screen.came == [
+        {"do": "set_card", "seat": 3, "row": "middle", "index": 1, "card": "Td", "hand": 1}
+    ]
+    assert page.inner_text(".amount") == "$55"
+
+
+def test_the_pad_names_any_card_and_shows_which_lie_already(show: Show) -> None:
+    screen = show(unsure)
+    page = screen.page
+    page.get_by_text("Another card…").tap()
+    assert page.locator("#pad [data-card]").count() == 52
+    assert page.locator("#pad [data-card=Ah]").get_attribute("data-at") == "1"
+    assert page.locator("#pad [data-card=Td]").get_attribute("data-at") == ""
+    page.locator("#pad [data-card=Td]").tap()
+    screen.wait_for_phase("settled")
+
+
+def test_a_row_is_keyed_card_by_card(show: Show) -> None:
+    def short_row(felt: Felt) -> None:
+        felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s")
+        felt.to_setting()
+        felt.to_reading()
+        felt.read()
+
+    screen = show(short_row)
+    page = screen.page
+    page.get_by_text("Key seat 4's back row").tap()
+    done = page.locator("#pad-done")
+    for code in ("Qs", "Qc", "7d", "2h", "7s"):
+        page.locator(f"#pad [data-card='{code}']").tap()
+    page.locator("#pad [data-card='2h']").tap()  # taken back
+    assert done.is_disabled()
+    page.locator("#pad [data-card=Kc]").tap()
+    done.tap()
+    screen.wait_for_phase("settled")
+    assert screen.came[-1]["cards"] == "Qs Qc 7d 7s Kc"
+
+
+def test_a_touched_card_is_corrected_on_the_pad(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.get_by_label("Correct: Seat 1 · front, card 3").tap()
+    assert "seven of clubs" in page.inner_text("#pad-title")
+    page.locator("#pad [data-card=Kc]").tap()  # lies at seat 4: the page asks which of the two it is
+    page.wait_for_selector("h1:has-text('King of clubs: read twice')")
+    assert screen.felt.state.phase is Phase.REVIEW
+
+
+def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> None:
+    def six_pairs(felt: Felt) -> None:
+        felt.hands[1] = SIX_PAIRS
+        felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+        felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+        felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+        felt.to_setting()
+
+    screen = show(six_pairs)
+    page = screen.page
+    page.locator(".place-B").get_by_text("Declare natural").tap()
+    page.locator(".place-B").get_by_text("Withdraw the natural").tap()
+    page.locator(".place-A").get_by_text("Declare natural").tap()
+    page.wait_for_selector(".place-A .flag >> text=Natural declared")
+    screen.felt.to_reading()
+    screen.felt.read()
+    page.wait_for_selector("h1:has-text('Six pairs')")
+    page.get_by_text("Confirm the natural").tap()
+    screen.wait_for_phase("settled")
+    assert page.inner_text(".place-A .flag") == "Natural · Six pairs"
+
+
+def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    page = screen.page
+    page.get_by_text("more…").tap()
+    misdeal = page.get_by_role("button", name="Misdeal")
+    misdeal.click()
+    page.wait_for_timeout(300)
+    assert screen.felt.state.phase is Phase.SETTING
+    misdeal.click(delay=1200)
+    screen.wait_for_phase("void")
+    assert screen.felt.state.void_reason == "Misdeal"
+
+
+def test_a_refusal_is_shown_as_the_tables_sentence(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    screen.felt.journal.append([], "test")
+    page = screen.page
+    page.evaluate(
+        "document.querySelector('.strip .go').dataset.command = JSON.stringify({do: 'next', hand: 7})"
+    )
+    page.locator(".strip .go").tap()
+    page.wait_for_selector("#error", state="visible")
+    assert page.inner_text("#error") == "That was meant for hand 7; the table is at hand 1."
+
+
+def test_the_missing_button_is_keyed_on_a_pad_of_seats(show: Show) -> None:
+    screen = show(lambda felt: felt.to_setting(button=None))
+    screen.page.get_by_text("Seat 3 · Okafor").tap()
+    screen.page.wait_for_selector(".place-C .puck")
+    assert screen.felt.state.button == 3
+
+
+# ---- looks ----
+
+
+def reading_failed(felt: Felt) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
+    felt.say(ev.ReadingFailed("The camera gives no picture. Check its cable."))
+
+
+def twice(felt: Felt) -> None:
+    felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s Ah")
+    felt.to_setting()
+    felt.to_reading()
+    felt.read()
+
+
+STATES: dict[str, Callable[[Felt], object]] = {
+    "idle": lambda felt: None,
+    "dealing": lambda felt: felt.deal(button=None),
+    "setting": Felt.to_setting,
+    "reading": lambda felt: (felt.to_setting(), felt.to_reading()),
+    "card": unsure,
+    "twice": twice,
+    "dead camera": reading_failed,
+    "button": lambda felt: felt.to_setting(button=None),
+    "settled": Felt.to_settled,
+    "six lines": lambda felt: (felt.to_settled(), felt.pay(), felt.pay()),
+}
+
+OVERFLOWING = """() => {
+    const found = [];
+    const root = document.documentElement;
+    if (root.scrollWidth > innerWidth || root.scrollHeight > innerHeight) found.push("the page itself");
+    const shown = (e) => e.checkVisibility() && !e.closest("dialog:not([open])");
+    const outer = "main, .place, .centre, .need, .question, .bar, .strip, .payments, .place > header, .seatactions";
+    for (const e of document.querySelectorAll(outer)) {
+        if (!shown(e)) continue;
+        if (e.scrollWidth > e.clientWidth + 1) found.push("wide: " + (e.id || e.className));
+        // a header's glyphs may reach out of its line without touching anything
+        if (!e.matches("header") && e.scrollHeight > e.clientHeight + 1) found.push("high: " + (e.id || e.className));
+    }
+    for (const e of document.querySelectorAll("body *")) {
+        const box = e.getBoundingClientRect();
+        if (shown(e) && box.width && (box.right > innerWidth + 1 || box.left < -1)) found.push("off: " + e.className);
+    }
+    for (const total of document.querySelectorAll(".total")) {
+        const said = total.parentElement.querySelector(".points").getBoundingClientRect();
+        if (said.right > total.getBoundingClientRect().left + 1) found.push("overlap: " + total.textContent);
+    }
+    return found;
+}"""
+
+SMALL = """(least) => [...document.querySelectorAll("button")]
+    .filter((e) => e.checkVisibility() && !e.classList.contains("slot"))
+    .map((e) => [e.innerText.trim() || e.ariaLabel, e.getBoundingClientRect()])
+    .filter(([, box]) => box.width < least || box.height < least)
+    .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_nothing_overflows_or_overlaps_and_every_target_is_nine_millimetres(show: Show, size: str) -> None:
+    """On a 7-inch screen 154 mm wide. One window, one state after another."""
+    screen = show(size=size)
+    least = 9 * SIZES[size][0] / 154 - 0.5
+    found: dict[str, list[str]] = {}
+    for name, prepare in STATES.items():
+        if screen.felt.state.phase is not Phase.IDLE:
+            screen.felt.do("void", reason="a test")
+            screen.felt.hands = dict(HANDS)
+            screen.felt.say(ev.PuckSeen("none"), ev.DeviceRecovered("camera"))
+        prepare(screen.felt)
+        screen.wait_for_phase(screen.felt.state.phase)
+        screen.wait_for(f"body[data-hand='{screen.felt.state.hand or ''}']")
+        screen.page.wait_for_timeout(150)
+        found[name] = screen.page.evaluate(OVERFLOWING) + screen.page.evaluate(SMALL, least)
+    assert found == {name: [] for name in STATES}
+    assert not screen.trouble
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_large_sums_and_long_names_stay_in_their_place(
+    show: Show, size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tests.dealer_ui.felt.PLAYERS", {seat: f"{seat} Wolfeschlegelsteinhausen" for seat in range(1, 5)}
+    )
+    screen = show(lambda felt: (felt.to_settled(), felt.pay()), size=size, unit=12_345, stack=None)
+    assert screen.page.inner_text(".place-C .total") == "−$4,938"
+    assert screen.page.evaluate(OVERFLOWING) == []
+
+
+def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    for opener, dialog in (
+        ("text=more…", "#more-dialog"),
+        (".payments", "#details-dialog"),
+        ("button.slot", "#pad"),
+    ):
+        page.locator(opener).first.tap()
+        box = page.locator(dialog).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= 800
+        assert box["y"] + box["height"] <= 480
+        assert page.locator(dialog).evaluate("(e) => e.scrollWidth <= e.clientWidth")
+        page.locator(f"{dialog} [data-close]").tap()
