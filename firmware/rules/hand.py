@@ -69,7 +69,9 @@ class Hand:
                 raise HandError(f"seats[{index}].seat", f"seat {seat.seat} is there twice")
             seen[seat.seat] = index
         owners = tuple([seat.owner for seat in self.seats])
-        stacks = {seat.owner: seat.stack for seat in self.seats}
+        stacks: dict[str, int | None] = {}
+        for seat in self.seats:
+            stacks.setdefault(seat.owner, seat.stack)
         object.__setattr__(self, "owners", owners)
         object.__setattr__(self, "stacks", MappingProxyType(stacks))
         self._check_players()

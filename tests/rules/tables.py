@@ -33,7 +33,7 @@ def play(
     surrenders: Iterable[int] = (),
     fantasyland: Iterable[int] = (),
 ) -> Settlement:
-    """Settle the rows of each seat; empty rows belong to a seat that surrenders."""
+    """Settle the rows of each seat; empty rows belong to a seat that surrenders. The cards must be of one deck."""
     hands = tuple(
         SeatHand(
             seat=seat,
@@ -46,7 +46,9 @@ def play(
         )
         for seat, text in rows.items()
     )
-    return settle(Hand(seats=hands, button=button, unit=unit), rules(profile))
+    settlement = settle(Hand(seats=hands, button=button, unit=unit), rules(profile))
+    assert not settlement.irregularities
+    return settlement
 
 
 def gains(settlement: Settlement) -> dict[tuple[int, int], int]:
@@ -57,9 +59,20 @@ def gains(settlement: Settlement) -> dict[tuple[int, int], int]:
     }
 
 
-def duel(profile: Profile | str, first: str, second: str, *, button: int = 3, **how: Iterable[int]) -> int:
-    """Return what seat 1 gains from seat 2; the button is at neither."""
-    return play(profile, {1: first, 2: second}, button=button, **how).points[1]  # type: ignore[arg-type]
+def duel(
+    profile: Profile | str, first: str, second: str, *, button: int = 3, declares: Iterable[int] = ()
+) -> int:
+    """Return what seat 1 gains from seat 2. The button is at neither unless it is said."""
+    return play(profile, {1: first, 2: second}, button=button, declares=declares).points[1]
+
+
+def lines(
+    profile: Profile | str, first: str, second: str, *, button: int = 3, declares: Iterable[int] = ()
+) -> list[tuple[str, int]]:
+    """Return the lines between seats 1 and 2: what each is, and what seat 1 gains by it."""
+    (pair,) = play(profile, {1: first, 2: second}, button=button, declares=declares).pairs
+    sign = 1 if pair.a == 1 else -1
+    return [(line.id, sign * line.points) for line in pair.lines]
 
 
 def deck_without(*texts: str) -> list[str]:
