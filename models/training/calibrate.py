@@ -14,16 +14,12 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.progress import track
 from scipy.optimize import minimize
 
+from models.training.judge import Tables, on_all_cores, read_tables, total
 from models.training.unseen import FOLDER
-from vision.decks import PhotoDeck
-from vision.evaluation import Condition, grid
-from vision.layout import TableLayout
-from vision.reader import CardReader, Floats, default_model
-from vision.reading import read
-from vision.render import deal, render_table
+from vision.evaluation import grid
+from vision.reader import Calibration, Floats, default_model
 
 VALIDATION = ("anglo", "bellot", "svg-cards", "tigullio", "neoclassical", "plastic", "bonded")
 """Decks to calibrate on; `bench vision` judges by the others."""
@@ -40,32 +36,15 @@ class Samples:
     right: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
-def collect(reader: CardReader, layout: TableLayout, tables: int, seed: int) -> Samples:
-    """Read tables of the validation decks under all conditions; every card read is a sample."""
-    margins: list[float] = []
-    right: list[bool] = []
-    jobs = [(name, c, k) for name in VALIDATION for c in grid() for k in range(tables)]
-    for number, (name, condition, _) in enumerate(track(jobs, "tables")):
-        deck = PhotoDeck.from_folder(FOLDER / name)
-        for margin, ok in _table(deck, condition, reader, layout, np.random.default_rng([seed, number])):
-            margins.append(margin)
-            right.append(ok)
-    return Samples(np.array(margins), np.array(right))
+def collect(model: Path, tables: int, seed: int) -> Samples:
+    """Read tables of the validation decks under all conditions; every card named is a sample.
 
-
-def _table(
-    deck: PhotoDeck, condition: Condition, reader: CardReader, layout: TableLayout, rng: np.random.Generator
-) -> list[tuple[float, bool]]:
-    scene = render_table(
-        deal(rng, layout), layout, deck, seed=rng, conditions=condition.conditions, scale=condition.scale
-    )
-    laid = np.array([card.corners.mean(axis=0) for card in scene.cards])
-    found = []
-    for zone in read(scene.frame, layout, reader).zones:
-        for card in zone.cards:
-            nearest = int(np.linalg.norm(laid - card.corners.mean(axis=0), axis=1).argmin())
-            found.append((card.margin, scene.cards[nearest].code == card.card))
-    return found
+    Pictures that the reader itself calls unfit are left out: nothing in them is ever taken without asking.
+    """
+    tasks = [Tables(model, FOLDER / name, c, tables, seed) for name in VALIDATION for c in grid()]
+    read = total(plain for plain, _ in on_all_cores(read_tables, tasks, "decks and conditions"))
+    named = [card for card in read.cards if card.named and card.fit]
+    return Samples(np.array([c.margin for c in named]), np.array([c.right for c in named], bool))
 
 
 def fit(samples: Samples) -> tuple[float, float]:
@@ -93,34 +72,45 @@ def threshold(samples: Samples, slope: float, offset: float, budget: float = BUD
     return max(least, float(mistakes.max()) * 1.05 if len(mistakes) else 0.0)
 
 
-@click.command()
-@click.option("--tables", default=3, show_default=True, help="Tables per deck and condition.")
-@click.option("--seed", default=77, show_default=True)
-def command(tables: int, seed: int) -> None:
-    """Calibrate the exported model's confidence."""
-    missing = [name for name in VALIDATION if not (FOLDER / name).is_dir()]
-    if missing:
-        raise click.UsageError(
-            f"There are no pictures of {', '.join(missing)}: run models.training.unseen first."
-        )
-    samples = collect(CardReader(), TableLayout.load(), tables, seed)
+def write(samples: Samples, model: Path) -> Calibration:
+    """Put what the samples say a margin is worth into the model's manifest."""
     slope, offset = fit(samples)
-    margin = threshold(samples, slope, offset)
-    path: Path = default_model().with_suffix(".json")
+    worth = Calibration(round(slope, 4), round(offset, 4), round(threshold(samples, slope, offset), 3))
+    path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
     manifest["calibration"] = {
-        "slope": round(slope, 4),
-        "offset": round(offset, 4),
-        "sure_margin": round(margin, 3),
+        "slope": worth.slope,
+        "offset": worth.offset,
+        "sure_margin": worth.sure_margin,
         "budget": BUDGET,
         "decks": list(VALIDATION),
         "cards": len(samples.margins),
         "wrong": int((~samples.right).sum()),
     }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    sure = samples.margins >= margin
+    return worth
+
+
+@click.command()
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="ONNX model; without it the packaged one.",
+)
+@click.option("--tables", default=3, show_default=True, help="Tables per deck and condition.")
+@click.option("--seed", default=77, show_default=True)
+def command(model: Path | None, tables: int, seed: int) -> None:
+    """Say what a margin of the exported model is worth."""
+    missing = [name for name in VALIDATION if not (FOLDER / name).is_dir()]
+    if missing:
+        raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
+    model = model or default_model()
+    samples = collect(model, tables, seed)
+    worth = write(samples, model)
+    sure = samples.margins >= worth.sure_margin
     click.echo(
-        f"{len(sure)} cards, {int((~samples.right).sum())} wrong; sure from {margin:.2f} nats on: {sure.mean():.2%}"
+        f"{len(sure)} cards, {int((~samples.right).sum())} wrong; "
+        f"sure from {worth.sure_margin:.2f} nats on: {sure.mean():.2%}"
     )
 
 

@@ -1,0 +1,254 @@
+"""Reads pictures by the hundred, on all cores, and holds what was read against what lay there.
+
+Pictures are rendered tables of decks or labelled photographs; the same seed gives the same tables. Nothing here
+draws conclusions: `calibrate` and `report` do.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scipy.optimize import linear_sum_assignment
+
+from vision.arrays import Image
+from vision.decks import PhotoDeck
+from vision.enrolment import enrol, spread
+from vision.errors import EnrolmentError, MarkersError
+from vision.evaluation import Condition, Score, score_table
+from vision.layout import TableLayout
+from vision.loose import read_loose
+from vision.pictures import load_picture
+from vision.reader import CardReader, DeckProfile
+from vision.reading import NEEDED, ReadCard, TableReading, read, read_card
+from vision.render import Scene, deal, render_table
+from vision.verdicts import colour
+
+SPREADS = (3, 5)
+"""Pictures of its spread from which a deck is enrolled; a house that is refused takes more."""
+
+_BESIDE = 0.5  # a name farther from a card than this share of its height belongs to another, or to none
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A card that lay there with the name it was given.
+
+    Attributes:
+        laid: its code; empty: there was no card where one was named.
+        named: the name it was given; empty: it was passed over.
+        margin: nats (0 where it was passed over).
+        confidence: 0 … 1.
+        sure: whether it would be taken without asking.
+        fit: whether the picture was fit to be read.
+    """
+
+    laid: str
+    named: str
+    margin: float = 0.0
+    confidence: float = 0.0
+    sure: bool = False
+    fit: bool = True
+
+    @property
+    def right(self) -> bool:
+        """Whether the name is the card's."""
+        return self.laid == self.named
+
+
+@dataclass
+class Outcome:
+    """What came of some pictures: the counts, every card, and how many pictures were not fit to be read."""
+
+    score: Score = field(default_factory=Score)
+    cards: list[Judged] = field(default_factory=list)
+    unfit: int = 0
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.score + other.score, self.cards + other.cards, self.unfit + other.unfit)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables to render and read: a deck's folder, how they look, how many; with a profile, read twice."""
+
+    model: Path
+    deck: Path
+    condition: Condition
+    tables: int
+    seed: int
+    profile: DeckProfile | None = None
+
+
+def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
+    """Do the tasks in processes of their own, with a progress bar on stderr; results in the tasks' order."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    context = multiprocessing.get_context("spawn")
+    # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with (
+        ProcessPoolExecutor(os.cpu_count(), context, _quietly) as pool,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+    ):
+        bar = progress.add_task(title, total=len(tasks))
+        futures = [pool.submit(work, task) for task in tasks]
+        for done in as_completed(futures):
+            done.result()
+            progress.advance(bar)
+        return [future.result() for future in futures]
+
+
+def _quietly() -> None:
+    cv2.setNumThreads(1)
+    os.nice(5)  # so that the machine stays usable
+
+
+@lru_cache(maxsize=2)
+def _reader(model: Path) -> CardReader:
+    return CardReader(model, threads=1)
+
+
+@lru_cache(maxsize=4)
+def _deck(folder: Path) -> PhotoDeck:
+    return PhotoDeck.from_folder(folder)
+
+
+def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
+    """Render and read tables; return what came of them without enrolment and with it (empty without a profile)."""
+    layout, deck, reader = TableLayout.load(), _deck(task.deck), _reader(task.model)
+    learnt = CardReader(task.model, threads=1, deck=task.profile) if task.profile else None
+    plain, enrolled = Outcome(), Outcome()
+    for number in range(task.tables):
+        key = zlib.crc32(f"{deck.name}/{task.condition.name}".encode())
+        rng = np.random.default_rng([task.seed, number, key])
+        hands = deal(rng, layout)
+        scene = render_table(
+            hands, layout, deck, seed=rng, conditions=task.condition.conditions, scale=task.condition.scale
+        )
+        plain += outcome(scene, _read(scene, layout, reader))
+        if learnt:
+            enrolled += outcome(scene, _read(scene, layout, learnt))
+    return plain, enrolled
+
+
+def _read(scene: Scene, layout: TableLayout, reader: CardReader) -> TableReading | None:
+    try:
+        return read(scene.frame, layout, reader)
+    except MarkersError:
+        return None
+
+
+def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
+    """Hold one table's reading against its truth; None: the reader said that it does not see the felt."""
+    if reading is None:
+        score = Score(cards=len(scene.cards), tables=1, misread=sorted(card.code for card in scene.cards))
+        return Outcome(score, [Judged(card.code, "", fit=False) for card in scene.cards], unfit=1)
+    score = Score()
+    score_table(scene.truth, reading, score)
+    fit = all(reading.verdicts[name].ok for name in NEEDED)
+    judged = [
+        Judged(laid, card.card, card.margin, card.confidence, card.sure, fit)
+        for laid, card in _paired(scene, reading)
+    ]
+    passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
+    judged += [Judged(code, "", fit=fit) for code in sorted(passed_over)]
+    return Outcome(score, judged, int(not fit))
+
+
+def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
+    """Give each named card the code of the card it is about: its own in its zone, or else the nearest one left over."""
+    there = {(card.place, card.row, card.code): card for card in scene.cards}
+    pairs: list[tuple[str, ReadCard]] = []
+    wrong: list[ReadCard] = []
+    for zone in reading.zones:
+        for card in zone.cards:
+            if there.pop((zone.place, zone.row, card.card), None):
+                pairs.append((card.card, card))
+            else:
+                wrong.append(card)
+    left = list(there.values())
+    if not left or not wrong:
+        return pairs + [("", card) for card in wrong]
+    laid_at = np.array([card.corners.mean(axis=0) for card in left])
+    named_at = np.array([card.corners.mean(axis=0) for card in wrong])
+    height = float(np.median([np.linalg.norm(card.corners[3] - card.corners[0]) for card in left]))
+    apart = np.linalg.norm(named_at[:, None] - laid_at[None], axis=2) / height
+    rows, columns = linear_sum_assignment(apart)
+    about = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    for k, card in enumerate(wrong):
+        near = k in about and apart[k, about[k]] < _BESIDE
+        pairs.append((left[about[k]].code if near else "", card))
+    return pairs
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A deck to enrol from rendered pictures of its spread."""
+
+    model: Path
+    deck: Path
+    condition: Condition
+    seed: int
+
+
+def enrol_deck(task: Spread) -> DeckProfile | str:
+    """Enrol a deck from pictures of its spread, the cards laid anew in each; return why where it was refused."""
+    layout, deck = TableLayout.load(), _deck(task.deck)
+    rng = np.random.default_rng([task.seed, zlib.crc32(deck.name.encode())])
+    look, scale = task.condition.conditions, task.condition.scale
+    frames: list[Image] = []
+    refusal = ""
+    for pictures in SPREADS:
+        while len(frames) < pictures:
+            frames.append(
+                render_table(spread(layout), layout, deck, seed=rng, conditions=look, scale=scale).frame
+            )
+        try:
+            return enrol(frames, layout, _reader(task.model), deck.name)
+        except (EnrolmentError, MarkersError) as error:
+            refusal = str(error)
+    return refusal
+
+
+@dataclass(frozen=True)
+class Photograph:
+    """A labelled photograph to read, its scale unknown."""
+
+    model: Path
+    file: Path
+    labels: tuple[str, ...]
+
+
+def read_photograph(task: Photograph) -> Outcome:
+    """Read a photograph; without places in the labels, a name is right if such a card is in the picture."""
+    picture, reader = load_picture(task.file), _reader(task.model)
+    fit = colour(picture).ok
+    cards = [read_card(c.named, c.corners, reader, fit=fit) for c in read_loose(picture, reader)]
+    score = Score(tables=1)
+    score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
+    judged = [
+        Judged(c.card if c.card in task.labels else "", c.card, c.margin, c.confidence, c.sure, fit)
+        for c in cards
+    ]
+    judged += [Judged(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
+    return Outcome(score, judged, int(not fit))
+
+
+def total(outcomes: Iterable[Outcome]) -> Outcome:
+    """Add outcomes up."""
+    return sum(outcomes, Outcome())
