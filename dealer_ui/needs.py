@@ -54,7 +54,7 @@ def _button(state: State, rules: Profile) -> Need:
     return Need(
         kind="button",
         title="Where is the button?",
-        sentence=f"{puck_words(state)} Touch the seat that holds the button: the order of payment starts there.",
+        sentence=f"{puck_words(state)} Touch the seat that holds the button.",
         rule=rules.irregularities.button,
         choices=tuple(
             Action(

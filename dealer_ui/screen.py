@@ -197,8 +197,8 @@ class Screen:
 
     @property
     def mode(self) -> Literal["need", "felt"]:
-        """`need` where a question has the largest place, else `felt`."""
-        return "need" if self.needs else "felt"
+        """`need` where a question has the largest place; `felt` while players may still declare, or nothing is open."""
+        return "need" if self.needs and self.phase == "review" else "felt"
 
     @property
     def payment(self) -> Payment | None:

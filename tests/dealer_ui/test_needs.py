@@ -6,6 +6,7 @@ import pytest
 
 from dealer_ui.needs import needs
 from dealer_ui.screen import Need
+from dealer_ui.view import view
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
@@ -179,3 +180,14 @@ def test_cards_are_asked_before_naturals(six_pairs: Felt) -> None:
     felt.to_reading()
     felt.read({(4, "back", 0): ("Qs", "Ks")})
     assert [need.kind for need in asked(felt)] == ["card"]
+
+
+def test_a_missing_button_leaves_the_seats_to_declare_until_the_cards_are_read(felt: Felt) -> None:
+    felt.to_setting(button=None)
+    screen = view(felt.seq, felt.state, felt.rules)
+    assert screen.mode == "felt"
+    assert screen.needs[0].kind == "button"
+    assert all(seat.actions for seat in screen.seats)
+    felt.to_reading()
+    felt.read()
+    assert view(felt.seq, felt.state, felt.rules).mode == "need"
