@@ -83,6 +83,13 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
             "or key it."
         )
         rule = rules.irregularities.wrong_number_of_cards
+    key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
+    sure = [code for code in question.cards if code != "??"]
+    ghost = (
+        (Action(f"The {expected} named are right", {**key, "cards": " ".join(sure)}, tone="go"),)
+        if len(sure) == expected
+        else ()
+    )
     return Need(
         kind="count",
         title=title,
@@ -92,14 +99,8 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         row=row,
         pictures=_pictures(seat, row),
         rows=(tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards),),
-        pads=(
-            Pad(
-                f"Key seat {seat.seat}'s {row} row",
-                {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand},
-                expected,
-            ),
-        ),
-        actions=(_look_again(state),),
+        pads=(Pad("Key the row…", key, expected, f"Seat {seat.seat} · {row}, left to right"),),
+        actions=(_look_again(state), *ghost),
     )
 
 
@@ -134,17 +135,18 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
     seat, row, index = _seat(state, question.seat), _row(question), _index(question)
     command = _set_card(state, question)
     candidates = question.cards[:SHOWN_CANDIDATES]
+    where = f"Seat {seat.seat} · {row}, {ordinal(index + 1)} card"
     return Need(
         kind="card",
         title="Which card is it?",
-        sentence=f"Seat {seat.seat} · {row} · {ordinal(index + 1)} card from the left, as its player sees it.",
+        sentence=f"{where} from the left, as its player sees it.",
         rule=rules.irregularities.unread_card,
         place=seat.place,
         row=row,
         index=index,
         pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
         candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
-        pads=(Pad("Another card…" if candidates else "Choose the card…", command),),
+        pads=(Pad("Another card…" if candidates else "Choose the card…", command, title=where),),
         actions=(_look_again(state),),
     )
 

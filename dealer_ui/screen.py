@@ -35,6 +35,8 @@ class Pad:
     label: str
     command: dict[str, Any]
     count: int = 1
+    title: str = ""
+    """What stands over the pad; the label where this is empty."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@
 
   // ---- the card pad --------------------------------------------------------------------------------------------
 
-  let pad = null; // {label, command, count}
+  let pad = null; // {title, command, count}
   let picked = [];
 
   function markUsed() {
@@ -134,7 +134,7 @@
   function openPad(button) {
     pad = JSON.parse(button.dataset.pad);
     picked = [];
-    $("pad-title").textContent = pad.label;
+    $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
     showPicked();
     $("pad").showModal();

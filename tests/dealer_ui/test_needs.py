@@ -78,6 +78,24 @@ def test_a_row_with_a_wrong_count_can_be_keyed_whole(felt: Felt) -> None:
     assert felt.state.phase is Phase.SETTLED
 
 
+def test_a_ghost_beside_a_whole_row_is_waved_off_with_one_touch(felt: Felt) -> None:
+    felt.hands[4] = ("Js 3h 2s", "Th Tc 5h 5d 4c", "Qs Qc 2c 7d 7s Kc")
+    review(felt, unsure={(4, "back", 2): ("2c",)})
+    (need,) = asked(felt)
+    assert need.title == "Seat 4 · back: 6 cards of 5"
+    again, right = need.actions
+    assert again.command["do"] == "look_again"
+    assert right.command["cards"] == "Qs Qc 7d 7s Kc"
+    felt.do(**right.command)
+    assert felt.state.phase is Phase.SETTLED
+
+
+def test_a_row_that_lacks_a_card_is_never_filled_by_one_touch(felt: Felt) -> None:
+    felt.hands[4] = ("Js 3h 2s", "Th Tc 5h 5d 4c", "Qs Qc 7d 7s")
+    review(felt)
+    assert [action.command["do"] for action in asked(felt)[0].actions] == ["look_again"]
+
+
 def test_a_dead_camera_asks_for_every_row_with_its_reason(felt: Felt) -> None:
     felt.to_setting()
     felt.to_reading()
