@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from firmware.rules.cards import cards_text, parse_cards
+from firmware.rules.cards import Card, cards_text, parse_cards
 from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.judging import JudgedHand
@@ -170,17 +170,20 @@ def _hand_json(judged: JudgedHand, *, is_settled: bool) -> Json:
 
 
 def _rows_json(judged: JudgedHand) -> Json:
-    if judged.rows is None:
+    if judged.rows is None or judged.strengths is None:
         return {}
-    rows = zip(ROW_NAMES, judged.rows, judged.strengths or (None, None, None), judged.bonuses, strict=True)
+    rows = zip(ROW_NAMES, judged.rows, judged.strengths, judged.bonuses, strict=True)
+    return {name: _row_json(cards, strength, bonus, judged) for name, cards, strength, bonus in rows}
+
+
+def _row_json(cards: tuple[Card, ...], strength: int, bonus: int, judged: JudgedHand) -> Json:
+    if not strength:  # an irregular row is nothing yet
+        return {"cards": cards_text(cards), "category": None, "text": "", "bonus": 0}
     return {
-        name: {
-            "cards": cards_text(cards),
-            "category": strength and judged.scale.kind(strength).category.label,
-            "text": strength and judged.scale.text(strength),
-            "bonus": bonus,
-        }
-        for name, cards, strength, bonus in rows
+        "cards": cards_text(cards),
+        "category": judged.scale.kind(strength).category.label,
+        "text": judged.scale.text(strength),
+        "bonus": bonus,
     }
 
 

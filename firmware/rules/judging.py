@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
+from firmware.rules.irregularities import Irregularity
 from firmware.rules.naturals import RankedNatural
 from firmware.rules.profile import Profile
 from firmware.rules.rows import Rows
@@ -28,7 +30,7 @@ class JudgedHand(NamedTuple):
     scale: Scale
     """What the strengths are measured on."""
     strengths: Strengths | None
-    """Of front, middle and back; None where the rows are not there or irregular."""
+    """Of front, middle and back; 0 for an irregular row, None where there are no rows."""
     bonuses: tuple[int, int, int] = _NO_BONUSES
     """What the table gives each row, even where a foul or a natural loses it."""
     fault: Fault | None = None
@@ -69,13 +71,29 @@ class Judge:
             for seat, owner in zip(hand.seats, hand.owners, strict=True)
         ]
 
-    def unjudged(self, hand: Hand) -> list[JudgedHand]:
-        """Return the seats of a hand that is not regular: nothing can be said of them."""
+    def look(self, hand: Hand, irregularities: Sequence[Irregularity]) -> list[JudgedHand]:
+        """Return the seats of an irregular hand: what its sound rows are, and no judgement."""
         holder = button_holder(hand)
-        return [
-            JudgedHand(seat.seat, owner, owner == holder, seat.surrenders, seat.rows, self._scale, None)
-            for seat, owner in zip(hand.seats, hand.owners, strict=True)
-        ]
+        unsound = {(found.seat, found.row) for found in irregularities}
+        seats = []
+        for seat, owner in zip(hand.seats, hand.owners, strict=True):
+            looked = JudgedHand(
+                seat.seat, owner, owner == holder, seat.surrenders, seat.rows, self._scale, None
+            )
+            if seat.rows is not None:
+                front, middle, back = (
+                    0 if (seat.seat, name) in unsound else self._scale.strength(cards)
+                    for name, cards, _ in seat.rows.named()
+                )
+                looked = looked._replace(
+                    strengths=(front, middle, back), bonuses=self._bonuses_of(front, middle, back)
+                )
+            seats.append(looked)
+        return seats
+
+    def _bonuses_of(self, front: int, middle: int, back: int) -> tuple[int, int, int]:
+        front_bonuses, middle_bonuses, back_bonuses = self._bonuses
+        return front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
 
     def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, false_is_foul: bool) -> JudgedHand:
         scale, rows = self._scale, seat.rows
@@ -87,8 +105,7 @@ class Judge:
             scale.five(middle_cards),
             scale.five(back_cards),
         )
-        front_bonuses, middle_bonuses, back_bonuses = self._bonuses
-        bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
+        bonuses = self._bonuses_of(front, middle, back)
         if seat.surrenders:
             return JudgedHand(seat.seat, owner, holds_button, True, rows, scale, strengths, bonuses)
         fault = order_foul = None

@@ -131,17 +131,18 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
 
 def _irregular(hand: Hand, profile: Profile, order: tuple[int, ...]) -> Settlement:
     """Return what is irregular: nothing is judged, nothing is settled."""
+    irregularities = find_irregularities(hand)
     nothing: Mapping[int, int] = MappingProxyType({})
     return Settlement(
         hand=hand,
         profile=profile,
         order=order,
-        hands=tuple(_referee(profile).judge.unjudged(hand)),
+        hands=tuple(_referee(profile).judge.look(hand, irregularities)),
         pairs=(),
         points=nothing,
         paid=nothing,
         stacks=MappingProxyType(_stacks_after(hand, nothing)),
-        irregularities=find_irregularities(hand),
+        irregularities=irregularities,
     )
 
 
