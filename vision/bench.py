@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -18,7 +19,9 @@ from vision.decks import Deck, DrawnDeck, PhotoDeck
 from vision.errors import VisionError
 from vision.evaluation import Condition, Score, grid, score_deck, score_photographs, summary, wilson
 from vision.layout import TableLayout
+from vision.peer import Compared, compare
 from vision.reader import CardReader
+from vision.render import deal, render_table
 
 
 @click.command(name="vision")
@@ -34,6 +37,12 @@ from vision.reader import CardReader
     help="Folder of labelled photographs; only those marked `evaluate` are read.",
 )
 @click.option("--tables", default=2, show_default=True, help="Tables of 52 cards per deck and condition.")
+@click.option(
+    "--yolo",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="ONNX graph of another network, timed beside the reader (models/training/yolo_graph.py makes YOLO11n's).",
+)
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 64))
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
@@ -42,6 +51,7 @@ def command(
     only: tuple[str, ...],
     photos: Path | None,
     tables: int,
+    yolo: Path | None,
     threads: int,
     seed: int,
     as_json: bool,
@@ -51,6 +61,7 @@ def command(
     try:
         reader, layout = CardReader(threads=threads), TableLayout.load()
         judged = _decks(decks, only)
+        peer = _beside(reader, yolo, layout, threads, seed) if yolo else None
     except VisionError as error:
         raise click.UsageError(str(error)) from error
     ms: dict[str, list[float]] = {}
@@ -76,6 +87,7 @@ def command(
             "decks": _plain(by_deck),
             "photographs": _plain(photographed),
             "ms": summary(ms),
+            "peer": asdict(peer) | {"share": peer.share} if peer else None,
         }
         click.echo(json.dumps(result))
         return
@@ -85,6 +97,17 @@ def command(
     if photographed:
         console.print(_table("photographs, loose", photographed))
     console.print("Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items()))
+    if peer:
+        console.print(
+            f"In turn, {threads} threads: 12 zones with our network {peer.ours_ms:.1f} ms, "
+            f"{peer.peer} {peer.peer_ms:.1f} ms: ours takes {peer.share:.2f} of its time"
+        )
+
+
+def _beside(reader: CardReader, graph: Path, layout: TableLayout, threads: int, seed: int) -> Compared:
+    rng = np.random.default_rng(seed)
+    frame = render_table(deal(rng, layout), layout, seed=rng).frame
+    return compare(reader, graph, frame, layout, threads=threads)
 
 
 def machine(threads: int) -> str:

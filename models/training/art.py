@@ -12,6 +12,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 import cv2
 import numpy as np
 
@@ -37,9 +38,7 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     Raises:
         ArtError: npm, node or rsvg-convert is missing or failed.
     """
-    for tool in ("npm", "node", "rsvg-convert"):
-        if shutil.which(tool) is None:
-            raise ArtError(f"{tool} is not installed; install it, or train without card art")
+    require("npm", "node", "rsvg-convert")
     work, svg, png = cache / "npm", cache / "svg", cache / "art"
     work.mkdir(parents=True, exist_ok=True)
     wanted = {name: version for name, (version, _) in PACKAGES.items()} | _TOOLS
@@ -56,6 +55,17 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda job: draw_svg(*job), jobs))
     return sorted(p for p in png.iterdir() if p.is_dir())
+
+
+def require(*tools: str) -> None:
+    """Check that programs are installed.
+
+    Raises:
+        ArtError: one is not.
+    """
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        raise ArtError(f"{' and '.join(missing)} must be installed first (Debian: npm, librsvg2-bin)")
 
 
 def run_tool(command: list[str], folder: Path) -> None:
@@ -96,6 +106,15 @@ def _on_white(picture: Image) -> Image:
     return np.asarray(picture[box][..., :3] * share + 255 * (1 - share), np.uint8)
 
 
+@click.command()
+def command() -> None:
+    """Fetch free card art to train on."""
+    try:
+        for folder in fetch():
+            click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
+    except (ArtError, OSError, subprocess.SubprocessError) as error:
+        raise click.ClickException(str(error)) from error
+
+
 if __name__ == "__main__":
-    for folder in fetch():
-        print(folder.name, len(list(folder.glob("*.png"))))  # noqa: T201
+    command()

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from models.training.net import CHANNELS, STRIDE, IndexNet, parameters
+from models.training.samples import PACKAGE, PHOTOGRAPHS, RUN
 from vision.cards import RANKS, SUITS
 
 OPSET = 17
@@ -65,7 +66,7 @@ def export(checkpoint: Path, folder: Path) -> Path:
             "command": "python -m models.training.train --data DATA",
             "crops": state["done"],
             "torch": torch.__version__,
-            "photographs": ["bidly_cards", "rrrrhys_cards", "edje_tf_cards (train)"],
+            "photographs": state.get("photographs", list(PHOTOGRAPHS)),
         },
     }
     path.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
@@ -77,15 +78,19 @@ def export(checkpoint: Path, folder: Path) -> Path:
     "--run",
     "folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=Path(__file__).parent / "runs" / "reader",
+    default=RUN,
+    help="Folder of the checkpoint.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=Path(__file__).parent.parent,
+    default=PACKAGE,
+    help="Folder of the exported model; by default the packaged one is replaced.",
 )
 def command(folder: Path, out: Path) -> None:
     """Export the checkpoint of a run to ONNX."""
+    if not (folder / "checkpoint.pt").exists():
+        raise click.UsageError(f"{folder} holds no checkpoint; train first.")
     click.echo(export(folder / "checkpoint.pt", out))
 
 

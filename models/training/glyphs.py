@@ -66,6 +66,10 @@ _SUIT_CHARACTERS = dict(zip(SUITS, "♣♦♥♠", strict=True))
 _UNASSIGNED = "\U000f1234"  # what a font draws for a character that it lacks
 
 
+class FontsError(RuntimeError):
+    """There is no font to draw ranks with."""
+
+
 def font_files() -> tuple[Path, ...]:
     """Return the installed fonts whose terms are listed in `FONTS`, sorted so that a seed means the same everywhere."""
     found = (path for path in FONT_ROOT.rglob("*.?tf") if path.name.startswith(tuple(FONTS)))
@@ -89,12 +93,21 @@ def _cut(ink: NDArray[np.uint8]) -> Mask | None:
 
 @lru_cache(maxsize=1)
 def rank_fonts() -> tuple[Path, ...]:
-    """Return the fonts that draw every rank differently (a font without letters draws boxes)."""
+    """Return the fonts that draw every rank differently (a font without letters draws boxes).
+
+    Raises:
+        FontsError: there is none.
+    """
     fonts = []
     for font in font_files():
         masks = [text_mask(text, font) for text in ("A", "Q", "K", "8", "6", "10")]
         if all(m is not None for m in masks) and len({m.tobytes() for m in masks if m is not None}) == 6:
             fonts.append(font)
+    if not fonts:
+        raise FontsError(
+            f"None of the fonts that training draws with is in {FONT_ROOT}; "
+            "install some (Debian: fonts-dejavu-core fonts-liberation)"
+        )
     return tuple(fonts)
 
 

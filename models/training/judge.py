@@ -227,16 +227,20 @@ def enrol_deck(task: Spread) -> DeckProfile | str:
 
 @dataclass(frozen=True)
 class Photograph:
-    """A labelled photograph to read, its scale unknown."""
+    """A labelled photograph to read, its scale unknown; as it is, or without its colour."""
 
     model: Path
     file: Path
     labels: tuple[str, ...]
+    colourless: bool = False
 
 
 def read_photograph(task: Photograph) -> Outcome:
     """Read a photograph; without places in the labels, a name is right if such a card is in the picture."""
     picture, reader = load_picture(task.file), _reader(task.model)
+    if task.colourless:
+        grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        picture = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
     fit = colour(picture).ok
     cards = [read_card(c.named, c.corners, reader, fit=fit) for c in read_loose(picture, reader)]
     score = Score(tables=1)

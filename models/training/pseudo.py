@@ -17,14 +17,18 @@ import click
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import track
 
-from models.training.samples import SIZE_PX, Sample, store_real_crops
+from models.training.samples import RUN, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.arrays import Image
 from vision.cards import CARDS, RANKS, SUITS
 from vision.decode import fuse
-from vision.reader import CardReader, Indices
+from vision.reader import CardReader, Indices, default_model
+
+BOXED = "edje_tf_cards"
+"""The data set to cut from: it has whole-card boxes."""
 
 Box = tuple[float, float, float, float]
 _SCALES_PX_PER_MM = (2.1, 1.7)
@@ -173,6 +177,20 @@ def _cut(
     return np.clip(light, 0, 255).astype(np.uint8), moved[near]
 
 
+def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> str:
+    """Cut labelled crops of the photographs into a run's folder; return a line that counts them."""
+    rng, reader = random.Random(seed), CardReader(model)
+    samples: list[Sample] = []
+    boxes = indices = 0
+    for photo in track(photographs(data / BOXED), "photographs", console=Console(stderr=True)):
+        corners = label(photo, reader)
+        boxes += len(photo.cards)
+        indices += int((corners[:, 7] > 0).sum())
+        samples += crops(photo, corners, rng)
+    path = store_real_crops(samples, folder)
+    return f"{boxes} cards, {indices} indices found, {len(samples)} crops in {path}"
+
+
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True)
 @click.option(
@@ -182,21 +200,14 @@ def _cut(
     "--run",
     "folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=Path(__file__).parent / "runs" / "reader",
+    default=RUN,
 )
 @click.option("--seed", default=5, show_default=True)
 def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
     """Cut labelled crops from the real training photographs."""
-    rng, reader = random.Random(seed), CardReader(model)
-    samples: list[Sample] = []
-    boxes = indices = 0
-    for photo in track(photographs(data / "edje_tf_cards"), "photographs"):
-        corners = label(photo, reader)
-        boxes += len(photo.cards)
-        indices += int((corners[:, 7] > 0).sum())
-        samples += crops(photo, corners, rng)
-    path = store_real_crops(samples, folder)
-    click.echo(f"{boxes} cards, {indices} indices found, {len(samples)} crops in {path}")
+    if not (data / BOXED / "boxes.csv").exists():
+        raise click.UsageError(f"{data} has no {BOXED} with its boxes.csv.")
+    click.echo(label_photographs(data, model or default_model(), folder, seed))
 
 
 if __name__ == "__main__":

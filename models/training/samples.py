@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from vision.arrays import Image
 
 SIZE_PX = 160
+PACKAGE = Path(__file__).parents[1]
+"""The folder of the packaged model."""
+RUN = Path(__file__).parent / "runs" / "reader"
+"""The folder of the run that makes it."""
+PHOTOGRAPHS = ("bidly_cards", "rrrrhys_cards", "edje_tf_cards")
+"""The sets of photographs whose `train` pictures are trained on."""
 REAL_FILE = "real_crops.npz"
 Sample = tuple[Image, NDArray[np.float32]]
 

@@ -25,7 +25,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from models.training.loss import loss, targets
 from models.training.net import IndexNet
-from models.training.samples import SIZE_PX, Sample, real_crops, turned
+from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, real_crops, turned
 from models.training.scene import SceneMaker
 
 BATCH = 32
@@ -80,6 +80,7 @@ class Trainer:
         torch.manual_seed(job.seed)
         self.job = job
         self.done = 0
+        self.photographs = [n for n in PHOTOGRAPHS if job.data and (job.data / n / "manifest.csv").exists()]
         self.net = IndexNet().to(memory_format=torch.channels_last)
         self.average = IndexNet().eval()
         self.average.load_state_dict(self.net.state_dict())
@@ -103,6 +104,7 @@ class Trainer:
             "average": self.average.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "done": self.done,
+            "photographs": self.photographs,
         }
         torch.save(state, self.checkpoint.with_suffix(".new"))
         self.checkpoint.with_suffix(".new").replace(self.checkpoint)
@@ -193,18 +195,21 @@ def run(job: Job) -> Path:
     return trainer.checkpoint
 
 
+def default_makers() -> int:
+    """Return how many scene processes leave a core for the training itself."""
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of real photographs.")
 @click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all.")
 @click.option("--seed", default=1, show_default=True)
-@click.option(
-    "--makers", default=max(1, (os.cpu_count() or 2) - 1), show_default=True, help="Scene processes."
-)
+@click.option("--makers", default=default_makers(), show_default=True, help="Scene processes.")
 @click.option(
     "--run",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(__file__).parent / "runs" / "reader",
+    default=RUN,
     help="Folder of the checkpoint; training goes on from the one found there.",
 )
 def command(data: Path | None, crops: int, seed: int, makers: int, folder: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ import click
 import cv2
 import numpy as np
 
-from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, run_tool
+from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, require, run_tool
 from vision.arrays import Image
 from vision.cards import CARDS
 
@@ -62,9 +61,15 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     Raises:
         ArtError: a tool is missing or failed.
     """
+    require("npm", "rsvg-convert", "apt-get", "dpkg")
     work = cache / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
     return [*_npm_decks(work), *_gnome_decks(work)]
+
+
+def missing(names: tuple[str, ...] = (*ORDINARY, *ODD)) -> list[str]:
+    """Return the decks whose pictures are not there yet."""
+    return [name for name in names if not all((FOLDER / name / f"{code}.png").exists() for code in CARDS)]
 
 
 def _npm_decks(work: Path) -> Iterator[Path]:
@@ -123,13 +128,10 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
 @click.command()
 def command() -> None:
     """Fetch the decks to judge by."""
-    for tool in ("npm", "rsvg-convert", "apt-get", "dpkg"):
-        if shutil.which(tool) is None:
-            raise click.UsageError(f"{tool} is not installed.")
     try:
         for folder in fetch():
             click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
-    except (ArtError, subprocess.SubprocessError) as error:
+    except (ArtError, OSError, subprocess.SubprocessError) as error:
         raise click.ClickException(str(error)) from error
 
 

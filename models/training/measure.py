@@ -1,0 +1,201 @@
+"""Everything the report says, measured: tables, photographs, enrolment, scale, time.
+
+Rendered tables are of decks that were neither trained on nor calibrated on. Photographs are those marked
+`evaluate`. Time is taken last, on the process's own, and the machine is named with it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import onnxruntime
+
+from models.training.calibrate import VALIDATION
+from models.training.judge import (
+    Outcome,
+    Photograph,
+    Spread,
+    Tables,
+    enrol_deck,
+    on_all_cores,
+    read_photograph,
+    read_tables,
+    total,
+)
+from models.training.unseen import FOLDER, ODD, ORDINARY
+from vision.decks import DrawnDeck
+from vision.evaluation import Condition, grid, labelled_photographs, summary
+from vision.layout import TableLayout
+from vision.peer import Compared, compare
+from vision.reader import CardReader, DeckProfile
+from vision.reading import read
+from vision.render import Conditions, deal, render_table
+
+JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
+ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
+SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
+_TIMED = 9  # readings, of which the median is given
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything measured in one run.
+
+    Attributes:
+        manifest: the model's.
+        bytes: the model file's size.
+        machine, day: where and when.
+        minutes: how long it took.
+        tables: tables per deck and condition.
+        conditions: the grid.
+        ordinary, odd: by deck and condition, without enrolment.
+        enrolled: likewise with it, the decks of both.
+        refused: decks whose enrolment was refused, and why.
+        scales: by px/mm, the ordinary decks.
+        photographs, colourless: by set, as they are and without colour.
+        ms: by threads, median milliseconds per stage of a full-size frame.
+        peer: another network's time beside ours, if one was given.
+    """
+
+    manifest: dict[str, Any]
+    bytes: int
+    machine: str
+    day: str
+    minutes: float
+    tables: int
+    conditions: tuple[Condition, ...]
+    ordinary: dict[tuple[str, str], Outcome]
+    odd: dict[tuple[str, str], Outcome]
+    enrolled: dict[tuple[str, str], Outcome]
+    refused: dict[str, str]
+    scales: dict[float, Outcome]
+    photographs: dict[str, Outcome]
+    colourless: dict[str, Outcome]
+    ms: dict[int, dict[str, float]]
+    peer: Compared | None
+
+    def over(
+        self, part: dict[tuple[str, str], Outcome], decks: Iterable[str] | None = None, sets: str = "ordinary"
+    ) -> Outcome:
+        """Add up some decks (all unless named) over the conditions of a set; "" for all of them."""
+        wanted = {c.name for c in self.conditions if sets in ("", c.sets)}
+        names = None if decks is None else set(decks)
+        return total(o for (d, c), o in part.items() if c in wanted and (names is None or d in names))
+
+    def named(self, part: dict[tuple[str, str], Outcome], condition: str) -> Outcome:
+        """Add up all decks under one condition."""
+        return total(o for (_, c), o in part.items() if c == condition)
+
+
+def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path | None) -> Measured:
+    """Measure everything; `data` is the folder of photographs, `peer` the graph of another network."""
+    began = time.monotonic()
+    conditions, layout = grid(), TableLayout.load()
+    evening = conditions[0]
+    decks = (*JUDGING, *ODD_JUDGING)
+    learnt = on_all_cores(
+        enrol_deck, [Spread(model, FOLDER / name, evening, seed) for name in decks], "decks enrolled"
+    )
+    profiles = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, DeckProfile)}
+    refused = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, str)}
+    keys = [(name, c) for name in decks for c in conditions]
+    tasks = [Tables(model, FOLDER / name, c, tables, seed, profiles.get(name)) for name, c in keys]
+    finer = [(scale, name) for scale in SCALES_PX_PER_MM for name in JUDGING]
+    tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), tables, seed) for scale, name in finer]
+    read_twice = on_all_cores(read_tables, tasks, "decks and conditions")
+    found = {(name, c.name): both for (name, c), both in zip(keys, read_twice, strict=False)}
+    scales: dict[float, Outcome] = {}
+    for (scale, _), (plain, _) in zip(finer, read_twice[len(keys) :], strict=True):
+        scales[scale] = scales.get(scale, Outcome()) + plain
+    photographs, colourless = _photographs(model, data) if data else ({}, {})
+    machine = describe_machine()
+    return Measured(
+        manifest=json.loads(model.with_suffix(".json").read_text()),
+        bytes=model.stat().st_size,
+        machine=machine,
+        day=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        tables=tables,
+        conditions=conditions,
+        ordinary={key: plain for key, (plain, _) in found.items() if key[0] in JUDGING},
+        odd={key: plain for key, (plain, _) in found.items() if key[0] in ODD_JUDGING},
+        enrolled={key: learnt for key, (_, learnt) in found.items() if key[0] in profiles},
+        refused=refused,
+        scales=scales,
+        photographs=photographs,
+        colourless=colourless,
+        ms={threads: time_stages(model, threads) for threads in (2, 1)},
+        peer=time_beside(model, peer) if peer else None,
+        minutes=(time.monotonic() - began) / 60,
+    )
+
+
+def at_scale(px_per_mm: float, layout: TableLayout) -> Condition:
+    """Return an ordinary evening seen by a camera that gives so many pixels per millimetre of felt."""
+    return Condition(f"{px_per_mm} px/mm", "scales", Conditions(), px_per_mm / layout.camera.px_per_mm)
+
+
+def _photographs(model: Path, data: Path) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+    sets = [
+        (manifest.parent.name, Photograph(model, file, tuple(labels)))
+        for manifest in sorted(data.glob("*/manifest.csv"))
+        for file, labels in labelled_photographs(manifest.parent)
+    ]
+    tasks = [photo for _, photo in sets]
+    tasks += [replace(photo, colourless=True) for photo in tasks]
+    outcomes = on_all_cores(read_photograph, tasks, "photographs")
+    found: dict[str, Outcome] = {}
+    grey: dict[str, Outcome] = {}
+    for (name, _), outcome, without in zip(sets, outcomes, outcomes[len(sets) :], strict=False):
+        found[name] = found.get(name, Outcome()) + outcome
+        grey[name] = grey.get(name, Outcome()) + without
+    return found, grey
+
+
+def time_stages(model: Path, threads: int) -> dict[str, float]:
+    """Return the median milliseconds of each stage of reading a full-size frame, and of all together."""
+    layout, reader = TableLayout.load(), CardReader(model, threads)
+    frame = _table(layout)
+    usual = cv2.getNumThreads()
+    cv2.setNumThreads(threads)
+    try:
+        read(frame, layout, reader)  # the first reading pays for what is loaded lazily
+        ms: dict[str, list[float]] = {}
+        for _ in range(_TIMED):
+            for stage, value in read(frame, layout, reader).ms.items():
+                ms.setdefault(stage, []).append(value)
+    finally:
+        cv2.setNumThreads(usual)
+    return summary(ms)
+
+
+def time_beside(model: Path, peer: Path) -> Compared:
+    """Time our network on the zones of one table beside the other network."""
+    layout = TableLayout.load()
+    return compare(CardReader(model, threads=2), peer, _table(layout), layout, threads=2)
+
+
+def _table(layout: TableLayout) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    rng = np.random.default_rng(0)
+    return render_table(deal(rng, layout), layout, DrawnDeck(), seed=rng).frame
+
+
+def describe_machine() -> str:
+    """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
+    cpu = platform.processor() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
+    load = os.getloadavg()[0]
+    return (
+        f"{names[0] if names else cpu}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}; "
+        f"Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, OpenCV {cv2.__version__}"
+    )

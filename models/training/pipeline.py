@@ -1,0 +1,99 @@
+"""From nothing to a model with its report: `python -m models.training all --data DATA --crops N`.
+
+The half-trained network labels crops of the real photographs a few times on the way, better each time. A run that
+was stopped goes on from its checkpoint when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from models.training import art, calibrate, unseen
+from models.training.export import export
+from models.training.glyphs import FontsError, rank_fonts
+from models.training.pseudo import BOXED, label_photographs
+from models.training.report import write_report
+from models.training.samples import PACKAGE, RUN
+from models.training.train import BATCH, Job, Trainer, default_makers, run
+
+PAUSES = (0.25, 0.5, 0.75)
+"""Shares of the training after which the photographs are labelled anew."""
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of real photographs; without it training goes on drawn cards alone.",
+)
+@click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--makers", default=default_makers(), show_default=True, help="Scene processes.")
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=RUN,
+    help="Folder of the checkpoint; training goes on from the one found there.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=PACKAGE,
+    help="Folder of the exported model; by default the packaged one is replaced.",
+)
+@click.option("--tables", default=2, show_default=True, help="Tables per deck and condition in the report.")
+def command(
+    data: Path | None, crops: int, seed: int, makers: int, folder: Path, out: Path, tables: int
+) -> None:
+    """Make the data, train, export, calibrate and report."""
+    decks = fetch_decks()
+    try:
+        rank_fonts()
+    except FontsError as error:
+        raise click.ClickException(str(error)) from error
+    checkpoint = train(Job(folder, data, crops, seed, makers))
+    click.echo(f"Trained: {checkpoint}")
+    model = export(checkpoint, out)
+    click.echo(f"Exported: {model}")
+    if not decks:
+        click.echo("Neither calibrated nor judged: there are no decks that were not trained on.", err=True)
+        return
+    worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
+    click.echo(f"Calibrated: sure from {worth.sure_margin:.2f} nats on")
+    click.echo(f"Report: {write_report(model, data, tables)}")
+
+
+def fetch_decks() -> bool:
+    """Fetch what is not there yet: art to train on, decks to judge by; return whether there are any of these."""
+    if not list(art.CACHE.glob("art/*/As.png")):
+        try:
+            click.echo("Fetching card art …")
+            art.fetch()
+        except (art.ArtError, OSError, subprocess.SubprocessError) as error:
+            click.echo(f"Training goes on without card art: {error}", err=True)
+    if not unseen.missing():
+        return True
+    try:
+        click.echo("Fetching decks to judge by …")
+        unseen.fetch()
+    except (art.ArtError, OSError, subprocess.SubprocessError) as error:
+        click.echo(f"There are no decks to judge by: {error}", err=True)
+    return not unseen.missing()
+
+
+def train(job: Job) -> Path:
+    """Train, labelling the real photographs anew at each of the pauses."""
+    if job.data is None or not (job.data / BOXED / "boxes.csv").exists():
+        return run(job)
+    for share in PAUSES:
+        until = int(share * job.crops)
+        if Trainer(job).done >= until + BATCH:  # passed in an earlier run
+            continue
+        checkpoint = run(replace(job, until=until))
+        click.echo(label_photographs(job.data, export(checkpoint, job.folder), job.folder))
+    return run(job)

@@ -1,0 +1,419 @@
+"""Measures the reader and writes it down: `python -m models.training report --data DATA`.
+
+`docs/reader-report.md` with its pictures, and the figures of the model card between its two marks. Every figure is
+computed in that run; only the aims are given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from models.training import plots
+from models.training.calibrate import BUDGET, VALIDATION
+from models.training.judge import SPREADS, Judged, Outcome, total
+from models.training.measure import JUDGING, ODD_JUDGING, Measured, measure
+from models.training.samples import PACKAGE
+from models.training.unseen import missing
+from vision.errors import VisionError
+from vision.evaluation import Score, wilson
+from vision.reader import CardReader, default_model
+
+DOCS = PACKAGE.parent / "docs"
+CARD = PACKAGE / "MODEL_CARD.md"
+MARKS = ("<!-- figures: written by models.training report -->", "<!-- end of figures -->")
+_SEEN = {"bidly_deals": "deck seen in training", "edje_tf_cards": "deck seen in training"}
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the reader is meant to reach, what it reached, and whether that is it (None: not measured)."""
+
+    what: str
+    aim: str
+    figure: str
+    met: bool | None
+
+
+def aims(m: Measured) -> list[Aim]:
+    """Hold the figures against the product's aims."""
+    found: list[Aim] = []
+    for name, least in (("bidly_deals", 0.98), ("foltysm_single", 1.0), ("edje_tf_cards", 1.0)):
+        if name in m.photographs:
+            s = m.photographs[name].score
+            wanted = "all" if least == 1 else f"≥ {100 * least:.0f} %"
+            ok = s.right >= least * s.cards and not s.wrong and s.sure >= 0.95 * s.cards
+            found.append(
+                Aim(
+                    f"photographs {name}",
+                    f"{wanted} of the labelled cards, none surely wrong, ≥ 95 % sure",
+                    f"{s.right} of {s.cards}, {s.wrong} surely wrong, {_share(s.sure, s.cards)} sure",
+                    ok,
+                )
+            )
+    if m.colourless:
+        sure = sum(o.score.sure + o.score.wrong for o in m.colourless.values())
+        found.append(
+            Aim("the same photographs without colour", "no suit sure", f"{sure} cards sure", sure == 0)
+        )
+    s = m.over(m.ordinary).score
+    found.append(
+        Aim(
+            "ordinary decks: tables",
+            "≥ 95 % wholly right",
+            _interval(s.whole, s.tables),
+            s.whole >= 0.95 * s.tables,
+        )
+    )
+    found.append(
+        Aim(
+            "ordinary decks: coverage",
+            "≥ 98 % sure and right",
+            _interval(s.sure, s.cards),
+            s.sure >= 0.98 * s.cards,
+        )
+    )
+    found.append(Aim("ordinary decks: silent errors", "≤ 1 in 20,000", _silent(s), _few(s, BUDGET)))
+    e = m.over(m.enrolled, JUDGING).score
+    found.append(
+        Aim(
+            "ordinary decks, enrolled: tables",
+            "≥ 99 % wholly right",
+            _interval(e.whole, e.tables),
+            e.whole >= 0.99 * e.tables,
+        )
+    )
+    found.append(
+        Aim(
+            "ordinary decks, enrolled: coverage",
+            "≥ 99.8 % sure and right",
+            _interval(e.sure, e.cards),
+            e.sure >= 0.998 * e.cards,
+        )
+    )
+    found.append(Aim("ordinary decks, enrolled: silent errors", "none in 100,000", _silent(e), _few(e, 1e-5)))
+    two, one = m.ms[2], m.ms[1]
+    found.append(
+        Aim("network, 12 zones, two threads", "≤ 60 ms", f"{two['network']:.0f} ms", two["network"] <= 60)
+    )
+    if m.peer:
+        found.append(
+            Aim(f"its share of {m.peer.peer}", "≤ 1/3", f"{m.peer.share:.2f}", m.peer.share <= 1 / 3)
+        )
+    else:
+        found.append(Aim("its share of YOLO11n at 1280 px", "≤ 1/3", "not measured in this run", None))
+    found.append(
+        Aim("frame to 52 cards, two threads", "≤ 150 ms", f"{two['total']:.0f} ms", two["total"] <= 150)
+    )
+    found.append(
+        Aim("frame to 52 cards, one thread", "≤ 300 ms", f"{one['total']:.0f} ms", one["total"] <= 300)
+    )
+    found.append(Aim("model file", "≤ 5 MB", f"{m.bytes / 1e6:.2f} MB", m.bytes <= 5e6))
+    return found
+
+
+def _few(score: Score, budget: float) -> bool | None:
+    """Tell whether silent errors are within a budget; None where too few cards were read to say so."""
+    low, high = wilson(score.wrong, score.cards)
+    return True if high <= budget else False if low > budget or score.wrong > 1 else None
+
+
+def _silent(score: Score) -> str:
+    high = wilson(score.wrong, score.cards)[1]
+    return f"{score.wrong} in {score.cards:,} (≤ 1 in {1 / high:,.0f} at 95 %)"
+
+
+def _share(hits: int, of: int) -> str:
+    return f"{100 * hits / of:.2f} %" if of else "–"
+
+
+def _interval(hits: int, of: int) -> str:
+    low, high = wilson(hits, of)
+    return f"{_share(hits, of)} ({100 * low:.1f}–{100 * high:.1f})"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+_HEAD = (
+    "cards",
+    "named rightly",
+    "sure and right",
+    "surely wrong",
+    "named where none lay",
+    "tables wholly right",
+    "pictures unfit",
+)
+
+
+def _row(o: Outcome) -> tuple[str, ...]:
+    s = o.score
+    return (
+        f"{s.cards:,}",
+        _interval(s.right, s.cards),
+        _interval(s.sure, s.cards),
+        str(s.wrong),
+        str(sum(not c.laid for c in o.cards)),
+        f"{s.whole} of {s.tables}",
+        str(o.unfit),
+    )
+
+
+def _aims_table(m: Measured) -> str:
+    words = {True: "yes", False: "**no**", None: "cannot be said"}
+    return _table(("", "aim", "measured", "met"), [(a.what, a.aim, a.figure, words[a.met]) for a in aims(m)])
+
+
+def _origin(m: Measured) -> str:
+    trained = m.manifest["trained"]
+    return (
+        f"Model `{m.manifest['sha256'][:12]}`, {m.manifest['parameters']:,} parameters, {m.bytes:,} bytes, "
+        f"trained on {trained['crops']:,} crops. Measured on {m.day} in {m.minutes:.0f} minutes on {m.machine}. "
+        f"Tables of 52 cards per deck and condition: {m.tables}. Intervals are Wilson's, 95 %."
+    )
+
+
+def _confusions(cards: Sequence[Judged]) -> str:
+    often = Counter((c.laid, c.named) for c in cards if c.named and c.laid and not c.right)
+    if not often:
+        return "No card was named wrongly."
+    some = ", ".join(f"{laid} as {named} ({n})" for (laid, named), n in often.most_common(12))
+    return f"Most often: {some}."
+
+
+def write(m: Measured, worth_margin: float, docs: Path) -> Path:
+    """Write the report and its pictures; return the report's path."""
+    pictures = docs / "reader-report"
+    pictures.mkdir(parents=True, exist_ok=True)
+    names = [c.name + ("" if c.sets == "ordinary" else " (limit)") for c in m.conditions]
+    plain = [m.named(m.ordinary, c.name) for c in m.conditions]
+    ordinary_learnt = {k: v for k, v in m.enrolled.items() if k[0] in JUDGING}
+    learnt = [m.named(ordinary_learnt, c.name) for c in m.conditions]
+    fit = [c for c in m.over(m.ordinary, sets="").cards if c.fit]
+    fit_odd = [c for c in m.over(m.odd, sets="").cards if c.fit]
+    photographed = [c for o in m.photographs.values() for c in o.cards if c.fit]
+    parts = [("ordinary decks, rendered", fit)] + ([("photographs", photographed)] if photographed else [])
+    plots.conditions(pictures / "conditions.png", names, plain, learnt)
+    plots.margins(pictures / "margins.png", fit, worth_margin)
+    plots.reliability(pictures / "reliability.png", parts)
+    plots.confusion(pictures / "confusion.png", fit + fit_odd)
+    plots.scales(pictures / "scales.png", list(m.scales.items()))
+    sections = [
+        "# How well the cards are read",
+        "Written by `python -m models.training report`; every figure was computed in that run. Rendered tables are "
+        "not photographs: no lens, no hands, cards that lie flat. Nothing here was measured on a Raspberry Pi or "
+        "with a real camera above a felt (UNTESTED).",
+        _origin(m),
+        "## Against the aims",
+        _aims_table(m),
+        "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and right* is "
+        "the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
+        "## Over the conditions, ordinary decks that were not trained on",
+        f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
+        f"{', '.join(VALIDATION)}).",
+        _table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, plain, strict=True)]),
+        "![by condition](reader-report/conditions.png)",
+        "The same tables with the deck enrolled:",
+        _table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, learnt, strict=True)]),
+        "## By deck, ordinary conditions",
+        _table(
+            (
+                "deck",
+                *_HEAD[:6],
+                "enrolled: named rightly",
+                "enrolled: sure and right",
+                "enrolled: surely wrong",
+            ),
+            [_deck_row(m, m.ordinary, name) for name in JUDGING],
+        ),
+        "## Odd decks: unusual colours, sizes or places of the indices",
+        _table(
+            (
+                "deck",
+                *_HEAD[:6],
+                "enrolled: named rightly",
+                "enrolled: sure and right",
+                "enrolled: surely wrong",
+            ),
+            [_deck_row(m, m.odd, name) for name in ODD_JUDGING],
+        ),
+        f"Enrolment sees {SPREADS[0]} rendered pictures of the spread ({SPREADS[-1]} where it refused at first). "
+        + _refusals(m),
+        "## Photographs marked `evaluate`, loose: scale, place and number unknown",
+        _photographs(m),
+        "## Scale",
+        _table(("px per mm", *_HEAD), [(f"{scale:g}", *_row(o)) for scale, o in m.scales.items()]),
+        "Where the picture is unfit, the reader says so and no card is sure.",
+        "![scale](reader-report/scales.png)",
+        "## What a margin and a confidence are worth",
+        f"A card is sure from a margin of {worth_margin:.2f} nats on. Pictures fit to be read, all conditions, "
+        "ordinary decks, not enrolled:",
+        "![margins](reader-report/margins.png)",
+        *[_classes(label, cards) for label, cards in parts],
+        "![reliability](reader-report/reliability.png)",
+        "## What is taken for what",
+        "Ordinary and odd decks, all conditions, fit pictures, not enrolled.",
+        "![confusion](reader-report/confusion.png)",
+        "Ordinary decks. " + _confusions(fit),
+        "Odd decks. " + _confusions(fit_odd),
+        "## Time",
+        _times(m),
+    ]
+    report = docs / "reader-report.md"
+    report.write_text("\n\n".join(sections) + "\n")
+    return report
+
+
+def _deck_row(m: Measured, part: dict[tuple[str, str], Outcome], name: str) -> tuple[str, ...]:
+    first = (name, *_row(m.over(part, [name]))[:6])
+    if name in m.refused:
+        return (*first, "refused", "", "")
+    s = m.over(m.enrolled, [name]).score
+    return (*first, _interval(s.right, s.cards), _interval(s.sure, s.cards), str(s.wrong))
+
+
+def _refusals(m: Measured) -> str:
+    if not m.refused:
+        return "No enrolment was refused."
+    return "Refused: " + " ".join(f"{name}: “{why}”" for name, why in m.refused.items())
+
+
+def _photographs(m: Measured) -> str:
+    if not m.photographs:
+        return "No folder of photographs was given in this run."
+    rows = []
+    for name, o in m.photographs.items():
+        s, grey = o.score, m.colourless[name].score
+        note = _SEEN.get(name, "deck not trained on")
+        whole = f"{s.whole}/{s.tables}"
+        rows.append(
+            (
+                name,
+                note,
+                s.cards,
+                _interval(s.right, s.cards),
+                _interval(s.sure, s.cards),
+                s.wrong,
+                whole,
+                grey.sure + grey.wrong,
+            )
+        )
+    head = (
+        "set",
+        "",
+        "cards labelled",
+        "named rightly",
+        "sure and right",
+        "surely wrong",
+        "pictures wholly right",
+        "sure without colour",
+    )
+    o = total(m.photographs.values())
+    wrong = sorted({c.named for c in o.cards if c.sure and not c.right})
+    note = (
+        "The deck of bidly_deals is in the training photographs (bidly_cards), and edje_tf_cards' test pictures show "
+        "the deck of its training pictures. In bidly_deals some half-hidden cards have no label; naming one counts "
+        "as wrong."
+    )
+    return (
+        _table(head, rows)
+        + "\n\n"
+        + note
+        + (f" Surely named without a label: {' '.join(wrong)}." if wrong else "")
+    )
+
+
+def _classes(label: str, cards: Sequence[Judged]) -> str:
+    rows = [(f"{mean:.4f}", f"{of:,}", _interval(right, of)) for mean, right, of in plots.classes(cards)]
+    return _table((f"confidence stated ({label})", "names", "of them right"), rows)
+
+
+def _times(m: Measured) -> str:
+    stages = list(m.ms[2])
+    rows = [
+        [f"{threads} thread{'s' * (threads > 1)}", *[f"{ms[s]:.1f}" for s in stages]]
+        for threads, ms in m.ms.items()
+    ]
+    text = (
+        "Median milliseconds from a decoded full-size frame to 52 cards, on the machine and under the load named "
+        "above.\n\n" + _table(("", *stages), rows)
+    )
+    if m.peer is None:
+        return text + "\n\nNo other network was timed beside it in this run (`--yolo FILE`)."
+    return (
+        text + f"\n\nIn turn, two threads: our network over 12 zones {m.peer.ours_ms:.1f} ms, one pass of "
+        f"{m.peer.peer} {m.peer.peer_ms:.1f} ms; ours takes {m.peer.share:.2f} of its time. The other network's graph "
+        "has random weights: only its time counts."
+    )
+
+
+def update_card(m: Measured, card: Path) -> None:
+    """Put the figures into the model card, between its two marks."""
+    if not card.exists():
+        return
+    before, mark, rest = card.read_text().partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if mark and end:
+        figures = f"\n\n{_origin(m)}\n\n{_aims_table(m)}\n\n"
+        card.write_text(before + mark + figures + end + after)
+
+
+def write_report(
+    model: Path, data: Path | None, tables: int, seed: int = 0, peer: Path | None = None, docs: Path = DOCS
+) -> Path:
+    """Measure and write the report; for the packaged model the card too. Return the report's path."""
+    measured = measure(model, data, tables, seed, peer)
+    path = write(measured, CardReader(model).calibration.sure_margin, docs)
+    if docs == DOCS:
+        update_card(measured, CARD)
+    return path
+
+
+@click.command()
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="ONNX model; without it the packaged one.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of labelled photographs; only those marked `evaluate` are read.",
+)
+@click.option(
+    "--tables", default=2, show_default=True, type=click.IntRange(1), help="Tables per deck and condition."
+)
+@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--yolo",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="ONNX graph of YOLO11n (yolo_graph.py), timed beside the reader.",
+)
+@click.option(
+    "--out",
+    "docs",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=DOCS,
+    help="Folder for the report; only in docs/ itself the model card is brought up to date too.",
+)
+def command(
+    model: Path | None, data: Path | None, tables: int, seed: int, yolo: Path | None, docs: Path
+) -> None:
+    """Measure everything and write the report."""
+    lacking = missing((*JUDGING, *ODD_JUDGING))
+    if lacking:
+        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    try:
+        click.echo(write_report(model or default_model(), data, tables, seed, yolo, docs))
+    except VisionError as error:
+        raise click.ClickException(str(error)) from error
+
+
+if __name__ == "__main__":
+    command()
