@@ -5,6 +5,7 @@
   const QUIET_LIMIT_MS = 2500; // the server's heart beats every second; two missed beats and the page says so
   const RETRY_MS = 700;
   const HOLD_MS = 900;
+  const SETTLE_MS = 450; // what was replaced takes touches again after this
   const TWICE_MS = 350; // a second touch this soon on the same button is the same touch
 
   const $ = (id) => document.getElementById(id);
@@ -22,19 +23,30 @@
   function show(message) {
     for (const [id, html] of Object.entries(message.parts)) {
       const part = $(id);
-      if (part && shown.get(id) !== html) {
-        part.innerHTML = html;
-        shown.set(id, html);
-      }
+      if (!part || shown.get(id) === html) continue;
+      shown.set(id, html);
+      const fresh = document.createElement("template");
+      fresh.innerHTML = html;
+      if (fresh.innerHTML === part.innerHTML) continue; // as the server rendered it into the page
+      part.replaceChildren(fresh.content);
+      settle(part);
     }
-    body.dataset.mode = message.mode;
-    body.dataset.phase = message.phase;
     document.title = message.title;
-    if (message.hand !== body.dataset.hand) {
+    body.dataset.mode = message.mode;
+    if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
       body.dataset.hand = message.hand;
-      closeDialogs(); // what was being keyed belonged to another hand
+      body.dataset.phase = message.phase;
+      closeDialogs(); // what was being keyed belonged to what was shown before
     }
     markUsed();
+  }
+
+  // A button that has just come under the finger is not pressed by the touch that was meant for the one before it.
+  const settling = new Map();
+  function settle(part) {
+    part.classList.add("fresh");
+    clearTimeout(settling.get(part));
+    settling.set(part, setTimeout(() => part.classList.remove("fresh"), SETTLE_MS));
   }
 
   function heard() {
@@ -208,7 +220,6 @@
   for (const end of ["pointerup", "pointercancel", "pointerleave", "blur"]) addEventListener(end, release);
   document.addEventListener("contextmenu", (event) => { if (event.target.closest("button")) event.preventDefault(); });
 
-  for (const part of document.querySelectorAll("[data-part]")) shown.set(part.id, part.innerHTML);
   markUsed();
   follow();
 })();

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
 from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.served import served
 
 CHROMIUM = Path(os.environ.get("FELTWATCH_CHROMIUM", "/usr/bin/chromium"))
 ARGUMENTS = [
@@ -85,12 +89,13 @@ class Screen:
     """A browser window on the page of a felt, with a table that answers."""
 
     felt: Felt
-    server: PageServer
     page: Page
     came: list[dict[str, Any]]
     """The commands that reached the table."""
     trouble: list[str] = field(default_factory=list)
     """What the browser's console complained of."""
+    process: PageServer | None = None
+    """The server, where it is a process of its own."""
 
     def wait_for(self, selector: str, within: float = 5.0) -> None:
         """Wait until something is there. (A script to wait on would be refused by the page's own policy.)"""
@@ -108,30 +113,38 @@ Show = Callable[..., Screen]
 
 @pytest.fixture
 def show(chromium: Browser, tmp_path: Path) -> Iterator[Show]:
-    """Opens a window on a felt: `show(prepare, size=..., **felt)`, where `prepare` plays the felt to a state."""
-    undo: list[Callable[[], Any]] = []
+    """Opens a window on a felt: `show(prepare, size=..., **felt)`, where `prepare` plays the felt to a state.
+
+    `killable`: the server is `feltwatch ui` as a process of its own.
+    """
+    undo = ExitStack()
 
     def open_window(
-        prepare: Callable[[Felt], object] = lambda felt: None, size: str = "kiosk", **made: Any
+        prepare: Callable[[Felt], object] = lambda felt: None,
+        size: str = "kiosk",
+        killable: bool = False,
+        **made: Any,
     ) -> Screen:
         felt = Felt(tmp_path / "felt", **made)
-        undo.append(felt.journal.close)
+        undo.callback(felt.journal.close)
         prepare(felt)
-        answering = felt.answering()
-        came = answering.__enter__()
-        undo.append(lambda: answering.__exit__(None, None, None))
-        server = PageServer(felt.folder)
-        undo.append(server.kill)
-        server.start()
+        came = undo.enter_context(felt.answering())
+        process = PageServer(felt.folder) if killable else None
+        if process:
+            undo.callback(process.kill)
+            process.start()
+            address = process.address
+        else:
+            app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+            address = f"http://127.0.0.1:{undo.enter_context(served(app))}/"
         width, height = SIZES[size]
         page = chromium.new_page(viewport={"width": width, "height": height}, has_touch=True)
-        undo.append(page.close)
-        screen = Screen(felt, server, page, came)
+        undo.callback(page.close)
+        screen = Screen(felt, page, came, process=process)
         page.on("pageerror", lambda error: screen.trouble.append(str(error)))
         page.on("console", lambda said: screen.trouble.append(said.text) if said.type == "error" else None)
-        page.goto(server.address)
+        page.goto(address)
         return screen
 
-    yield open_window
-    for step in reversed(undo):
-        step()
+    with undo:
+        yield open_window

@@ -62,17 +62,18 @@ def test_what_happens_at_the_table_is_on_the_page_at_once(show: Show) -> None:
 def test_a_page_that_lost_its_server_says_so_within_three_seconds_and_comes_back_by_itself(
     show: Show,
 ) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, killable=True)
     page = screen.page
+    assert screen.process is not None
     page.wait_for_timeout(300)
-    screen.server.kill()
+    screen.process.kill()
     start = time.monotonic()
     page.wait_for_selector("#notlive", state="visible", timeout=3000)
     assert time.monotonic() - start < 3
     page.locator(".strip .go").tap(force=True)
     assert screen.came == [], "nothing is sent from a page that is not live"
     screen.felt.pay()
-    screen.server.start()
+    screen.process.start()
     page.wait_for_selector("#notlive", state="hidden", timeout=8000)
     assert page.inner_text(".amount") == "$25"
     page.locator(".strip .go").tap()
@@ -81,15 +82,16 @@ def test_a_page_that_lost_its_server_says_so_within_three_seconds_and_comes_back
 
 
 def test_a_stream_that_goes_silent_is_noticed_though_it_stays_open(show: Show) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, killable=True)
     page = screen.page
+    assert screen.process is not None
     page.wait_for_timeout(300)
-    assert screen.server.process is not None
-    screen.server.process.send_signal(signal.SIGSTOP)
+    assert screen.process.process is not None
+    screen.process.process.send_signal(signal.SIGSTOP)
     try:
         page.wait_for_selector("#notlive", state="visible", timeout=3000)
     finally:
-        screen.server.process.send_signal(signal.SIGCONT)
+        screen.process.process.send_signal(signal.SIGCONT)
     page.wait_for_selector("#notlive", state="hidden", timeout=8000)
 
 
@@ -132,6 +134,38 @@ def test_a_touch_on_a_candidate_answers_and_settles(show: Show) -> None:
         {"do": "set_card", "seat": 3, "row": "middle", "index": 1, "card": "Td", "hand": 1}
     ]
     assert page.inner_text(".amount") == "$55"
+
+
+def test_a_hasty_second_touch_does_not_answer_the_next_question(show: Show) -> None:
+    def two_unsure(felt: Felt) -> None:
+        felt.to_setting()
+        felt.to_reading()
+        felt.read({(3, "middle", 1): ("Td", "Th", "Jd"), (4, "front", 0): ("Js", "Jc", "Qs")})
+
+    screen = show(two_unsure)
+    page = screen.page
+    box = page.locator(".candidate").first.bounding_box()
+    assert box is not None
+    where = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.touchscreen.tap(*where)
+    page.wait_for_selector(".count", state="detached")  # the second question is here, under the same finger
+    page.touchscreen.tap(*where)
+    page.wait_for_timeout(600)
+    assert len(screen.came) == 1
+    page.touchscreen.tap(*where)
+    screen.wait_for_phase("settled")
+
+
+def test_a_hasty_second_touch_is_not_the_showdown_signal(show: Show) -> None:
+    screen = show(Felt.deal)
+    box = screen.page.locator(".strip .go").bounding_box()
+    assert box is not None
+    where = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    screen.page.touchscreen.tap(*where)
+    screen.wait_for_phase("setting")
+    screen.page.touchscreen.tap(*where)
+    screen.page.wait_for_timeout(600)
+    assert screen.felt.state.phase is Phase.SETTING
 
 
 def test_the_pad_names_any_card_and_shows_which_lie_already(show: Show) -> None:

@@ -1,0 +1,34 @@
+"""The page's server in a thread of the test: quick to start and to end."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flask import Flask
+from waitress.server import create_server
+
+from dealer_ui.services import services
+
+
+@contextmanager
+def served(app: Flask, threads: int = 12) -> Iterator[int]:
+    """Serve the application as `dealer_ui.serve` does, yield the port."""
+    open_things: dict[int, Any] = {}
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    server = create_server(app, sockets=[listening], threads=threads, map=open_things, ident=None)
+    services(app).live.start()
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield port
+    finally:
+        services(app).live.stop()
+        server.task_dispatcher.shutdown()  # the streams end, and their threads with them
+        for one in list(open_things.values()):
+            one.close()
+        thread.join(10)
