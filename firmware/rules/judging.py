@@ -105,7 +105,8 @@ class Judge:
             scale.five(middle_cards),
             scale.five(back_cards),
         )
-        bonuses = self._bonuses_of(front, middle, back)
+        front_bonuses, middle_bonuses, back_bonuses = self._bonuses
+        bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
         if seat.surrenders:
             return JudgedHand(seat.seat, owner, holds_button, True, rows, scale, strengths, bonuses)
         fault = order_foul = None

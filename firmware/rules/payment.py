@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from firmware.rules.profile import Profile
 
+Debt = tuple[str, str, int]
+"""Two players, and what the first has from the second after netting their pair; negative: what the first owes."""
 
-class Cashier:
-    """Pays the debts of one hand, in turn, out of what lies on the table."""
 
-    def __init__(self, stacks: Mapping[str, int | None], profile: Profile) -> None:
-        """`stacks` are what every player had when the hand began; None: not capped."""
-        capped = profile.stakes.cap != "none"
-        self._stacks = {player: stack for player, stack in stacks.items() if capped and stack is not None}
-        self._is_net = profile.stakes.cap == "net"
-        self._won = dict.fromkeys(stacks, 0)
-        self._lost = dict.fromkeys(stacks, 0)
-
-    def pay(self, a: str, b: str, owed: int) -> int:
-        """Pay what `a` has from `b` (negative: what `a` owes) as far as both stacks go; return what is paid."""
-        if owed < 0:
-            return -self.pay(b, a, -owed)
-        won, lost = self._won, self._lost
-        for player, used, freed in ((b, lost, won), (a, won, lost)):
-            if player in self._stacks:
-                room = self._stacks[player] - used[player]
-                owed = min(owed, room + freed[player] if self._is_net else room)
-        won[a] += owed
-        lost[b] += owed
-        return owed
+def pay(debts: Sequence[Debt], stacks: Mapping[str, int | None], profile: Profile) -> list[int]:
+    """Return what is paid of each debt, in turn, as far as both stacks go. A stack of None is not capped."""
+    if profile.stakes.cap == "none":
+        return [owed for _, _, owed in debts]
+    is_net = profile.stakes.cap == "net"
+    # Nobody wins or loses more than all that is owed: that is as good as no cap.
+    everything = sum([abs(owed) for _, _, owed in debts])
+    may_lose = {player: everything if stack is None else stack for player, stack in stacks.items()}
+    may_win = may_lose.copy()
+    payments = []
+    for a, b, owed in debts:
+        winner, payer = (a, b) if owed > 0 else (b, a)
+        paid = min(abs(owed), may_lose[payer], may_win[winner])
+        may_lose[payer] -= paid
+        may_win[winner] -= paid
+        if is_net:  # what was won may be lost again, and what was lost be won back
+            may_lose[winner] += paid
+            may_win[payer] += paid
+        payments.append(paid if owed > 0 else -paid)
+    return payments
 
 
 class Transfer(NamedTuple):

@@ -16,7 +16,7 @@ from firmware.rules.irregularities import Irregularity, find_irregularities, is_
 from firmware.rules.judging import Judge, JudgedHand
 from firmware.rules.lines import Line
 from firmware.rules.order import positions
-from firmware.rules.payment import Cashier, Transfer, chips_plan
+from firmware.rules.payment import Transfer, chips_plan, pay
 from firmware.rules.profile import Profile
 from firmware.rules.scoring import Scorer
 
@@ -161,16 +161,24 @@ def _pairs(
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
     scorer = referee.scorer
-    if scorer.naturals_first:
+    if scorer.naturals_first and any(judged.natural for judged in hands):
         pairs.sort(key=_has_no_natural)
-    cashier = Cashier(hand.stacks, scorer.profile)
-    settled = []
+    scored = []
+    debts = []
     for a, b in pairs:
         lines = scorer.lines(a, b)
         points = sum([line.points for line in lines])
-        owed = points * hand.unit
-        settled.append(Pair(a.seat, b.seat, points, owed, cashier.pay(a.owner, b.owner, owed), tuple(lines)))
-    return tuple(settled)
+        debts.append((a.owner, b.owner, points * hand.unit))
+        scored.append((a.seat, b.seat, points, tuple(lines)))
+    payments = pay(debts, hand.stacks, scorer.profile)
+    return tuple(
+        [
+            Pair(a_seat, b_seat, points, owed, paid, lines)
+            for (a_seat, b_seat, points, lines), (_, _, owed), paid in zip(
+                scored, debts, payments, strict=True
+            )
+        ]
+    )
 
 
 def _has_no_natural(pair: tuple[JudgedHand, JudgedHand]) -> bool:

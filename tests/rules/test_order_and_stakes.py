@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import Hand, HandError, Rows, SeatHand, Transfer, chips_plan, positions
-from firmware.rules.payment import Cashier
+from firmware.rules.payment import pay
 from tests.rules.tables import PLAIN, play, rules
 
 UNIT = "washington-1-unit"
@@ -71,8 +71,7 @@ def test_pairs_with_a_natural_are_paid_first_in_the_same_order_where_the_profile
 
 
 def payments(cap: str, stacks: dict[str, int | None], debts: list[tuple[str, str, int]]) -> list[int]:
-    cashier = Cashier(stacks, rules(UNIT, stakes__cap=cap))
-    return [cashier.pay(*debt) for debt in debts]
+    return pay(debts, stacks, rules(UNIT, stakes__cap=cap))
 
 
 def test_net_lets_a_player_pay_on_with_what_was_won() -> None:
