@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -90,6 +90,29 @@ class FeltView:
     def rectify(self, frame: Image, zone: Zone, px_per_mm: float) -> Image:
         """Cut a zone out upright, as :func:`rectify` does."""
         return rectify(frame, self.homography, zone, px_per_mm, self.lens)
+
+    def smaller(self, frame: Image, px_per_mm: float) -> tuple[Image, FeltView]:
+        """Halve the picture as long as it keeps this many pixels per millimetre; give it and the felt's place in it.
+
+        Halving is by far the fastest way to average a picture.
+        """
+        times = 1
+        while self.px_per_mm >= 2 * times * px_per_mm and min(frame.shape[:2]) >= 2:
+            frame = _averaged(frame, 2)
+            times *= 2
+        height, width = frame.shape[:2]
+        shrink = np.array([[1, 0, (1 - times) / 2], [0, 1, (1 - times) / 2], [0, 0, times]]) / times
+        small = replace(
+            self,
+            homography=shrink @ self.homography,
+            markers=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.markers),
+            others=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.others),
+            error_px=self.error_px / times,
+            px_per_mm=self.px_per_mm / times,
+            size=(width, height),
+            lens=self.lens.for_size(width, height) if self.lens else None,
+        )
+        return frame, small
 
 
 def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> FeltView:

@@ -18,6 +18,7 @@ from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
+from vision.others import KnownCard, Other, find_others
 from vision.reader import CardReader, Indices
 from vision.verdicts import Verdict, judge
 
@@ -29,6 +30,7 @@ NEEDED = ("resolution", "light", "colour")
 
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
+_SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
 _INDEX_MM = (9.0, 36.0)  # heights of a card's index, from small to jumbo
 
 
@@ -63,14 +65,6 @@ class ZoneReading:
 
 
 @dataclass(frozen=True)
-class Other:
-    """Something that is no card of a zone: `what` is back, joker, marker, hand or foreign."""
-
-    what: str
-    corners: Points
-
-
-@dataclass(frozen=True)
 class TableReading:
     """What one frame shows.
 
@@ -78,7 +72,8 @@ class TableReading:
         size: width and height of the frame in pixels.
         markers: ids of the felt markers found.
         zones: one per zone of the layout, in its order.
-        others: what lies outside the zones or is no card.
+        others: cards outside the zones, and what is no card that was read (`vision.others`); a card keeps its own
+            sureness whatever lies beside it.
         verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure.
         ms: milliseconds per stage.
     """
@@ -152,17 +147,22 @@ def read(
     clock.lap("verdicts")
     card_mm = (layout.card.width_mm, layout.card.height_mm)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
-    others: list[Other] = []
+    astray: list[Other] = []
+    known: list[KnownCard] = []
     for named in name(clusters(indices, card_mm), conflicts=True):
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
+        as_read = read_card(named, corners, reader, fit=fit)
+        known.append(KnownCard(named.card, as_read.sure, card.corners))
         home = _zone_of(card.middle, layout)
         if home is None:
-            others.append(Other("foreign", corners))
+            astray.append(Other("foreign", corners))
         else:
             across = float(home.from_felt(card.middle[None])[0, 0])
-            cards[home.place, home.row].append((across, read_card(named, corners, reader, fit=fit)))
+            cards[home.place, home.row].append((across, as_read))
     clock.lap("decode")
+    others = find_others(frame, view, layout, known)
+    clock.lap("others")
     h, w = frame.shape[:2]
     return TableReading(
         size=(w, h),
@@ -173,7 +173,7 @@ def read(
             )
             for z in layout.zones
         ),
-        others=tuple(others),
+        others=(*astray, *others),
         verdicts=verdicts,
         ms=clock.ms,
     )
@@ -245,21 +245,25 @@ class _Laid:
 
     @classmethod
     def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout) -> _Laid:
-        """Work out the card's place from its indices: midway between two opposite ones, else from one."""
+        """Work out the card's place from its indices: between two opposite ones, else from one."""
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
         along = indices.directions[k]
         side, top = index_inset_mm(indices.sizes[k])
-        opposite = [m for m in cluster.members[1:] if indices.directions[m] @ along < 0]
-        if opposite:
+        across, over = width - 2 * side, height - 2 * top
+        middle = None
+        for m in cluster.members[1:]:
             # two places so far apart say how the card is turned far better than the network does
-            step = indices.places[opposite[0]] - indices.places[k]
-            across, over = width - 2 * side, height - 2 * top
-            along = np.array([[across, over], [-over, across]]) @ step
-            along /= np.linalg.norm(along)
-            middle = indices.places[k] + step / 2
+            step = indices.places[m] - indices.places[k]
+            turned = np.array([[across, over], [-over, across]]) @ step
+            turned /= np.linalg.norm(turned) + 1e-9
+            longer = np.linalg.norm(step) / np.hypot(across, over)
+            larger = indices.sizes[m] / indices.sizes[k]
+            if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
+                along, middle = turned, indices.places[k] + step / 2
+                break
         down = np.array([-along[1], along[0]])
-        if not opposite:
+        if middle is None:
             middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
         u, v = along * width / 2, down * height / 2
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))

@@ -239,3 +239,19 @@ def test_a_reduced_picture_keeps_its_places() -> None:
     assert small.shape == (33, 68, 3)
     assert small[10, 20].tolist() == [255, 255, 255]
     assert reduced(picture, 300)[1] == 1
+
+
+def test_a_smaller_picture_shows_the_same_felt(layout: TableLayout) -> None:
+    scene = render_table({}, layout, seed=2)
+    view = find_felt(scene.frame, layout)
+    small, near = view.smaller(scene.frame, 0.5)
+    height, width = scene.frame.shape[:2]
+    assert small.shape == (height // 4, width // 4, 3)
+    assert near.size == (width // 4, height // 4)
+    assert near.px_per_mm == pytest.approx(view.px_per_mm / 4)
+    corners = np.concatenate([zone.corners_mm for zone in layout.zones])
+    assert (near.to_image(corners) + 0.5) * 4 - 0.5 == pytest.approx(view.to_image(corners))
+    zone = layout.zone("B", "front")
+    there, here = (v.rectify(p, zone, 0.5).astype(float) for v, p in ((view, scene.frame), (near, small)))
+    assert np.abs(there - here).mean() < 2
+    assert view.smaller(scene.frame, 2.0)[0] is scene.frame
