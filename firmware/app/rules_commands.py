@@ -46,32 +46,31 @@ def settle_command(file: TextIO, profile: str | None, as_json: bool) -> None:
     except (UnicodeDecodeError, OSError) as error:
         raise click.UsageError(f"{file.name} cannot be read: {error}") from error
     status = count = 0
+    out = sys.stdout  # click.echo looks for the stream anew on every call
     for count, found in enumerate(json_inputs(text), start=1):
+        answer, asked = _settle_one(found, profile, file.name, as_json=as_json)
         if count > 1 and not as_json:
-            click.echo()
-        status = max(status, _settle_one(found, profile, file.name, as_json=as_json))
+            out.write("\n")
+        if answer:
+            out.write(f"{answer}\n")
+        status = max(status, asked)
     if not count:
         raise click.UsageError(f"{file.name} holds no hand")
     sys.exit(status)
 
 
-def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> int:
-    """Print the answer to one input; return the exit status that it asks for."""
+def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> tuple[str, int]:
+    """Return the answer to one input and the exit status that it asks for; say on standard error what is malformed."""
     try:
         if found.error:
             raise HandError("", found.error)
         settlement = settle(*read_hand(found.value, profile))
     except HandError as error:
         click.echo(f"{file}: line {found.line}: {error}", err=True)
-        if as_json:
-            answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
-            click.echo(json.dumps(answer, ensure_ascii=False))
-        return MALFORMED
-    if as_json:
-        click.echo(json.dumps(settlement_json(settlement), ensure_ascii=False))
-    else:
-        click.echo(settlement_text(settlement))
-    return IRREGULAR if settlement.irregularities else 0
+        answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
+        return json.dumps(answer) if as_json else "", MALFORMED
+    text = json.dumps(settlement_json(settlement)) if as_json else settlement_text(settlement)
+    return text, IRREGULAR if settlement.irregularities else 0
 
 
 def _profile(name: str) -> Profile:

@@ -87,7 +87,7 @@ def _profile(data: Json, default: str | None) -> Profile:
         raise HandError("profile", "the hand names no profile; name one in it, or give --profile")
     options = _optional(data, "options", "", dict, "an object of option paths and values", {})
     try:
-        return _load(name, json.dumps(options))
+        return _load(name, json.dumps(options) if options else "{}")
     except UnknownProfileError as error:
         raise HandError("profile", str(error)) from error
     except ProfileError as error:

@@ -80,6 +80,10 @@ class Hand:
     def _check_seat(key: str, seat: SeatHand) -> None:
         if seat.seat not in SEATS:
             raise HandError(f"{key}.seat", f"there is no seat {seat.seat}; seats are 1 to {SEATS[-1]}")
+        if not seat.player.isprintable():
+            raise HandError(
+                f"{key}.player", f"the player at seat {seat.seat} has a name that cannot be printed"
+            )
         if seat.stack is not None and seat.stack < 0:
             raise HandError(
                 f"{key}.stack", f"seat {seat.seat} has a stack of {seat.stack}; it must be 0 or more"

@@ -281,6 +281,7 @@ def test_of_an_irregular_hand_sound_rows_are_shown_and_nothing_is_judged() -> No
         ({"seats__1__stack": -1}, "seats[1].stack", "must be 0 or more"),
         ({"seats__1__stack": 10.5}, "seats[1].stack", "whole cents"),
         ({"seats__1__player": 7}, "seats[1].player", "the player's name"),
+        ({"seats__1__player": "\x1b[2J"}, "seats[1].player", "cannot be printed"),
         ({"seats__1__declares": 1}, "seats[1].declares", "true or false"),
         ({"seats__1__declare": True}, "seats[1].declare", "is unknown; did you mean declares"),
         ({"buton": 2}, "buton", "is unknown; did you mean button"),

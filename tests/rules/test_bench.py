@@ -1,0 +1,39 @@
+"""`feltwatch bench rules` measures what it says, beside the peers that are installed."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+
+from click.testing import CliRunner
+
+from firmware.app.main import main
+from firmware.app.rules_bench import PEERS, best_of
+
+
+def test_the_bench_gives_a_figure_for_every_task_and_ratios_beside_it() -> None:
+    result = CliRunner().invoke(main, ["bench", "rules", "--rounds", "1", "--hands", "20", "--json"])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["missing"] == [peer for peer in PEERS if find_spec(peer) is None]
+    figures = {(figure["task"], figure["who"]): figure for figure in answer["figures"]}
+    assert all(figure["value"] > 0 for figure in figures.values())
+    ours = figures["strength of 5 cards", "feltwatch"]
+    for peer in set(PEERS) - set(answer["missing"]):
+        theirs = figures["strength of 5 cards", peer]
+        assert theirs["times_ours"] == theirs["value"] / ours["value"]
+    assert ("settlement of 4 hands", "feltwatch, every sentence said") in figures
+    assert ("feltwatch settle, 20 JSON lines", "feltwatch") in figures
+
+
+def test_without_json_the_bench_is_a_table() -> None:
+    result = CliRunner().invoke(main, ["bench", "rules", "--rounds", "1", "--hands", "1"])
+    assert result.exit_code == 0
+    assert "strength of 5 cards" in result.stdout
+
+
+def test_contestants_take_turns_and_the_best_round_counts() -> None:
+    turns: list[str] = []
+    best = best_of(2, {"a": lambda: turns.append("a"), "b": lambda: turns.append("b")})
+    assert turns == ["a", "b", "a", "b"]
+    assert best.keys() == {"a", "b"}
