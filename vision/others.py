@@ -106,6 +106,7 @@ def find_others(
     plan = _Plan.of(layout)
     small, near = view.smaller(frame, PX_PER_MM)
     seen = _reflectance(near.rectify(small, plan.area, PX_PER_MM), plan, [m.id for m in view.markers])
+    paper, skin = _paper(seen), _skin(seen)
     found: list[tuple[str, Points]] = []
     taken = np.zeros_like(plan.print)
     if layout.natural_marker is not None:
@@ -113,15 +114,16 @@ def find_others(
             found.append(("marker", box))
             _fill(taken, box, 255)
     strange = _strange(seen, plan) & ~(taken | _out_of_view(near, plan))
-    strange &= ~_explained(seen, known)
+    strange &= ~_explained(paper, known)
     # a back may have the cloth's colour within its rim
     loose = _filled(strange & ~plan.print, layout.card.height_mm)
     rest = _opened(loose, _NARROW)
     # what a printed line had cut off comes back, but for the line itself
     rest = _opened(_grown(rest, _ACROSS) & (loose | strange), _NEXT)
-    skin = _skin(seen)
-    for region in _regions(rest | _beyond(skin, rest), MIN_AREA_MM2):
-        found += _named(region, seen, skin, plan.zones, layout.card)
+    for window, region in _regions(rest | _beyond(skin, rest), MIN_AREA_MM2):
+        layers = _Layers(paper[window], skin[window], plan.zones[window], plan.rim[window])
+        corner = (window[1].start, window[0].start)
+        found += [(what, box + corner) for what, box in _named(region, layers, layout.card)]
     return tuple(Other(what, view.to_image(_mm(box))) for what, box in found)
 
 
@@ -137,6 +139,7 @@ class _Plan:
         whites: by marker, pixels on its white border, and the surfaces there.
         print: where zone lines, markers and the felt's rim are: 255.
         zones: where cards belong: 255.
+        rim: a line along the felt's edges, over which hands come in: 255.
     """
 
     area: Zone
@@ -146,6 +149,7 @@ class _Plan:
     whites: dict[int, tuple[Pixels, Surface]]
     print: Mask
     zones: Mask
+    rim: Mask
 
     @classmethod
     @lru_cache(maxsize=4)
@@ -153,11 +157,14 @@ class _Plan:
         """Work out a layout's plan."""
         w, h = layout.width_mm, layout.height_mm
         shape = (round(h * PX_PER_MM), round(w * PX_PER_MM))
-        printed, busy, zones = (np.full(shape, level, np.uint8) for level in (255, 255, 0))
+        printed, busy, zones, rim = (np.full(shape, level, np.uint8) for level in (255, 255, 0, 0))
         box = np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
-        inner = np.array([w, h]) / 2 + box * (w / 2 - _RIM_MM, h / 2 - _RIM_MM)
+        inside, well_inside = (
+            _px(np.array([w, h]) / 2 + box * (w / 2 - far, h / 2 - far)) for far in (_RIM_MM, 1.5 * _RIM_MM)
+        )
         for mask in (printed, busy):
-            _fill(mask, _px(inner), 0)
+            _fill(mask, inside, 0)
+        cv2.polylines(rim, [_fixed(well_inside)], True, 255, 1, cv2.LINE_8, 4)
         for zone in layout.zones:
             corners = _px(zone.corners_mm)
             for mask in (busy, zones):
@@ -184,6 +191,7 @@ class _Plan:
             whites=whites,
             print=printed,
             zones=zones,
+            rim=rim,
         )
 
 
@@ -244,13 +252,13 @@ def _strange(seen: Image, plan: _Plan) -> Mask:
     return np.asarray(cv2.bitwise_not(cv2.inRange(measured, low, high)), np.uint8)
 
 
-def _explained(seen: Image, known: Sequence[KnownCard]) -> Mask:
+def _explained(paper: Mask, known: Sequence[KnownCard]) -> Mask:
     """Mark the cards that were read, but for what lies on number cards and is larger than a pip: 255."""
-    mask, plain = np.zeros(seen.shape[:2], np.uint8), np.zeros(seen.shape[:2], np.uint8)
+    mask, plain = np.zeros_like(paper), np.zeros_like(paper)
     for card in sorted(known, key=_is_plain, reverse=True):
         _fill(mask, _px(card.corners_mm), 255)
         _fill(plain, _px(card.corners_mm), 255 if _is_plain(card) else 0)
-    covered = np.asarray(cv2.erode(plain, _NEXT), np.uint8) & ~_paper(seen)
+    covered = np.asarray(cv2.erode(plain, _NEXT), np.uint8) & ~paper
     # a chip's light middle belongs to the chip; what a printed frame surrounds does not
     covered = _filled(covered, _MIDDLE_MM)
     return _grown(mask, _NEXT) & ~_opened(covered, _PIP)
@@ -281,21 +289,27 @@ def _natural_markers(seen: Image, marker: NaturalMarker) -> Iterator[Points]:
     alike = _opened(np.asarray(cv2.inRange(seen, low, high), np.uint8), _NARROW)
     full = marker.width_mm * marker.height_mm * (np.pi / 4 if marker.shape == "disk" else 1)
     wanted = sorted((marker.width_mm, marker.height_mm))
-    for region in _regions(alike, 0.6 * full):
+    for window, region in _regions(alike, 0.6 * full):
         box, sides = _rectangle(region)
-        area = np.count_nonzero(region) / PX_PER_MM**2
-        if area < 1.3 * full and np.allclose(sides, wanted, rtol=0.2, atol=2):
-            yield box
+        if _area(region) < 1.3 * full and np.allclose(sides, wanted, rtol=0.2, atol=2):
+            yield box + (window[1].start, window[0].start)
 
 
-def _regions(mask: Mask, least_mm2: float) -> Iterator[Mask]:
-    """Part a mask into its connected regions of some size, each as a mask of its own."""
+def _regions(mask: Mask, least_mm2: float) -> Iterator[tuple[tuple[slice, slice], Mask]]:
+    """Part a mask into its connected regions of some size: each one's window, a little larger than it, and mask."""
     if not mask.any():
         return
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
     for number in range(1, count):
-        if stats[number, cv2.CC_STAT_AREA] >= least_mm2 * PX_PER_MM**2:
-            yield np.asarray(labels == number, np.uint8)
+        x, y, w, h, area = (int(value) for value in stats[number])
+        if area >= least_mm2 * PX_PER_MM**2:
+            window = (slice(max(0, y - 5), y + h + 5), slice(max(0, x - 5), x + w + 5))
+            yield window, np.asarray(labels[window] == number, np.uint8)
+
+
+def _area(region: Mask) -> float:
+    """Give a region's size in square millimetres."""
+    return float(np.count_nonzero(region)) / PX_PER_MM**2
 
 
 def _rectangle(region: Mask) -> tuple[Points, tuple[float, float]]:
@@ -308,47 +322,55 @@ def _rectangle(region: Mask) -> tuple[Points, tuple[float, float]]:
     return box, (short, long)
 
 
-def _named(
-    region: Mask, seen: Image, skin: Mask, zones: Mask, card: CardSize
-) -> Iterator[tuple[str, Points]]:
+@dataclass(frozen=True, eq=False)
+class _Layers:
+    """What a region's window shows, 255 each: paper, skin, the zones and the line along the felt's edges."""
+
+    paper: Mask
+    skin: Mask
+    zones: Mask
+    rim: Mask
+
+
+def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str, Points]]:
     """Say what a region is, card by card where several lie side by side: names and rectangles, 4 × 2 pixels."""
     box, _ = _rectangle(region)
-    paper = _paper(seen)
-    if _at_edge(region) / PX_PER_MM > _ARM_MM and _share(paper, region) < _SOME:
+    if _area(region & layers.rim) * PX_PER_MM > _ARM_MM and _share(layers.paper, region) < _SOME:
         yield "hand", box
         return
     cards = [one for part in _parts(region, card) for one in _row(part, card)]
-    if not all(whole for _, whole in cards) and _share(skin, region) > _MOSTLY:
+    if not all(whole for _, whole in cards) and _share(layers.skin, region) > _MOSTLY:
         yield "hand", box
         return
     for one, whole in cards:
         if not whole:
             yield "foreign", one
             continue
-        x, y = one.mean(axis=0).round().astype(int)
+        middle = one.mean(axis=0)
         face = np.zeros_like(region)
-        _fill(face, one.mean(axis=0) + 0.8 * (one - one.mean(axis=0)), 1)  # a back's rim is white too
-        if _share(paper, face) < _SOME:
+        _fill(face, middle + 0.8 * (one - middle), 1)  # a back's rim is white too
+        x, y = middle.round().astype(int)
+        if _share(layers.paper, face) < _SOME:
             yield "back", one
         else:
-            yield ("joker" if zones[y, x] else "foreign"), one
-
-
-def _at_edge(region: Mask) -> int:
-    """Count on how many pixels a region comes in over one of the felt's edges."""
-    inside = round(_RIM_MM * PX_PER_MM) + 1
-    return max(
-        int(np.count_nonzero(line)) for side in (region, region.T) for line in side[[inside, -1 - inside]]
-    )
+            yield ("joker" if layers.zones[y, x] else "foreign"), one
 
 
 def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:
     """Part what hangs together by corners and short edges only, if it is larger than a card."""
-    if np.count_nonzero(region) / PX_PER_MM**2 < 1.3 * card.width_mm * card.height_mm:
-        yield region
-        return
-    for core in _regions(np.asarray(cv2.erode(region, _BRIDGE), np.uint8), 0.0):
-        yield _grown(core, _BRIDGE) & region
+    left = region.copy()
+    if _area(region) > 1.3 * card.width_mm * card.height_mm:
+        for window, core in _regions(np.asarray(cv2.erode(region, _BRIDGE), np.uint8), 0.0):
+            part = np.zeros_like(region)
+            part[window] = core
+            part = _grown(part, _BRIDGE) & region
+            left &= ~part
+            yield part
+        left = _opened(left, _NEXT)
+    for window, rest in _regions(left, MIN_AREA_MM2):
+        part = np.zeros_like(region)
+        part[window] = rest
+        yield part
 
 
 def _row(part: Mask, card: CardSize) -> Iterator[tuple[Points, bool]]:
@@ -369,8 +391,7 @@ def _row(part: Mask, card: CardSize) -> Iterator[tuple[Points, bool]]:
         one = np.array([a + (b - a) * start, a + (b - a) * end, d + (c - d) * end, d + (c - d) * start])
         inside = np.zeros_like(part)
         _fill(inside, one, 1)
-        area = np.count_nonzero(part & inside) / PX_PER_MM**2
-        yield one, bool(area > _WHOLE * first * second and _card_sized(first, second, card))
+        yield one, bool(_area(part & inside) > _WHOLE * first * second and _card_sized(first, second, card))
 
 
 def _card_sized(short: float, long: float, card: CardSize) -> bool:

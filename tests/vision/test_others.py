@@ -241,6 +241,17 @@ def test_a_chip_of_the_markers_colour_is_no_marker(layout: TableLayout) -> None:
     ]
 
 
+def test_a_cable_across_the_felt_is_foreign(layout: TableLayout) -> None:
+    scene = render_table({}, layout, scale=SMALL)
+    ends = np.round(project(scene.homography, np.array([[150.0, 395.0], [700.0, 420.0]]))).astype(int)
+    cv2.line(scene.frame, ends[0].tolist(), ends[1].tolist(), (200, 200, 200), round(13 * 3.09 * SMALL))
+    others = _others(scene, layout)
+    assert {o.what for o in others} == {"foreign"}
+    reach = _felt_mm(scene, np.concatenate([o.corners for o in others]))[:, 0]
+    assert reach.min() < 170
+    assert reach.max() > 680
+
+
 def _relit(frame: Image, light: Points) -> Image:
     return np.clip(np.round(frame * light[..., None]), 0, 255).astype(np.uint8)
 
