@@ -70,6 +70,7 @@ def test_one_hash_over_the_order_of_all_2598960_hands() -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # eval7 is not ours to mend
 def test_eval7_agrees_on_every_hand_of_five_and_three_cards_on_one_scale() -> None:
     eval7 = pytest.importorskip("eval7", reason="eval7 has no wheel for this machine")
     deck = [eval7.Card(card.code) for card in CARDS]
