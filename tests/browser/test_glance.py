@@ -247,11 +247,8 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
 
 def test_a_refusal_is_shown_as_the_tables_sentence(show: Show) -> None:
     screen = show(Felt.to_setting)
-    screen.felt.journal.append([], "test")
     page = screen.page
-    page.evaluate(
-        "document.querySelector('.strip .go').dataset.command = JSON.stringify({do: 'next', hand: 7})"
-    )
+    page.route("**/command", lambda route: route.continue_(post_data='{"do": "next", "hand": 7}'))
     page.locator(".strip .go").tap()
     page.wait_for_selector("#error", state="visible")
     assert page.inner_text("#error") == "That was meant for hand 7; the table is at hand 1."

@@ -20,7 +20,7 @@ def served(app: Flask, threads: int = 12) -> Iterator[int]:
     open_things: dict[int, Any] = {}
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    server = create_server(app, sockets=[listening], threads=threads, map=open_things, ident=None)
+    server: Any = create_server(app, sockets=[listening], threads=threads, map=open_things, ident=None)
     services(app).live.start()
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -29,6 +29,10 @@ def served(app: Flask, threads: int = 12) -> Iterator[int]:
     finally:
         services(app).live.stop()
         server.task_dispatcher.shutdown()  # the streams end, and their threads with them
-        for one in list(open_things.values()):
-            one.close()
+
+        def close_all() -> None:
+            for one in list(open_things.values()):
+                one.close()
+
+        server.trigger.pull_trigger(close_all)  # in the server's own thread: nothing is closed under its feet
         thread.join(10)
