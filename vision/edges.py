@@ -52,14 +52,7 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
         if good.sum() < MIN_GOOD:
             continue
         # laid over one another at their own edge, the lines average the noise away
-        common = np.mean(
-            [
-                np.interp(offsets, offsets - p, line)
-                for line, p, ok in zip(levels, place, good, strict=True)
-                if ok
-            ],
-            axis=0,
-        )
+        common = _shifted(levels[good], place[good] / STEP_PX).mean(axis=0)
         first, last = int(np.argmin(common)), int(np.argmax(common))
         if first >= last:
             continue
@@ -69,6 +62,14 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
         at = offsets[first : last + 1]
         widths.append(float(np.interp(0.9, rise, at) - np.interp(0.1, rise, at)))
     return float(np.median(widths)) if widths else None
+
+
+def _shifted(lines: Points, steps: Points) -> Points:
+    """Move each line of samples by its own number of steps to the left, interpolated; its ends are carried on."""
+    at = np.clip(np.arange(lines.shape[1]) + steps[:, None], 0, lines.shape[1] - 1)
+    before = np.minimum(at.astype(int), lines.shape[1] - 2)
+    low, high = (np.take_along_axis(lines, before + k, axis=1) for k in (0, 1))
+    return np.asarray(low + (at - before) * (high - low))
 
 
 def _edge_line(grey: Image, start: Points, end: Points) -> tuple[Points, Points] | None:

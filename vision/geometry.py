@@ -237,17 +237,28 @@ def as_grey(frame: Image) -> Image:
 def reduced(picture: Image, longest: int) -> tuple[Image, int]:
     """Shrink a picture by a whole factor, so that its long side is at most ``longest``; give the factor too.
 
-    A pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one. Whole factors are several
-    times faster than others; a rest at the right and lower edge is cut off.
+    The factor is a power of two, or three times one: a picture is halved several times faster than it is averaged
+    otherwise. A pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one; a rest at the right
+    and lower edge is cut off.
     """
-    times = max(1, math.ceil(max(picture.shape[:2]) / longest))
+    least = max(1, math.ceil(max(picture.shape[:2]) / longest))
+    power = 1 << (least - 1).bit_length()
+    times = 3 * power // 4 if least <= 3 * power // 4 else power
     return (picture, 1) if times == 1 else (_averaged(picture, times), times)
 
 
 def _averaged(picture: Image, times: int) -> Image:
+    """Shrink a picture to its pixels' averages, by halves as long as that goes."""
     height, width = (max(1, n // times) for n in picture.shape[:2])
-    whole = picture[: height * times, : width * times]
-    return np.asarray(cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    small = picture[: height * times, : width * times]
+    while times % 2 == 0:
+        times //= 2
+        small = _area_mean(small, width * times, height * times)
+    return small if times == 1 else _area_mean(small, width, height)
+
+
+def _area_mean(picture: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _detector(name: str) -> cv2.aruco.ArucoDetector:

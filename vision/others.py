@@ -180,7 +180,7 @@ class _Plan:
                 _fill(mask, _px(at + box * (side + _LINE_MM / 2)), 255)
             x, y = np.round(_px(at + ring * (side - layout.markers.quiet_mm / 2))).astype(np.intp).T
             whites[marker.id] = ((y, x), _surfaces(x, y, shape))
-        rows, columns = (4 * n for n in np.nonzero(busy[::4, ::4] == 0))
+        rows, columns = (5 * n for n in np.nonzero(busy[::5, ::5] == 0))
         middles = [(np.arange(-(-n // 8)) + 0.5) * 8 - 0.5 for n in shape]
         y, x = np.meshgrid(*middles, indexing="ij")
         return cls(

@@ -96,12 +96,13 @@ def judge(
         a reference, ``camera``.
     """
     grey = as_grey(frame)
+    small, near = view.smaller(grey, _SMALL_PX_PER_MM)
     verdicts = [
         _sharpness(grey, view, layout),
         _resolution(view, layout),
         _light(grey, view, layout),
-        _glare(grey, view, layout),
-        _banding(grey, view, layout),
+        _glare(small, near, layout),
+        _banding(small, near, layout),
         colour(frame),
     ]
     if reference is not None:
@@ -245,11 +246,10 @@ def _stripes(grey: Image, bare: Image) -> float:
     places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
     light = np.log(grey.ravel()[places].astype(float) + 1)
     x, y = places % width / width - 0.5, places // width / height - 0.5
-    basis = np.stack(
-        [np.ones_like(x), x, y, x * x, x * y, y * y, y * y * y, x * y * y, x * x * y], -1
-    ).reshape(-1, 9)
-    slope = np.linalg.lstsq(basis.T @ basis, basis.T @ light.ravel(), rcond=None)[0]
-    rest = light - (basis @ slope).reshape(light.shape)
+    basis = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y, y * y * y, x * y * y, x * x * y], -1)
+    known, wanted = basis[:, ::7].reshape(-1, 9), light[:, ::7].ravel()
+    slope = np.linalg.lstsq(known.T @ known, known.T @ wanted, rcond=None)[0]
+    rest = light - np.einsum("ijk,k->ij", basis, slope)
     line = np.median(rest, axis=1)  # the middle one, so that a card gone astray does not count
     # a sine of each whole number of periods is fitted, as rows may be missing
     window = np.hanning(len(line) + 2)[1:-1]
@@ -262,15 +262,14 @@ def _stripes(grey: Image, bare: Image) -> float:
 
 def _off_the_tint(basis: Points, hues: Points) -> Points:
     """Say how far each pixel's hue lies from the tint that most pixels of its brightness share."""
-    some = slice(None, None, 7)
-    weights = np.ones(len(basis[some]))
-    off = np.zeros(len(basis))
+    some_basis, some_hues = basis[::7], hues[::7]
+    weights = np.ones(len(some_basis))
     for _ in range(4):  # pixels off the tint count less each time (Huber's weights)
-        scaled = basis[some] * weights[:, None]
-        tint = np.linalg.lstsq(scaled.T @ basis[some], scaled.T @ hues[some], rcond=None)[0]
-        off = np.hypot(*(hues - basis @ tint).T)
-        weights = 1 / np.maximum(1, off[some])
-    return off
+        scaled = some_basis * weights[:, None]
+        tint = np.linalg.lstsq(scaled.T @ some_basis, scaled.T @ some_hues, rcond=None)[0]
+        weights = 1 / np.maximum(1, np.hypot(*(some_hues - some_basis @ tint).T))
+    # einsum stays on this thread: for so little work, BLAS's threads cost more than they save
+    return np.asarray(np.hypot(*(hues - np.einsum("nk,kc->nc", basis, tint)).T))
 
 
 def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
