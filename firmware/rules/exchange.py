@@ -170,7 +170,7 @@ def _hand_json(judged: JudgedHand, *, is_settled: bool) -> Json:
 
 
 def _rows_json(judged: JudgedHand) -> Json:
-    if judged.rows is None or judged.strengths is None:
+    if judged.rows is None:
         return {}
     rows = zip(ROW_NAMES, judged.rows, judged.strengths, judged.bonuses, strict=True)
     return {name: _row_json(cards, strength, bonus, judged) for name, cards, strength, bonus in rows}

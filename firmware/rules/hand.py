@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from firmware.rules.errors import HandError
+from firmware.rules.irregularities import Irregularity, find_irregularities
 from firmware.rules.rows import Rows
 
 MOST_SEATS = 5
@@ -54,6 +55,8 @@ class Hand:
     """The player of each seat, by the name that stacks are kept under."""
     stacks: Mapping[str, int | None] = field(init=False, repr=False, compare=False)
     """What lay in front of each player when the hand began; None: not capped."""
+    irregularities: tuple[Irregularity, ...] = field(init=False, repr=False, compare=False)
+    """What has to be resolved before the hand can be settled."""
 
     def __post_init__(self) -> None:
         if self.button not in SEATS:
@@ -74,6 +77,8 @@ class Hand:
             stacks.setdefault(seat.owner, seat.stack)
         object.__setattr__(self, "owners", owners)
         object.__setattr__(self, "stacks", MappingProxyType(stacks))
+        irregularities = find_irregularities([(seat.seat, seat.rows) for seat in self.seats])
+        object.__setattr__(self, "irregularities", irregularities)
         self._check_players()
 
     @staticmethod

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from firmware.rules.cards import UNREAD, Card
-from firmware.rules.hand import Hand
+from firmware.rules.rows import Rows
+
+SeatRows = Sequence[tuple[int, Rows | None]]
+"""The seats of a hand, each with its rows if it has any."""
 
 What = Literal["wrong_number_of_cards", "card_twice", "unread_card"]
 """What is irregular; also the name of the option that says how the house handles it."""
@@ -22,12 +26,17 @@ class Irregularity(NamedTuple):
     """The cards concerned: all of the row where their number is wrong."""
 
 
-def is_regular(hand: Hand) -> bool:
+def find_irregularities(seats: SeatRows) -> tuple[Irregularity, ...]:
+    """Return everything that is irregular, by seat and row, each with the cards concerned."""
+    return () if _is_regular(seats) else tuple(_irregularities(seats))
+
+
+def _is_regular(seats: SeatRows) -> bool:
     """Return whether every row given is complete and read, and no card is there twice."""
     cards: list[Card] = []
-    for seat in hand.seats:
-        if seat.rows is not None:
-            front, middle, back = seat.rows
+    for _, rows in seats:
+        if rows is not None:
+            front, middle, back = rows
             if len(front) != 3 or len(middle) != 5 or len(back) != 5:
                 return False
             cards += front
@@ -37,21 +46,18 @@ def is_regular(hand: Hand) -> bool:
     return len(different) == len(cards) and UNREAD not in different
 
 
-def find_irregularities(hand: Hand) -> tuple[Irregularity, ...]:
-    """Return everything that is irregular, by seat and row, each with the cards concerned."""
-    rows = [
-        (seat.seat, name, cards, size)
-        for seat in hand.seats
-        if seat.rows is not None
-        for name, cards, size in seat.rows.named()
+def _irregularities(seats: SeatRows) -> Iterator[Irregularity]:
+    named = [
+        (seat, name, cards, size)
+        for seat, rows in seats
+        if rows is not None
+        for name, cards, size in rows.named()
     ]
-    times = Counter(card for _, _, cards, _ in rows for card in cards if card is not UNREAD)
-    found = []
-    for seat, name, cards, size in rows:
+    times = Counter(card for _, _, cards, _ in named for card in cards if card is not UNREAD)
+    for seat, name, cards, size in named:
         if len(cards) != size:
-            found.append(Irregularity(seat, name, "wrong_number_of_cards", cards))
+            yield Irregularity(seat, name, "wrong_number_of_cards", cards)
         if twice := tuple(dict.fromkeys(card for card in cards if times[card] > 1)):
-            found.append(Irregularity(seat, name, "card_twice", twice))
+            yield Irregularity(seat, name, "card_twice", twice)
         if unread := tuple(card for card in cards if card is UNREAD):
-            found.append(Irregularity(seat, name, "unread_card", unread))
-    return tuple(found)
+            yield Irregularity(seat, name, "unread_card", unread)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
-from firmware.rules.irregularities import Irregularity
 from firmware.rules.naturals import RankedNatural
 from firmware.rules.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.strength import Scale
 
-_NO_BONUSES = (0, 0, 0)
+_NOTHING = (0, 0, 0)
 
 
 class JudgedHand(NamedTuple):
@@ -25,13 +23,15 @@ class JudgedHand(NamedTuple):
     """The player, by the name that stacks are kept under."""
     holds_button: bool
     """The player holds the button, be it at another of the player's seats."""
+    is_regular: bool
+    """Its rows are compared: it neither surrenders nor is a foul or a natural."""
     surrenders: bool
     rows: Rows | None
     scale: Scale
     """What the strengths are measured on."""
-    strengths: Strengths | None
-    """Of front, middle and back; 0 for an irregular row, None where there are no rows."""
-    bonuses: tuple[int, int, int] = _NO_BONUSES
+    strengths: Strengths
+    """Of front, middle and back; 0 for a row that is irregular or not there."""
+    bonuses: tuple[int, int, int] = _NOTHING
     """What the table gives each row, even where a foul or a natural loses it."""
     fault: Fault | None = None
     """Why the hand is a foul. A natural that counts is none."""
@@ -43,7 +43,6 @@ class JudgedHand(NamedTuple):
 
     def text(self, row: int) -> str:
         """Return a row of a hand that was judged in words: 0 is the front."""
-        assert self.strengths is not None
         return self.scale.text(self.strengths[row])
 
 
@@ -71,23 +70,29 @@ class Judge:
             for seat, owner in zip(hand.seats, hand.owners, strict=True)
         ]
 
-    def look(self, hand: Hand, irregularities: Sequence[Irregularity]) -> list[JudgedHand]:
+    def look(self, hand: Hand) -> list[JudgedHand]:
         """Return the seats of an irregular hand: what its sound rows are, and no judgement."""
         holder = button_holder(hand)
-        unsound = {(found.seat, found.row) for found in irregularities}
+        unsound = {(found.seat, found.row) for found in hand.irregularities}
         seats = []
         for seat, owner in zip(hand.seats, hand.owners, strict=True):
             looked = JudgedHand(
-                seat.seat, owner, owner == holder, seat.surrenders, seat.rows, self._scale, None
+                seat=seat.seat,
+                owner=owner,
+                holds_button=owner == holder,
+                is_regular=False,
+                surrenders=seat.surrenders,
+                rows=seat.rows,
+                scale=self._scale,
+                strengths=_NOTHING,
             )
             if seat.rows is not None:
                 front, middle, back = (
                     0 if (seat.seat, name) in unsound else self._scale.strength(cards)
                     for name, cards, _ in seat.rows.named()
                 )
-                looked = looked._replace(
-                    strengths=(front, middle, back), bonuses=self._bonuses_of(front, middle, back)
-                )
+                strengths, bonuses = (front, middle, back), self._bonuses_of(front, middle, back)
+                looked = looked._replace(strengths=strengths, bonuses=bonuses)
             seats.append(looked)
         return seats
 
@@ -98,7 +103,7 @@ class Judge:
     def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, false_is_foul: bool) -> JudgedHand:
         scale, rows = self._scale, seat.rows
         if rows is None:
-            return JudgedHand(seat.seat, owner, holds_button, seat.surrenders, None, scale, None)
+            return JudgedHand(seat.seat, owner, holds_button, False, seat.surrenders, None, scale, _NOTHING)
         front_cards, middle_cards, back_cards = rows
         strengths = front, middle, back = (
             scale.three(front_cards),
@@ -108,7 +113,7 @@ class Judge:
         front_bonuses, middle_bonuses, back_bonuses = self._bonuses
         bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
         if seat.surrenders:
-            return JudgedHand(seat.seat, owner, holds_button, True, rows, scale, strengths, bonuses)
+            return JudgedHand(seat.seat, owner, holds_button, False, True, rows, scale, strengths, bonuses)
         fault = order_foul = None
         if not front < middle < back:
             fault = order_foul = order_fault(strengths, rows, self._profile)
@@ -129,6 +134,7 @@ class Judge:
             seat.seat,
             owner,
             holds_button,
+            not (fault or natural),
             False,
             rows,
             scale,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from firmware.rules.foul import Fault
@@ -51,6 +52,9 @@ class Line(NamedTuple):
         return args
 
 
+new_line: Callable[[tuple[str, int, JudgedHand, JudgedHand, int]], Line] = partial(tuple.__new__, Line)
+"""Makes a line of all its fields. A settlement has dozens, and `Line(...)` itself takes twice as long."""
+
 CLAUSES = {
     "row_won": "scoring.row",
     "row_tied": "scoring.ties",
@@ -77,21 +81,28 @@ _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both
 
 def _beats(line: Line) -> str:
     """Return how the winner's row beats the loser's."""
-    won, lost = line.winner.strengths, line.loser.strengths
-    assert won is not None
-    assert lost is not None
-    return line.winner.scale.beats_text(won[line.row], lost[line.row])
+    _, _, winner, loser, row = line
+    return winner.scale.beats_text(winner.strengths[row], loser.strengths[row])
+
+
+def _row_won(line: Line) -> str:
+    _, _, winner, loser, row = line
+    return f"{ROW_NAMES[row]}: {winner.scale.beats_text(winner.strengths[row], loser.strengths[row])}"
+
+
+def _bonus(line: Line) -> str:
+    _, _, winner, _, row = line
+    return f"{ROW_NAMES[row]} bonus of seat {winner.seat}: {winner.text(row)}"
 
 
 def _in_place(line: Line) -> str:
-    won, lost = line.winner.strengths, line.loser.strengths
-    how = f"both have {line.winner.text(line.row)}" if won == lost else _beats(line)
+    tied = line.winner.strengths[line.row] == line.loser.strengths[line.row]
+    how = f"both have {line.winner.text(line.row)}" if tied else _beats(line)
     return f"{ROW_NAMES[line.row]}: {how}; the bonus takes the row's place"
 
 
 def _foul(line: Line) -> str:
     hand = line.loser
-    assert hand.strengths is not None
     front, middle, back = hand.strengths
     match hand.fault:
         case Fault.FRONT_ABOVE_MIDDLE:
@@ -113,7 +124,7 @@ def _natural(line: Line) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Line], str]] = {
-    "row_won": lambda line: f"{ROW_NAMES[line.row]}: {_beats(line)}",
+    "row_won": _row_won,
     "row_tied": lambda line: f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, a push",
     "row_tied_button": lambda line: (
         f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, "
@@ -121,9 +132,7 @@ _SENTENCES: dict[str, Callable[[Line], str]] = {
     ),
     "majority": lambda line: f"seat {line.winner.seat} wins the majority of rows",
     "scoop": lambda line: f"seat {line.winner.seat} wins all three rows",
-    "bonus": lambda line: (
-        f"{ROW_NAMES[line.row]} bonus of seat {line.winner.seat}: {line.winner.text(line.row)}"
-    ),
+    "bonus": _bonus,
     "bonus_in_place": _in_place,
     "bonus_doubled": lambda line: (
         f"{ROW_NAMES[line.row]}: both rows are of the same category, so the bonus counts twice"

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
 from firmware.rules.profile import Profile
 
-Debt = tuple[str, str, int]
-"""Two players, and what the first has from the second after netting their pair; negative: what the first owes."""
 
+class Till:
+    """Pays the debts of one hand, in turn, as far as stacks go."""
 
-def pay(debts: Sequence[Debt], stacks: Mapping[str, int | None], profile: Profile) -> list[int]:
-    """Return what is paid of each debt, in turn, as far as both stacks go. A stack of None is not capped."""
-    if profile.stakes.cap == "none":
-        return [owed for _, _, owed in debts]
-    is_net = profile.stakes.cap == "net"
-    # Nobody wins or loses more than all that is owed: that is as good as no cap.
-    everything = sum([abs(owed) for _, _, owed in debts])
-    may_lose = {player: everything if stack is None else stack for player, stack in stacks.items()}
-    may_win = may_lose.copy()
-    payments = []
-    for a, b, owed in debts:
-        winner, payer = (a, b) if owed > 0 else (b, a)
-        paid = min(abs(owed), may_lose[payer], may_win[winner])
-        may_lose[payer] -= paid
-        may_win[winner] -= paid
-        if is_net:  # what was won may be lost again, and what was lost be won back
-            may_lose[winner] += paid
-            may_win[payer] += paid
-        payments.append(paid if owed > 0 else -paid)
-    return payments
+    def __init__(self, stacks: Mapping[str, int | None], profile: Profile) -> None:
+        """`stacks` is what lay in front of every player when the hand began; None is not capped."""
+        self._nets = profile.stakes.cap == "net"
+        capped = profile.stakes.cap != "none"
+        self._may_lose = {player: stack for player, stack in stacks.items() if capped and stack is not None}
+        self._may_win = self._may_lose.copy()
+
+    def pay(self, a: str, b: str, owed: int) -> int:
+        """Return what is paid of what `a` has from `b` after netting their pair; negative: `a` pays."""
+        winner, payer, amount = (a, b, owed) if owed > 0 else (b, a, -owed)
+        may_lose, may_win = self._may_lose, self._may_win
+        if payer in may_lose and amount > may_lose[payer]:
+            amount = may_lose[payer]
+        if winner in may_win and amount > may_win[winner]:
+            amount = may_win[winner]
+        if payer in may_lose:
+            may_lose[payer] -= amount
+            if self._nets:  # what was lost may be won back
+                may_win[payer] += amount
+        if winner in may_win:
+            may_win[winner] -= amount
+            if self._nets:  # what was won may be lost again
+                may_lose[winner] += amount
+        return amount if owed > 0 else -amount
 
 
 class Transfer(NamedTuple):

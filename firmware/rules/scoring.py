@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware.rules.judging import JudgedHand
-from firmware.rules.lines import Line
+from firmware.rules.lines import Line, new_line
 from firmware.rules.profile import Profile
 
 _ROWS = (0, 1, 2)
@@ -13,8 +13,7 @@ class Scorer:
     """Compares pairs of hands under one profile."""
 
     def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-        self.naturals_first = profile.order.naturals_first
+        self._profile = profile
         self._row_points = profile.scoring.row
         self._majority = profile.scoring.majority
         self._scoop = profile.scoring.scoop
@@ -25,24 +24,24 @@ class Scorer:
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
+        if a.is_regular and b.is_regular:
+            return self._regular(a, b)
         if a.surrenders or b.surrenders:
             return [self._surrender(a, b)]
         if a.natural or b.natural:
             return self._naturals(a, b)
-        if a.fault or b.fault:
-            return self._fouls(a, b)
-        return self._regular(a, b)
+        return self._fouls(a, b)
 
     def _surrender(self, a: JudgedHand, b: JudgedHand) -> Line:
         if a.surrenders and b.surrenders:
             return Line("both_surrender", 0, a, b)
-        points = self.profile.surrender.points
+        points = self._profile.surrender.points
         return Line("surrender", -points, b, a) if a.surrenders else Line("surrender", points, a, b)
 
     def _naturals(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         ours, theirs = a.natural, b.natural
         if ours and theirs:
-            by_value = self.profile.naturals.tie == "value"
+            by_value = self._profile.naturals.tie == "value"
             if ours.value == theirs.value if by_value else ours.place == theirs.place:
                 return [Line("naturals_tie", 0, a, b)]
         if ours and (not theirs or ours.place < theirs.place):
@@ -52,8 +51,8 @@ class Scorer:
 
     def _natural(self, winner: JudgedHand, loser: JudgedHand, points: int) -> list[Line]:
         lines = [Line("natural", points, winner, loser)]
-        if loser.fault and self.profile.foul.versus_natural == "both":
-            penalty = self.profile.foul.points
+        if loser.fault and self._profile.foul.versus_natural == "both":
+            penalty = self._profile.foul.points
             lines.append(Line("foul", penalty if points > 0 else -penalty, winner, loser))
         return lines
 
@@ -61,8 +60,8 @@ class Scorer:
         if a.fault and b.fault:
             return [Line("both_foul", 0, a, b)]
         winner, loser, sign = (b, a, -1) if a.fault else (a, b, 1)
-        lines = [Line("foul", sign * self.profile.foul.points, winner, loser)]
-        if self.profile.foul.pays_bonus and self.profile.bonus.pays != "none":
+        lines = [Line("foul", sign * self._profile.foul.points, winner, loser)]
+        if self._profile.foul.pays_bonus and self._profile.bonus.pays != "none":
             lines += [
                 Line("foul_bonus", sign * bonus, winner, loser, row)
                 for row, bonus in enumerate(winner.bonuses)
@@ -74,24 +73,25 @@ class Scorer:
         lines: list[Line] = []
         won = lost = 0
         our_rows, their_rows = a.strengths, b.strengths
-        assert our_rows is not None
-        assert their_rows is not None
         for row in _ROWS:
             ours, theirs = our_rows[row], their_rows[row]
-            if ours > theirs or (ours == theirs and self._wins_tie(a, b)):
-                won += 1
-                winner, loser, sign = a, b, 1
-            elif ours < theirs or self._wins_tie(b, a):
-                lost += 1
-                winner, loser, sign = b, a, -1
+            if ours != theirs:
+                winner, how = a if ours > theirs else b, "row_won"
+            elif self._button_wins_ties and a.holds_button != b.holds_button:
+                winner, how = a if a.holds_button else b, "row_tied_button"
             else:
-                lines.append(Line("row_tied", 0, a, b, row))
+                lines.append(new_line(("row_tied", 0, a, b, row)))
                 continue
+            if winner is a:
+                won += 1
+                loser, sign = b, 1
+            else:
+                lost += 1
+                loser, sign = a, -1
             if self._replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
-                how = "row_won" if ours != theirs else "row_tied_button"
-                lines.append(Line(how, sign * self._row_points, winner, loser, row))
+                lines.append(new_line((how, sign * self._row_points, winner, loser, row)))
         if won >= 2:
             self._rows_won(lines, won, a, b, 1)
         elif lost >= 2:
@@ -100,17 +100,12 @@ class Scorer:
             self._bonuses(lines, a, b)
         return lines
 
-    def _wins_tie(self, hand: JudgedHand, other: JudgedHand) -> bool:
-        return self._button_wins_ties and hand.holds_button and not other.holds_button
-
     def _in_place(self, winner: JudgedHand, loser: JudgedHand, row: int, sign: int) -> list[Line]:
         """Return the bonus that takes a won row's place."""
         points = sign * winner.bonuses[row]
         lines = [Line("bonus_in_place", points, winner, loser, row)]
-        if self.profile.bonus.doubles_same_category:
-            assert winner.strengths is not None
-            assert loser.strengths is not None
-            category = self.profile.bonuses[row].category
+        if self._profile.bonus.doubles_same_category:
+            category = self._profile.bonuses[row].category
             if category(winner.strengths[row]) is category(loser.strengths[row]):
                 lines.append(Line("bonus_doubled", points, winner, loser, row))
         return lines
@@ -126,20 +121,19 @@ class Scorer:
 
     def _bonuses(self, lines: list[Line], a: JudgedHand, b: JudgedHand) -> None:
         """Add the bonuses that are paid beside the rows."""
+        our_bonuses, their_bonuses = a.bonuses, b.bonuses
         for row in _ROWS:
-            ours, theirs = a.bonuses[row], b.bonuses[row]
+            ours, theirs = our_bonuses[row], their_bonuses[row]
             if ours and theirs and self._only_stronger:
                 lines += self._stronger_bonus(a, b, row)
                 continue
             if ours:
-                lines.append(Line("bonus", ours, a, b, row))
+                lines.append(new_line(("bonus", ours, a, b, row)))
             if theirs:
-                lines.append(Line("bonus", -theirs, b, a, row))
+                lines.append(new_line(("bonus", -theirs, b, a, row)))
 
     def _stronger_bonus(self, a: JudgedHand, b: JudgedHand, row: int) -> list[Line]:
         """Return what a row comes to in which both hold a bonus, and only the stronger hand's counts."""
-        assert a.strengths is not None
-        assert b.strengths is not None
         ours, theirs = a.strengths[row], b.strengths[row]
         if ours == theirs:
             return [Line("bonuses_tie", 0, a, b, row)]

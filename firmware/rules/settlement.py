@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
 from firmware.rules.errors import HandError
 from firmware.rules.fantasyland import offers_fantasyland
 from firmware.rules.hand import Hand
-from firmware.rules.irregularities import Irregularity, find_irregularities, is_regular
+from firmware.rules.irregularities import Irregularity
 from firmware.rules.judging import Judge, JudgedHand
 from firmware.rules.lines import Line
 from firmware.rules.order import positions
-from firmware.rules.payment import Transfer, chips_plan, pay
+from firmware.rules.payment import Till, Transfer, chips_plan
 from firmware.rules.profile import Profile
 from firmware.rules.scoring import Scorer
 
@@ -79,28 +80,37 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
     referee = _referee(profile)
     _check_offered(hand, profile)
     order = positions([seat.seat for seat in hand.seats], hand.button, profile)
-    if not is_regular(hand):
+    if hand.irregularities:
         return _irregular(hand, profile, order)
     hands = referee.judge.judge(hand)
-    pairs = _pairs(order, hands, hand, referee)
+    till = Till(hand.stacks, profile)
     points = {judged.seat: 0 for judged in hands}
     paid = points.copy()
-    for a, b, gained, _, cents, _ in pairs:
-        points[a] += gained
-        points[b] -= gained
-        paid[a] += cents
-        paid[b] -= cents
+    pairs = []
+    for a, b in _in_order_of_payment(hands, order, profile):
+        lines = referee.scorer.lines(a, b)
+        gained = sum(map(_points_of, lines))
+        owed = gained * hand.unit
+        cents = till.pay(a.owner, b.owner, owed)
+        pairs.append(Pair(a.seat, b.seat, gained, owed, cents, tuple(lines)))
+        points[a.seat] += gained
+        points[b.seat] -= gained
+        paid[a.seat] += cents
+        paid[b.seat] -= cents
     return Settlement(
         hand=hand,
         profile=profile,
         order=order,
         hands=tuple(hands),
-        pairs=pairs,
+        pairs=tuple(pairs),
         points=MappingProxyType(points),
         paid=MappingProxyType(paid),
         stacks=MappingProxyType(_stacks_after(hand, paid)),
         irregularities=(),
     )
+
+
+_points_of = attrgetter("points")
 
 
 class _Referee(NamedTuple):
@@ -131,18 +141,17 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
 
 def _irregular(hand: Hand, profile: Profile, order: tuple[int, ...]) -> Settlement:
     """Return what is irregular: nothing is judged, nothing is settled."""
-    irregularities = find_irregularities(hand)
     nothing: Mapping[int, int] = MappingProxyType({})
     return Settlement(
         hand=hand,
         profile=profile,
         order=order,
-        hands=tuple(_referee(profile).judge.look(hand, irregularities)),
+        hands=tuple(_referee(profile).judge.look(hand)),
         pairs=(),
         points=nothing,
         paid=nothing,
         stacks=MappingProxyType(_stacks_after(hand, nothing)),
-        irregularities=irregularities,
+        irregularities=hand.irregularities,
     )
 
 
@@ -154,32 +163,17 @@ def _stacks_after(hand: Hand, paid: Mapping[int, int]) -> dict[str, int]:
     return after
 
 
-def _pairs(
-    order: tuple[int, ...], hands: Sequence[JudgedHand], hand: Hand, referee: _Referee
-) -> tuple[Pair, ...]:
-    """Return every pair of different players, scored and paid, in the order of payment."""
+def _in_order_of_payment(
+    hands: Sequence[JudgedHand], order: Sequence[int], profile: Profile
+) -> list[tuple[JudgedHand, JudgedHand]]:
+    """Return every pair of different players' hands, the first of each the first in position."""
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
-    scorer = referee.scorer
-    if scorer.naturals_first and any(judged.natural for judged in hands):
+    if profile.order.naturals_first:
         pairs.sort(key=_has_no_natural)
-    scored = []
-    debts = []
-    for a, b in pairs:
-        lines = scorer.lines(a, b)
-        points = sum([line.points for line in lines])
-        debts.append((a.owner, b.owner, points * hand.unit))
-        scored.append((a.seat, b.seat, points, tuple(lines)))
-    payments = pay(debts, hand.stacks, scorer.profile)
-    return tuple(
-        [
-            Pair(a_seat, b_seat, points, owed, paid, lines)
-            for (a_seat, b_seat, points, lines), (_, _, owed), paid in zip(
-                scored, debts, payments, strict=True
-            )
-        ]
-    )
+    return pairs
 
 
 def _has_no_natural(pair: tuple[JudgedHand, JudgedHand]) -> bool:
-    return not (pair[0].natural or pair[1].natural)
+    a, b = pair
+    return not (a.natural or b.natural)

@@ -119,6 +119,19 @@ _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
+class _Texts(dict[int, tuple[str, str]]):
+    """Strengths in words, without and with kickers; each is worked out when it is first said."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, strength: int) -> tuple[str, str]:
+        category, ranks = self._kinds[strength]
+        texts = self[strength] = short_text(category.label, ranks), full_text(category.label, ranks)
+        return texts
+
+
 class Scale:
     """Every strength under one reading of the wheel. Ask `scale()` for one; they are built once.
 
@@ -147,7 +160,7 @@ class Scale:
             else:
                 self._fives[rank_key] = strength
         self._kinds = tuple(kinds)
-        self._texts: dict[int, tuple[str, str]] = {}
+        self._texts = _Texts(self._kinds)
 
     @property
     def size(self) -> int:
@@ -195,21 +208,12 @@ class Scale:
 
     def text(self, strength: int) -> str:
         """Return a strength in words, kickers included: "pair of aces, king"."""
-        return self._text(strength)[1]
+        return self._texts[strength][1]
 
     def beats_text(self, winner: int, loser: int) -> str:
         """Return how one strength beats another, kickers only where they decide."""
-        won, lost = self._text(winner), self._text(loser)
-        kickers = won[0] == lost[0]
-        return f"{won[kickers]} beats {lost[kickers]}"
-
-    def _text(self, strength: int) -> tuple[str, str]:
-        texts = self._texts.get(strength)
-        if texts is None:
-            category, ranks = self._kinds[strength]
-            texts = short_text(category.label, ranks), full_text(category.label, ranks)
-            self._texts[strength] = texts
-        return texts
+        won, lost = self._texts[winner], self._texts[loser]
+        return f"{won[0]} beats {lost[0]}" if won[0] != lost[0] else f"{won[1]} beats {lost[1]}"
 
 
 @cache

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import Hand, HandError, Rows, SeatHand, Transfer, chips_plan, positions
-from firmware.rules.payment import pay
+from firmware.rules.payment import Till
 from tests.rules.tables import PLAIN, play, rules
 
 UNIT = "washington-1-unit"
@@ -71,7 +71,8 @@ def test_pairs_with_a_natural_are_paid_first_in_the_same_order_where_the_profile
 
 
 def payments(cap: str, stacks: dict[str, int | None], debts: list[tuple[str, str, int]]) -> list[int]:
-    return pay(debts, stacks, rules(UNIT, stakes__cap=cap))
+    till = Till(stacks, rules(UNIT, stakes__cap=cap))
+    return [till.pay(*debt) for debt in debts]
 
 
 def test_net_lets_a_player_pay_on_with_what_was_won() -> None:

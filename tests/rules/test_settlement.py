@@ -372,7 +372,7 @@ def test_between_two_who_surrender_nothing_is_exchanged() -> None:
 def test_the_rows_of_a_seat_that_surrenders_are_shown_but_not_compared() -> None:
     settlement = play(WESTERN, {1: FOUL, 2: LOW}, surrenders=[1])
     assert settlement.hands[0].fault is None
-    assert settlement.hands[0].strengths is not None
+    assert all(settlement.hands[0].strengths)
     assert settlement.points == {1: -3, 2: 3}
 
 
