@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,8 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
     lines = [str(file)]
     if "zones" in result:
         lines += [f"  {z['place']} {z['row']:<6} {_cards(z['cards'])}" for z in result["zones"]]
-        lines += [f"  outside the zones: {other['what']}" for other in result["others"]]
+        others = Counter(other["what"] for other in result["others"])
+        lines += [f"  also there: {what} ({count})" for what, count in sorted(others.items())]
     else:
         cards = result["cards"]
         unsure = sum(not c["sure"] for c in cards)

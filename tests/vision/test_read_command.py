@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from vision.command import command
 from vision.layout import TableLayout
-from vision.render import deal, render_table
+from vision.render import FACE_DOWN, deal, render_table
+from vision.things import Thing
 
 
 def _run(*arguments: str | Path) -> Result:
@@ -34,6 +35,20 @@ def test_a_table_is_printed_zone_by_zone(photo: Path) -> None:
     assert done.exit_code == 0
     assert "A front" in done.stdout
     assert len(done.stdout.splitlines()) == 13
+
+
+def test_what_else_lies_there_is_named_and_counted(tmp_path: Path) -> None:
+    layout = TableLayout.load()
+    hands = {"A": {"front": [FACE_DOWN] * 3}, "B": {"front": ["As"]}}
+    scene = render_table(hands, layout, scale=0.7, things=[Thing("chip", 417, 395)])
+    path = tmp_path / "table.png"
+    cv2.imwrite(str(path), scene.frame)
+    lines = _run(path).stdout.splitlines()
+    assert "  also there: back (3)" in lines
+    assert "  also there: foreign (1)" in lines
+    others = json.loads(_run(path, "--json").stdout)["others"]
+    assert sorted(o["what"] for o in others) == ["back", "back", "back", "foreign"]
+    assert all(len(o["corners"]) == 4 for o in others)
 
 
 def test_json_is_one_line_per_picture_in_the_order_given(photo: Path, tmp_path: Path) -> None:
