@@ -12,13 +12,14 @@ from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import CondPageBreak, SimpleDocTemplate, Spacer, TableStyle
 from reportlab.platypus import Paragraph as Text
-from reportlab.platypus import SimpleDocTemplate, Spacer, TableStyle
 from reportlab.platypus import Table as Grid
 
 from firmware.rules.document import Block, Heading, Paragraph, Table
 
 _MARGIN = 18 * mm
+_WITH_HEADING = 45 * mm  # a heading takes the beginning of what it is about along to the next page
 _STYLES = getSampleStyleSheet()
 _CELL = ParagraphStyle("cell", parent=_STYLES["BodyText"], fontSize=8.5, leading=10.5)
 _HEAD = ParagraphStyle("head", parent=_CELL, fontName="Helvetica-Bold")
@@ -62,7 +63,8 @@ def _flowables(block: Block) -> list[Any]:
     width = LETTER[0] - 2 * _MARGIN
     match block:
         case Heading(level, text):
-            return [Text(escape(text), _STYLES["Title" if level == 1 else f"Heading{level}"])]
+            heading = Text(escape(text), _STYLES["Title" if level == 1 else f"Heading{level}"])
+            return [CondPageBreak(_WITH_HEADING), heading]
         case Paragraph(text):
             return [Text(escape(text), _STYLES["BodyText"])]
         case Table(head, rows):

@@ -289,7 +289,7 @@ def _command(deal: random.Random, rounds: int, hands: int, profile: Profile) -> 
 
         best = best_of(rounds, {"many": lambda: process(many)})["many"]
         yield Figure(f"feltwatch settle, {hands:,} JSON lines", "feltwatch", len(lines) / best, "hands/s")
-        best = best_of(rounds * 5, {"one": lambda: process(one)})["one"]
+        best = best_of(rounds * 2, {"one": lambda: process(one)})["one"]
         yield Figure("feltwatch settle, one hand, whole process", "feltwatch", best, "s")
 
 

@@ -62,6 +62,7 @@ _SECTION_TITLES = {
     "collection": "Collection",
     "irregularities": "Irregularities",
 }
+_BY_THE_HOUSE = "Set by the house."
 # These are printed as tables of their own below the section's rules.
 _TABLES = {"bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "collection.schedule"}
 
@@ -102,12 +103,15 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
             (path, kind, value) for path, kind, value in profile.options() if path.startswith(f"{section}.")
         ]
         rows = tuple(
-            (f"{kind.title} ({path})", kind.say(value), profile.clause.get(path, "Set by the house."))
+            (f"{kind.title} ({path})", kind.say(value), profile.clause.get(path, _BY_THE_HOUSE))
             for path, kind, value in options
             if path not in _TABLES
         )
         yield Table(("Option", "Rule", "Clause of the source"), rows)
         yield from _tables(section, profile)
+        if tabled := [path for path, _, _ in options if path in _TABLES]:
+            clauses = (f"{path}: {profile.clause.get(path, _BY_THE_HOUSE)}" for path in tabled)
+            yield Paragraph(" ".join(clauses))
     if profile.notes:
         yield Heading(2, "Notes")
         yield from (Paragraph(note) for note in profile.notes)

@@ -118,8 +118,9 @@ def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
 
 
 def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default: Any) -> Any:
-    """Return a value, or the default where it is not there. Raises HandError."""
-    return _typed(data[name], name, key, kind, wanted) if name in data else default
+    """Return a value, or the default where it is not there or null. Raises HandError."""
+    value = data.get(name)
+    return default if value is None else _typed(value, name, key, kind, wanted)
 
 
 def _typed(value: object, name: str, key: str, kind: type, wanted: str) -> Any:

@@ -231,6 +231,7 @@ class Target:
         return f"{'pair of' if self.category is Category.ONE_PAIR else 'three'} {ranks_word(self.rank)}"
 
 
+_IN_ROW = {"front": "in front", "middle": "in the middle", "back": "in back"}
 _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 

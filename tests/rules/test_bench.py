@@ -8,8 +8,9 @@ from importlib.util import find_spec
 import pytest
 from click.testing import CliRunner
 
+from firmware.app import rules_bench
 from firmware.app.main import main
-from firmware.app.rules_bench import PEERS, best_of
+from firmware.app.rules_bench import PEERS, Figure, best_of
 
 # What peers do when they are imported is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -30,10 +31,16 @@ def test_the_bench_gives_a_figure_for_every_task_and_ratios_beside_it() -> None:
     assert ("feltwatch settle, 20 JSON lines", "feltwatch") in figures
 
 
-def test_without_json_the_bench_is_a_table() -> None:
-    result = CliRunner().invoke(main, ["bench", "rules", "--rounds", "1", "--hands", "1"])
+def test_without_json_the_bench_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = [Figure("strength", "feltwatch", 130.0, "ns"), Figure("strength", "treys", 390.0, "ns", 3.0)]
+    monkeypatch.setattr(rules_bench, "_figures", lambda *_: iter(figures))
+    monkeypatch.setattr(rules_bench, "PEERS", ("treys_of_another_name",))
+    result = CliRunner().invoke(main, ["bench", "rules"])
     assert result.exit_code == 0
-    assert "strength of 5 cards" in result.stdout
+    assert ["strength", "treys", "390 ns", "3.00"] in [
+        [cell.strip() for cell in line.strip("│").split("│")] for line in result.stdout.splitlines()
+    ]
+    assert "Not installed: treys_of_another_name." in result.stdout
 
 
 def test_contestants_take_turns_and_the_best_round_counts() -> None:

@@ -170,6 +170,17 @@ def test_a_seat_without_a_player_is_itself() -> None:
     assert answer["stacks"].keys() == {"1", "p2", "p3", "p4"}
 
 
+def test_null_is_as_good_as_absent_where_a_key_may_be_absent() -> None:
+    given = hand(unit=None, seats__0__player=None, seats__0__stack=None)
+    nulls = hand(options={}, seats__0__declares=False)
+    nulls["unit"] = nulls["options"] = None
+    nulls["seats"][0] |= {"player": None, "stack": None, "declares": None}
+    assert settle_json(nulls) == settle_json(given)
+    nulls["button"] = None
+    with pytest.raises(HandError, match="button is null; give the number"):
+        settle_json(nulls)
+
+
 def test_without_a_unit_money_is_points() -> None:
     answer = settle_json(hand(unit=None, options={"stakes.cap": "none"}))
     assert answer["paid"] == answer["points"]
