@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from flask import Flask
@@ -34,5 +34,6 @@ def served(app: Flask, threads: int = 12) -> Iterator[int]:
             for one in list(open_things.values()):
                 one.close()
 
-        server.trigger.pull_trigger(close_all)  # in the server's own thread: nothing is closed under its feet
+        with suppress(OSError):  # an earlier pull may have run it already, and closed the trigger
+            server.trigger.pull_trigger(close_all)  # in the server's own thread: nothing closes under its feet
         thread.join(10)
