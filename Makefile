@@ -2,8 +2,14 @@
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
+TRAIN := .venv-training/bin
+YOLO := .venv-yolo/bin
+CROPS ?= 1000000
+# torch without CUDA, 200 MB in the place of gigabytes; where the usual index has it, empty this.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_FROM := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help demo test lint bench cards wheel clean
+.PHONY: help demo test lint bench cards wheel training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -11,6 +17,9 @@ help:
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
 	@echo "make wheel  the installable package in dist/"
+	@echo "make training DATA=FOLDER CROPS=N   the card reader's model anew, hours (models/training/README.md)"
+	@echo "make test-training                  a training run of two minutes, in a folder of its own"
+	@echo "make yolo   YOLO11n's graph, for 'feltwatch bench vision --yolo build/yolo11n-1280.onnx'"
 
 demo: .venv/demo.stamp
 	$(BIN)/feltwatch demo $(ARGS)
@@ -34,6 +43,17 @@ cards: .venv/dev.stamp
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel
 
+training: .venv-training/training.stamp
+	$(TRAIN)/python -m models.training all --crops $(CROPS) $(if $(DATA),--data $(DATA)) $(ARGS)
+
+test-training: .venv-training/dev.stamp
+	$(TRAIN)/pytest --no-cov tests/models/training_run.py $(ARGS)
+
+yolo: build/yolo11n-1280.onnx
+
+build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
+	$(YOLO)/python models/training/yolo_graph.py $@
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 		{ echo "Feltwatch needs Python 3.11, 3.12 or 3.13; name one with: make PYTHON=python3.12 ..."; exit 1; }
@@ -47,5 +67,24 @@ wheel: .venv/dev.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/demo.stamp
 
+.venv-training/training.stamp: pyproject.toml
+	$(PYTHON) -m venv .venv-training
+	$(TRAIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --editable '.[training]'
+	@touch $@
+
+.venv-training/dev.stamp: .venv-training/training.stamp
+	$(TRAIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --editable '.[dev,training]'
+	@touch $@
+
+# ultralytics would bring torch with CUDA and a second OpenCV, so only what its graph needs is installed.
+.venv-yolo/yolo.stamp: Makefile
+	$(PYTHON) -m venv .venv-yolo
+	$(YOLO)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) torch==2.13.0
+	$(YOLO)/python -m pip install --quiet --disable-pip-version-check \
+		matplotlib numpy onnx opencv-python-headless pillow psutil pyyaml requests
+	$(YOLO)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --no-deps \
+		torchvision==0.28.0 ultralytics==8.4.190 ultralytics-thop==2.2.3
+	@touch $@
+
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
+	rm -rf .venv .venv-training .venv-yolo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

@@ -33,6 +33,7 @@ from models.training.judge import (
     total,
 )
 from models.training.unseen import FOLDER, ODD, ORDINARY
+from vision.arrays import Image
 from vision.decks import DrawnDeck
 from vision.evaluation import Condition, grid, labelled_photographs, summary
 from vision.layout import TableLayout
@@ -164,7 +165,7 @@ def _photographs(model: Path, data: Path) -> tuple[dict[str, Outcome], dict[str,
 def time_stages(model: Path, threads: int) -> dict[str, float]:
     """Return the median milliseconds of each stage of reading a full-size frame, and of all together."""
     layout, reader = TableLayout.load(), CardReader(model, threads)
-    frame = _table(layout)
+    frame = rendered_table(layout)
     usual = cv2.getNumThreads()
     cv2.setNumThreads(threads)
     try:
@@ -181,10 +182,11 @@ def time_stages(model: Path, threads: int) -> dict[str, float]:
 def time_beside(model: Path, peer: Path) -> Compared:
     """Time our network on the zones of one table beside the other network."""
     layout = TableLayout.load()
-    return compare(CardReader(model, threads=2), peer, _table(layout), layout, threads=2)
+    return compare(CardReader(model, threads=2), peer, rendered_table(layout), layout, threads=2)
 
 
-def _table(layout: TableLayout) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def rendered_table(layout: TableLayout) -> Image:
+    """Render the full-size frame on which time is taken."""
     rng = np.random.default_rng(0)
     return render_table(deal(rng, layout), layout, DrawnDeck(), seed=rng).frame
 

@@ -212,8 +212,8 @@ def write(m: Measured, worth_margin: float, docs: Path) -> Path:
         _origin(m),
         "## Against the aims",
         _aims_table(m),
-        "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and right* is "
-        "the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
+        "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
+        "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
         "## Over the conditions, ordinary decks that were not trained on",
         f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
         f"{', '.join(VALIDATION)}).",

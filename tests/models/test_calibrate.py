@@ -1,0 +1,133 @@
+"""What a margin is worth, and what a reading is held against."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.training.calibrate import BUDGET, VALIDATION, Samples, fit, threshold, write
+from models.training.judge import Outcome, outcome
+from models.training.measure import JUDGING, ODD_JUDGING
+from models.training.unseen import ODD, ORDINARY
+from vision.decks import DrawnDeck
+from vision.layout import TableLayout
+from vision.reader import CardReader, default_model
+from vision.reading import ReadCard, TableReading, ZoneReading
+from vision.render import Scene, deal, render_table
+from vision.verdicts import Verdict
+
+
+def drawn(slope: float, offset: float, count: int = 20_000) -> Samples:
+    """Margins, right with the probability that a known curve gives."""
+    rng = np.random.default_rng(1)
+    margins = rng.uniform(0, 12, count)
+    right = rng.random(count) < 1 / (1 + np.exp(-(slope * margins + offset)))
+    return Samples(margins, right)
+
+
+def test_the_curve_through_samples_of_a_known_curve_is_that_curve() -> None:
+    slope, offset = fit(drawn(0.9, -1.0))
+    assert slope == pytest.approx(0.9, rel=0.08)
+    assert offset == pytest.approx(-1.0, abs=0.2)
+
+
+def test_a_sample_without_a_mistake_gives_no_endless_slope() -> None:
+    slope, offset = fit(Samples(np.linspace(3, 10, 500), np.ones(500, bool)))
+    assert np.isfinite([slope, offset]).all()
+    assert 1 / (1 + np.exp(-(slope * 10 + offset))) < 1 - 1e-5
+
+
+def test_nothing_as_bad_as_a_mistake_that_was_seen_counts_as_sure() -> None:
+    samples = Samples(np.array([1.0, 5.0, 9.0, 10.0]), np.array([True, False, True, True]))
+    assert threshold(samples, slope=5.0, offset=0.0) > 5.0
+
+
+def test_from_the_threshold_on_the_curve_expects_no_more_errors_than_the_budget() -> None:
+    samples = drawn(1.0, 0.0)
+    slope, offset = fit(samples)
+    sure = samples.margins[samples.margins >= threshold(samples, slope, offset)]
+    assert len(sure)
+    assert (1 / (1 + np.exp(slope * sure + offset))).mean() <= BUDGET
+
+
+def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:
+    manifest = tmp_path / "reader.json"
+    manifest.write_text(json.dumps({"sha256": "of the model"}))
+    worth = write(drawn(1.0, 0.0), tmp_path / "reader.onnx")
+    stored = json.loads(manifest.read_text())
+    assert stored["sha256"] == "of the model"
+    assert stored["calibration"]["sure_margin"] == worth.sure_margin
+
+
+def test_decks_that_judge_are_none_that_calibrate_and_together_they_are_all() -> None:
+    assert not set(VALIDATION) & {*JUDGING, *ODD_JUDGING}
+    assert {*VALIDATION, *JUDGING, *ODD_JUDGING} == {*ORDINARY, *ODD}
+
+
+def test_the_manifest_names_the_packaged_model_by_its_hash() -> None:
+    manifest = json.loads(default_model().with_suffix(".json").read_text())
+    assert manifest["sha256"] == CardReader().sha256
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    layout, rng = TableLayout.load(), np.random.default_rng(1)
+    return render_table(deal(rng, layout), layout, DrawnDeck(), seed=rng, scale=0.3)
+
+
+def reading_of(scene: Scene, names: dict[str, str], fit: bool = True) -> TableReading:
+    """The scene's own truth as a reading, with some cards misnamed; an empty name leaves the card out."""
+    zones = []
+    for zone in TableLayout.load().zones:
+        cards = [c for c in scene.cards if (c.place, c.row) == (zone.place, zone.row)]
+        named = [(names.get(c.code, c.code), c) for c in cards]
+        zones.append(
+            ZoneReading(
+                zone.place,
+                zone.row,
+                tuple(ReadCard(name, 5.0, 0.9, True, (name,), c.corners) for name, c in named if name),
+            )
+        )
+    verdicts = {name: Verdict(name, fit, 0.0, 0.0, "", "") for name in ("resolution", "light", "colour")}
+    return TableReading((1, 1), (), tuple(zones), verdicts=verdicts)
+
+
+def judged(found: Outcome) -> set[tuple[str, str]]:
+    return {(card.laid, card.named) for card in found.cards if not card.right}
+
+
+def test_a_perfect_reading_is_wholly_right(scene: Scene) -> None:
+    found = outcome(scene, reading_of(scene, {}))
+    assert (found.score.cards, found.score.right, found.score.sure, found.score.whole) == (52, 52, 52, 1)
+    assert judged(found) == set()
+    assert found.unfit == 0
+
+
+def test_a_misnamed_card_is_held_against_the_one_that_lay_there(scene: Scene) -> None:
+    laid, elsewhere = scene.cards[2].code, scene.cards[50].code
+    found = outcome(scene, reading_of(scene, {laid: elsewhere, elsewhere: ""}))
+    assert judged(found) == {(laid, elsewhere), (elsewhere, "")}
+    assert found.score.wrong == 1
+    assert found.score.whole == 0
+
+
+def test_a_card_passed_over_is_named_nothing(scene: Scene) -> None:
+    laid = scene.cards[0].code
+    found = outcome(scene, reading_of(scene, {laid: ""}))
+    assert judged(found) == {(laid, "")}
+    assert found.score.wrong == 0
+
+
+def test_on_a_felt_that_is_not_seen_no_card_was_read(scene: Scene) -> None:
+    found = outcome(scene, None)
+    assert (found.score.cards, found.score.right, found.score.wrong, found.unfit) == (52, 0, 0, 1)
+    assert {card.named for card in found.cards} == {""}
+
+
+def test_cards_of_an_unfit_picture_are_marked(scene: Scene) -> None:
+    found = outcome(scene, reading_of(scene, {}, fit=False))
+    assert found.unfit == 1
+    assert not any(card.fit for card in found.cards)

@@ -1,0 +1,83 @@
+"""A training run of two minutes: `make test-training`, outside `make test`.
+
+It trains on drawn cards alone, in a folder of its own: nothing packaged is touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is installed for training only: make training")
+
+from models.training.export import Packaged, export  # noqa: E402
+from models.training.loss import loss, targets  # noqa: E402
+from models.training.net import IndexNet  # noqa: E402
+from models.training.quantise import quantise  # noqa: E402
+from models.training.samples import SIZE_PX, Sample  # noqa: E402
+from models.training.scene import SceneMaker  # noqa: E402
+from models.training.train import Job, Trainer, run, tensor  # noqa: E402
+from vision.reader import CardReader  # noqa: E402
+
+CROPS = 2400
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return Job(tmp_path_factory.mktemp("run"), None, CROPS, seed=1, makers=1)
+
+
+@pytest.fixture(scope="module")
+def unseen() -> list[Sample]:
+    maker = SceneMaker(99, None, pool=4)
+    return [maker.scene(SIZE_PX) for _ in range(64)]
+
+
+def error_of(net: IndexNet, samples: list[Sample]) -> float:
+    with torch.no_grad():
+        return float(loss(net.eval()(tensor(samples)), targets([c for _, c in samples], SIZE_PX))[0])
+
+
+@pytest.fixture(scope="module")
+def trained(job: Job) -> IndexNet:
+    """Trained in two goes, as if it had been stopped half way."""
+    half = run(replace(job, until=CROPS // 2))
+    assert CROPS // 2 <= Trainer(job).done < CROPS
+    assert run(job) == half
+    trainer = Trainer(job)
+    assert trainer.done >= CROPS
+    net: IndexNet = trainer.average
+    return net
+
+
+@pytest.mark.timeout(900)
+def test_it_learns(trained: IndexNet, unseen: list[Sample]) -> None:
+    assert error_of(trained, unseen) < 0.8 * error_of(IndexNet(), unseen)
+
+
+@pytest.mark.timeout(900)
+def test_the_exported_model_says_what_torch_says(
+    job: Job, trained: IndexNet, unseen: list[Sample], tmp_path: Path
+) -> None:
+    path = export(job.folder / "checkpoint.pt", tmp_path)
+    reader = CardReader(path)
+    for picture, _ in unseen[:8]:
+        with torch.no_grad():
+            cells, features = Packaged(trained).eval()(torch.from_numpy(picture[None]))
+        said = reader._session.run(None, {"picture": picture[None]})
+        assert np.allclose(said[0], cells.numpy(), atol=1e-3)
+        assert np.allclose(said[1], features.numpy(), atol=1e-3)
+    assert reader.sha256 in path.with_suffix(".json").read_text()
+    wide = np.zeros((112, 304, 3), np.uint8)
+    assert len(reader.indices(wide, threshold=0.99)) == 0
+
+
+@pytest.mark.timeout(900)
+def test_the_int8_model_runs_and_is_smaller(job: Job, trained: IndexNet, tmp_path: Path) -> None:
+    path = export(job.folder / "checkpoint.pt", tmp_path)
+    small = quantise(path, tmp_path / "reader-int8.onnx", pictures=8)
+    assert small.stat().st_size < 0.6 * path.stat().st_size
+    CardReader(small).indices(np.full((96, 160, 3), 128, np.uint8))
