@@ -194,7 +194,7 @@ class Bonuses:
     def say(self, value: Pairs) -> str:
         """Return the table on one line."""
         texts = [f"{Target.parse(hand, front=self.front).words} {points}" for hand, points in value]
-        return f"{'; '.join(texts)}." if texts else "No bonuses."
+        return _sentence("; ".join(texts)) or "No bonuses."
 
     def toml(self, value: Pairs) -> str:
         """Return the table inline."""
@@ -265,7 +265,7 @@ class NaturalKinds:
     def say(self, value: Pairs) -> str:
         """Return the list on one line."""
         texts = [f"{NATURAL_WORDS[kind]} {points}" for kind, points in value]
-        return f"{'; '.join(texts)}." if texts else "There are no naturals."
+        return _sentence("; ".join(texts)) or "There are no naturals."
 
     def toml(self, value: Pairs) -> str:
         """Return the array, an entry a line."""
@@ -291,9 +291,10 @@ class AtLeast:
     def say(self, value: tuple[tuple[str, str], ...]) -> str:
         """Return the hands on one line."""
         texts = [
-            f"{Target.parse(hand, front=row == 'front').words} or better in {row}" for row, hand in value
+            f"{Target.parse(hand, front=row == 'front').words} or better {_IN_ROW[row]}"
+            for row, hand in value
         ]
-        return f"{', or '.join(texts)}." if texts else "Not offered."
+        return _sentence(", or ".join(texts)) or "Not offered."
 
     def toml(self, value: tuple[tuple[str, str], ...]) -> str:
         """Return the hands inline."""
@@ -346,7 +347,7 @@ class Schedule:
         texts = [
             f"option {rate.option}: {money_text(rate.fee)} at {money_text(rate.limit)}" for rate in value
         ]
-        return f"{'; '.join(texts)}." if texts else "No collection is taken by the down."
+        return _sentence("; ".join(texts)) or "No collection is taken by the down."
 
     def toml(self, value: tuple[Rate, ...]) -> str:
         """Return the array, a rate a line."""
@@ -362,6 +363,11 @@ def money_text(cents: int) -> str:
     dollars, rest = divmod(abs(cents), 100)
     sign = "-" if cents < 0 else ""
     return f"{sign}${dollars:,}.{rest:02}" if rest else f"{sign}${dollars:,}"
+
+
+def _sentence(text: str) -> str:
+    """Return a phrase as a sentence; nothing stays nothing."""
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _inline(pairs: Sequence[tuple[str, object]]) -> str:

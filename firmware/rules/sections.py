@@ -345,7 +345,7 @@ class FantasyLand:
 class Collection:
     """The house's fee by the down (RULES §9, Collection)."""
 
-    down_minutes: int = field(metadata=option(Amount("A down", "{} minutes.", "–")))
+    down_minutes: int = field(metadata=option(Amount("A down", "{} minutes.", "There are no downs.")))
     half_from_minute: int = field(
         metadata=option(
             Amount("Half the fee", "Who joins at minute {} or later pays half.", "Everybody pays all of it.")

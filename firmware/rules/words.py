@@ -24,11 +24,6 @@ _RANKS = (
 _PLURALS = tuple(f"{name}es" if name == "six" else f"{name}s" for name in _RANKS)
 
 
-def rank_word(rank: int) -> str:
-    """Return a rank's name: "queen"."""
-    return _RANKS[rank]
-
-
 def ranks_word(rank: int) -> str:
     """Return a rank's name for several: "queens"."""
     return _PLURALS[rank]

@@ -46,6 +46,14 @@ def test_a_profile_has_a_source_and_a_clause_for_every_option(name: str) -> None
     assert all(profile.clause.values())
 
 
+@pytest.mark.parametrize("name", EIGHT)
+def test_every_option_can_be_said_as_a_sentence(name: str) -> None:
+    for path, kind, value in load_profile(name).options():
+        said = kind.say(value)
+        assert said[0].isupper() or said[0].isdigit(), path
+        assert said.endswith("."), path
+
+
 # RULES §9, column by column.
 TABLE: dict[str, tuple[object, ...]] = {
     "deal.kind": ("face_up", *["closed"] * 7),
@@ -240,6 +248,9 @@ def changed(old: str, new: str) -> str:
         (changed('"hands.wheel" =', '"hands.wheels" ='), "clauses.hands.wheels", "did you mean hands.wheel?"),
         (changed('misdeal = "', 'misdeal = 5 # "'), "irregularities.misdeal", "allowed: a text"),
         ("stakes = 5\n" + ALL_OF_IT.replace("[stakes]", "[x]"), "stakes", "allowed: a table of options"),
+        (ALL_OF_IT.split("kinds = [")[0] + 'kinds = "all"\n', "naturals.kinds", "an array such as"),
+        (changed("front = { three_of_a_kind = 2 }", "front = 2"), "bonus.front", "a table of hands"),
+        (changed("entry = {}", "entry = []"), "fantasyland.entry", "the lowest hand by row"),
         ("", "profile", r"there is no \[profile\] table"),
         ("clauses = 5\n" + ALL_OF_IT.replace("[clauses]", "[profile.c]"), "profile.c", "unknown"),
         ("[profile", "", "this is not TOML"),
@@ -345,7 +356,7 @@ def test_the_house_rules_say_what_the_house_changed(tmp_path: Path) -> None:
         "| 5-4-3-2-A (hands.wheel) | 5-4-3-2-A is the lowest straight. | 5-4-3-2-A is the straight next below"
         in text
     )
-    assert "| Front (bonus.front) | three of a kind 2. | three aces 5; three of a kind 2. |" in text
+    assert "| Front (bonus.front) | Three of a kind 2. | Three aces 5; three of a kind 2. |" in text
 
 
 def test_a_house_that_changed_nothing_says_so(tmp_path: Path) -> None:
