@@ -5,9 +5,11 @@ BIN := .venv/bin
 TRAIN := .venv-training/bin
 YOLO := .venv-yolo/bin
 CROPS ?= 1000000
-# torch without CUDA, 200 MB in the place of gigabytes; where the usual index has it, empty this.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# torch without CUDA, 200 MB in the place of gigabytes; empty TORCH_INDEX where the usual index has that build.
+TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
-TORCH_FROM := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: help demo test lint bench cards wheel training test-training yolo clean
 help:
@@ -69,21 +71,20 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 
 .venv-training/training.stamp: pyproject.toml
 	$(PYTHON) -m venv .venv-training
-	$(TRAIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --editable '.[training]'
+	$(TRAIN)/python $(PIP_INSTALL) $(TORCH_FROM) $(TORCH)
+	$(TRAIN)/python $(PIP_INSTALL) --editable '.[training]'
 	@touch $@
 
 .venv-training/dev.stamp: .venv-training/training.stamp
-	$(TRAIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --editable '.[dev,training]'
+	$(TRAIN)/python $(PIP_INSTALL) --editable '.[dev,training]'
 	@touch $@
 
-# ultralytics would bring torch with CUDA and a second OpenCV, so only what its graph needs is installed.
+# ultralytics asks for torch with CUDA and a second OpenCV; its graph needs neither.
 .venv-yolo/yolo.stamp: Makefile
 	$(PYTHON) -m venv .venv-yolo
-	$(YOLO)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) torch==2.13.0
-	$(YOLO)/python -m pip install --quiet --disable-pip-version-check \
-		matplotlib numpy onnx opencv-python-headless pillow psutil pyyaml requests
-	$(YOLO)/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) --no-deps \
-		torchvision==0.28.0 ultralytics==8.4.190 ultralytics-thop==2.2.3
+	$(YOLO)/python $(PIP_INSTALL) $(TORCH_FROM) $(TORCH)
+	$(YOLO)/python $(PIP_INSTALL) $(TORCH) matplotlib numpy onnx opencv-python-headless pillow psutil pyyaml requests
+	$(YOLO)/python $(PIP_INSTALL) $(TORCH_FROM) torchvision==0.28.0 ultralytics==8.4.190 ultralytics-thop==2.2.3
 	@touch $@
 
 clean:
