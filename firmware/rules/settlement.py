@@ -61,7 +61,11 @@ class Settlement:
     """What each seat won, in cents."""
     stacks: Mapping[str, int]
     """By player, after the hand; players without a stack are left out."""
-    irregularities: tuple[Irregularity, ...]
+
+    @property
+    def irregularities(self) -> tuple[Irregularity, ...]:
+        """What has to be resolved before the hand can be settled."""
+        return self.hand.irregularities
 
     @property
     def chips_plan(self) -> tuple[Transfer, ...]:
@@ -106,7 +110,6 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
         points=MappingProxyType(points),
         paid=MappingProxyType(paid),
         stacks=MappingProxyType(_stacks_after(hand, paid)),
-        irregularities=(),
     )
 
 
@@ -151,7 +154,6 @@ def _irregular(hand: Hand, profile: Profile, order: tuple[int, ...]) -> Settleme
         points=nothing,
         paid=nothing,
         stacks=MappingProxyType(_stacks_after(hand, nothing)),
-        irregularities=hand.irregularities,
     )
 
 
