@@ -43,7 +43,7 @@ _SUIT_WEIGHT = {"c": 1.35, "s": 1.35}
 
 # An index counts as visible where so much of its rank and of its suit shows; in narrow fans the next card covers
 # the suit's edge, so the suit asks for less.
-_RANK_SHOWN, _SUIT_SHOWN, _SEEN_AT_ALL = 0.75, 0.6, 0.25
+_RANK_SHOWN, _SUIT_SHOWN, _SEEN_AT_ALL = 0.6, 0.45, 0.25
 
 
 def _rounded() -> NDArray[np.uint8]:
@@ -211,7 +211,14 @@ def _layout(rng: random.Random, size: int, px_per_mm: float) -> list[Placement]:
     along = np.array([math.cos(math.radians(base)), math.sin(math.radians(base))])
     down = np.array([-along[1], along[0]])
     count = rng.choice([1, 2, 3, 4, 5, 5, 7])
-    pitch = (rng.uniform(61, 75) if rng.random() < 0.35 else rng.uniform(9, 45)) * px_per_mm
+    spacing = rng.random()  # side by side, a narrow fan, overlapped
+    pitch = (
+        rng.uniform(61, 75)
+        if spacing < 0.33
+        else rng.uniform(7, 15)
+        if spacing < 0.58
+        else rng.uniform(13, 45)
+    ) * px_per_mm
     start = np.array([rng.uniform(0.15, 0.85), rng.uniform(0.15, 0.85)]) * size
     sideways = rng.uniform(-0.5, 0.5) * 58 * px_per_mm
     share = rng.uniform(0.30, 0.46) if rng.random() < 0.7 else rng.uniform(0, 0.3)
