@@ -28,6 +28,8 @@ from firmware.rules import (
 IRREGULAR, MALFORMED = 1, 2
 """Exit statuses; where both occur the higher one counts."""
 
+_to_json = json.JSONEncoder(check_circular=False).encode
+
 
 @click.command()
 @click.argument("file", type=click.File(encoding="utf-8"), default="-", metavar="[FILE|-]")
@@ -68,8 +70,8 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
     except HandError as error:
         click.echo(f"{file}: line {found.line}: {error}", err=True)
         answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
-        return json.dumps(answer) if as_json else "", MALFORMED
-    text = json.dumps(settlement_json(settlement)) if as_json else settlement_text(settlement)
+        return _to_json(answer) if as_json else "", MALFORMED
+    text = _to_json(settlement_json(settlement)) if as_json else settlement_text(settlement)
     return text, IRREGULAR if settlement.irregularities else 0
 
 

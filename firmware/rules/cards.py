@@ -80,21 +80,23 @@ def parse_card(text: str) -> Card:
     try:
         return _BY_TEXT[text]
     except KeyError:
-        raise UnknownCardError(
-            f'"{text}" is no card: write one of {RANKS} and one of {SUITS}, as in "Th"'
-        ) from None
+        raise _unknown(text) from None
+
+
+def _unknown(text: str) -> UnknownCardError:
+    return UnknownCardError(f'"{text}" is no card: write one of {RANKS} and one of {SUITS}, as in "Th"')
 
 
 def parse_cards(text: str) -> tuple[Card, ...]:
-    """Return the cards of a row, written with spaces between them.
+    """Return the cards of a row, written with spaces between them. Raises UnknownCardError.
 
     >>> parse_cards("As 10h ??")
     (As, Th, ??)
     """
     try:
-        return tuple([_BY_TEXT[code] for code in text.split()])
-    except KeyError:
-        return tuple([parse_card(code) for code in text.split()])
+        return tuple(map(_BY_TEXT.__getitem__, text.split()))
+    except KeyError as error:
+        raise _unknown(error.args[0]) from None
 
 
 def cards_text(cards: tuple[Card, ...]) -> str:

@@ -112,22 +112,27 @@ def _object(value: object, key: str, known: frozenset[str]) -> Json:
 
 def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a value that must be there. Raises HandError."""
-    if name not in data:
-        raise HandError(_path(key, name), f"{_path(key, name)} is missing; give {wanted}")
-    return _typed(data[name], name, key, kind, wanted)
+    value = data.get(name)
+    # A bool is an int to Python, but true is no number of cents.
+    if type(value) is not kind:
+        raise _wrong(data, name, key, wanted)
+    return value
 
 
 def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default: Any) -> Any:
     """Return a value, or the default where it is not there or null. Raises HandError."""
     value = data.get(name)
-    return default if value is None else _typed(value, name, key, kind, wanted)
-
-
-def _typed(value: object, name: str, key: str, kind: type, wanted: str) -> Any:
-    # A bool is an int to Python, but true is no number of cents.
+    if value is None:
+        return default
     if type(value) is not kind:
-        raise HandError(_path(key, name), f"{_path(key, name)} is {_shown(value)}; give {wanted}")
+        raise _wrong(data, name, key, wanted)
     return value
+
+
+def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
+    path = _path(key, name)
+    found = f"is {_shown(data[name])}" if name in data else "is missing"
+    return HandError(path, f"{path} {found}; give {wanted}")
 
 
 def _path(key: str, name: str) -> str:

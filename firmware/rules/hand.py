@@ -104,6 +104,8 @@ class Hand:
             )
 
     def _check_players(self) -> None:
+        if len(self.stacks) == len(self.seats):
+            return  # nobody plays two hands
         owner, hands = Counter(self.owners).most_common(1)[0]
         if hands > MOST_HANDS_OF_PLAYER or len(self.stacks) < FEWEST_HANDS:
             raise HandError(

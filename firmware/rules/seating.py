@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from firmware.rules.errors import SeatingError
 from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, MOST_SEATS
@@ -43,7 +44,7 @@ class Seating:
 
     playing: tuple[int, ...]
     """Clockwise from the button."""
-    absent: dict[int, Absence]
+    absent: Mapping[int, Absence]
     """Everybody else, and why."""
 
     @property
@@ -72,7 +73,7 @@ def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile)
             absent[seat] = Absence.FIFTH
         else:
             playing.append(seat)
-    return Seating(tuple(playing), absent)
+    return Seating(tuple(playing), MappingProxyType(absent))
 
 
 def _absence(sitter: Sitter, unit: int, profile: Profile) -> Absence | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
@@ -36,7 +36,7 @@ class Category(IntEnum):
     STRAIGHT_FLUSH = 8
     ROYAL_FLUSH = 9
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name used in profiles and JSON: "one_pair"."""
         return self.name.lower()
