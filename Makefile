@@ -35,7 +35,7 @@ lint: .venv/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/demo.stamp
+bench: .venv/bench.stamp
 	$(BIN)/feltwatch bench $(ARGS)
 
 cards: .venv/dev.stamp
@@ -64,6 +64,10 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 .venv/demo.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
+
+.venv/bench.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python $(PIP_INSTALL) --editable '.[bench]'
+	@touch $@ .venv/demo.stamp
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
