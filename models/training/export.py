@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 
 import click
@@ -40,20 +41,23 @@ def export(checkpoint: Path, folder: Path) -> Path:
     net.load_state_dict(state["average"])
     net.eval()
     path = folder / "reader.onnx"
-    torch.onnx.export(
-        Packaged(net).eval(),
-        (torch.zeros(1, 320, 640, 3, dtype=torch.uint8),),
-        str(path),
-        input_names=["picture"],
-        output_names=["cells", "features"],
-        dynamic_axes={
-            "picture": {1: "h", 2: "w"},
-            "cells": {2: "h8", 3: "w8"},
-            "features": {2: "h8", 3: "w8"},
-        },
-        opset_version=OPSET,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():
+        # The exporter that torch now prefers needs another package and writes a graph that runs no better.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            Packaged(net).eval(),
+            (torch.zeros(1, 320, 640, 3, dtype=torch.uint8),),
+            str(path),
+            input_names=["picture"],
+            output_names=["cells", "features"],
+            dynamic_axes={
+                "picture": {1: "h", 2: "w"},
+                "cells": {2: "h8", 3: "w8"},
+                "features": {2: "h8", 3: "w8"},
+            },
+            opset_version=OPSET,
+            dynamo=False,
+        )
     manifest = {
         "file": path.name,
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),

@@ -16,7 +16,7 @@ from models.training import art, calibrate, unseen
 from models.training.export import export
 from models.training.glyphs import FontsError, rank_fonts
 from models.training.pseudo import BOXED, label_photographs
-from models.training.report import write_report
+from models.training.report import DOCS, write_report
 from models.training.samples import PACKAGE, RUN
 from models.training.train import BATCH, Job, Trainer, default_makers, run
 
@@ -44,7 +44,7 @@ PAUSES = (0.25, 0.5, 0.75)
     "--out",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     default=PACKAGE,
-    help="Folder of the exported model; by default the packaged one is replaced.",
+    help="Folder of the exported model and its report; by default those of the product are replaced.",
 )
 @click.option("--tables", default=2, show_default=True, help="Tables per deck and condition in the report.")
 def command(
@@ -65,7 +65,8 @@ def command(
         return
     worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
     click.echo(f"Calibrated: sure from {worth.sure_margin:.2f} nats on")
-    click.echo(f"Report: {write_report(model, data, tables)}")
+    docs = DOCS if out == PACKAGE else out
+    click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")
 
 
 def fetch_decks() -> bool:

@@ -22,7 +22,7 @@ from models.training.scene import SceneMaker  # noqa: E402
 from models.training.train import Job, Trainer, run, tensor  # noqa: E402
 from vision.reader import CardReader  # noqa: E402
 
-CROPS = 2400
+CROPS = 4000  # enough to learn where an index is, not yet what it says
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,10 @@ def unseen() -> list[Sample]:
     return [maker.scene(SIZE_PX) for _ in range(64)]
 
 
-def error_of(net: IndexNet, samples: list[Sample]) -> float:
+def heat_error(net: IndexNet, samples: list[Sample]) -> float:
     with torch.no_grad():
-        return float(loss(net.eval()(tensor(samples)), targets([c for _, c in samples], SIZE_PX))[0])
+        _, parts = loss(net.eval()(tensor(samples)), targets([c for _, c in samples], SIZE_PX))
+    return parts["heat"]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def trained(job: Job) -> IndexNet:
 
 
 @pytest.mark.timeout(900)
-def test_it_learns(trained: IndexNet, unseen: list[Sample]) -> None:
-    assert error_of(trained, unseen) < 0.8 * error_of(IndexNet(), unseen)
+def test_it_learns_where_indices_are(trained: IndexNet, unseen: list[Sample]) -> None:
+    assert heat_error(trained, unseen) < 0.7 * heat_error(IndexNet(), unseen)
 
 
 @pytest.mark.timeout(900)
