@@ -49,7 +49,7 @@ training: .venv-training/training.stamp
 	$(TRAIN)/python -m models.training all --crops $(CROPS) $(if $(DATA),--data $(DATA)) $(ARGS)
 
 test-training: .venv-training/dev.stamp
-	$(TRAIN)/pytest --no-cov tests/models/training_run.py $(ARGS)
+	$(TRAIN)/pytest --no-cov tests/models tests/models/training_run.py $(ARGS)
 
 yolo: build/yolo11n-1280.onnx
 

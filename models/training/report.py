@@ -95,7 +95,9 @@ def aims(m: Measured) -> list[Aim]:
             e.sure >= 0.998 * e.cards,
         )
     )
-    found.append(Aim("ordinary decks, enrolled: silent errors", "none in 100,000", _silent(e), _few(e, 1e-5)))
+    found.append(
+        Aim("ordinary decks, enrolled: silent errors", "none in 100,000", _silent(e), _none(e, 100_000))
+    )
     two, one = m.ms[2], m.ms[1]
     found.append(
         Aim("network, 12 zones, two threads", "≤ 60 ms", f"{two['network']:.0f} ms", two["network"] <= 60)
@@ -118,8 +120,14 @@ def aims(m: Measured) -> list[Aim]:
 
 def _few(score: Score, budget: float) -> bool | None:
     """Tell whether silent errors are within a budget; None where too few cards were read to say so."""
-    low, high = wilson(score.wrong, score.cards)
-    return True if high <= budget else False if low > budget or score.wrong > 1 else None
+    if score.wrong > budget * score.cards:
+        return False
+    return True if wilson(score.wrong, score.cards)[1] <= budget else None
+
+
+def _none(score: Score, cards: int) -> bool | None:
+    """Tell whether so many cards were read without a silent error; None where fewer were read."""
+    return False if score.wrong else True if score.cards >= cards else None
 
 
 def _silent(score: Score) -> str:

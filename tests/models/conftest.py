@@ -7,7 +7,7 @@ import pytest
 from models.training.glyphs import FONT_ROOT, font_files
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(scope="session")
 def fonts() -> None:
     if not font_files():
         pytest.skip(f"no font to draw cards with in {FONT_ROOT}: install fonts-dejavu-core, fonts-liberation")

@@ -13,6 +13,8 @@ import pytest
 from models.training.decks import HEIGHT, PIPS, WIDTH, RandomDeck, card_back, own_decks, photographed_decks
 from vision.cards import CARDS
 
+pytestmark = pytest.mark.usefixtures("fonts")
+
 
 def deck(seed: int) -> RandomDeck:
     return RandomDeck(random.Random(seed), [])

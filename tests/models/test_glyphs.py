@@ -21,6 +21,8 @@ from models.training.glyphs import (
 )
 from vision.cards import RANKS, SUITS
 
+pytestmark = pytest.mark.usefixtures("fonts")
+
 
 def test_only_fonts_under_listed_terms_are_used() -> None:
     assert all(path.name.startswith(tuple(FONTS)) for path in font_files())
