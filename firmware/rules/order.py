@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from firmware.rules.profile import Profile
 
@@ -18,11 +19,16 @@ def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:
 
 def positions(seats: Iterable[int], button: int, profile: Profile) -> tuple[int, ...]:
     """Return the playing seats by position, the first to settle first."""
+    return _positions(tuple(seats), button, profile.order.first, profile.order.direction)
+
+
+@lru_cache(maxsize=1024)
+def _positions(seats: tuple[int, ...], button: int, first: str, direction: str) -> tuple[int, ...]:
     order = clockwise_from(seats, button)
-    if profile.order.first == "left_of_button" and order[0] == button:
+    if first == "left_of_button" and order[0] == button:
         order = order[1:] + order[:1]
-    elif profile.order.first == "right_of_button":
+    elif first == "right_of_button":
         order = order[-1:] + order[:-1]
-    if profile.order.direction == "counterclockwise":
+    if direction == "counterclockwise":
         order = order[:1] + order[:0:-1]
     return tuple(order)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from operator import attrgetter
@@ -43,8 +42,7 @@ class Pair(NamedTuple):
         return abs(self.owed) - abs(self.paid)
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(NamedTuple):
     """A hand, settled; or what is irregular in it, and then nothing is."""
 
     hand: Hand
@@ -59,8 +57,6 @@ class Settlement:
     """By seat."""
     paid: Mapping[int, int]
     """What each seat won, in cents."""
-    stacks: Mapping[str, int]
-    """By player, after the hand; players without a stack are left out."""
 
     @property
     def irregularities(self) -> tuple[Irregularity, ...]:
@@ -68,12 +64,21 @@ class Settlement:
         return self.hand.irregularities
 
     @property
+    def stacks(self) -> Mapping[str, int]:
+        """What every player has after the hand; players without a stack are left out."""
+        return {
+            player: stack + self._won_by(player)
+            for player, stack in self.hand.stacks.items()
+            if stack is not None
+        }
+
+    @property
     def chips_plan(self) -> tuple[Transfer, ...]:
         """The fewest transfers between players with the same result."""
-        nets = dict.fromkeys(self.hand.stacks, 0)
-        for judged in self.hands:
-            nets[judged.owner] += self.paid.get(judged.seat, 0)
-        return chips_plan(nets)
+        return chips_plan({player: self._won_by(player) for player in self.hand.stacks})
+
+    def _won_by(self, player: str) -> int:
+        return sum(self.paid.get(judged.seat, 0) for judged in self.hands if judged.owner == player)
 
 
 def settle(hand: Hand, profile: Profile) -> Settlement:
@@ -81,38 +86,33 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
 
     Raises HandError where the hand does what the profile does not offer.
     """
-    referee = _referee(profile)
+    judge, scorer = _referee(profile)
     _check_offered(hand, profile)
     order = positions([seat.seat for seat in hand.seats], hand.button, profile)
     if hand.irregularities:
-        return _irregular(hand, profile, order)
-    hands = referee.judge.judge(hand)
+        return Settlement(hand, profile, order, tuple(judge.look(hand)), (), _NOBODY, _NOBODY)
+    hands = judge.judge(hand)
     till = Till(hand.stacks, profile)
     points = {judged.seat: 0 for judged in hands}
     paid = points.copy()
     pairs = []
     for a, b in _in_order_of_payment(hands, order, profile):
-        lines = referee.scorer.lines(a, b)
+        first, second = a.seat, b.seat
+        lines = scorer.lines(a, b)
         gained = sum(map(_points_of, lines))
         owed = gained * hand.unit
         cents = till.pay(a.owner, b.owner, owed)
-        pairs.append(Pair(a.seat, b.seat, gained, owed, cents, tuple(lines)))
-        points[a.seat] += gained
-        points[b.seat] -= gained
-        paid[a.seat] += cents
-        paid[b.seat] -= cents
+        pairs.append(Pair(first, second, gained, owed, cents, tuple(lines)))
+        points[first] += gained
+        points[second] -= gained
+        paid[first] += cents
+        paid[second] -= cents
     return Settlement(
-        hand=hand,
-        profile=profile,
-        order=order,
-        hands=tuple(hands),
-        pairs=tuple(pairs),
-        points=MappingProxyType(points),
-        paid=MappingProxyType(paid),
-        stacks=MappingProxyType(_stacks_after(hand, paid)),
+        hand, profile, order, tuple(hands), tuple(pairs), MappingProxyType(points), MappingProxyType(paid)
     )
 
 
+_NOBODY: Mapping[int, int] = MappingProxyType({})
 _points_of = attrgetter("points")
 
 
@@ -142,36 +142,13 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
             raise HandError(f"seats[{index}].fantasyland", message)
 
 
-def _irregular(hand: Hand, profile: Profile, order: tuple[int, ...]) -> Settlement:
-    """Return what is irregular: nothing is judged, nothing is settled."""
-    nothing: Mapping[int, int] = MappingProxyType({})
-    return Settlement(
-        hand=hand,
-        profile=profile,
-        order=order,
-        hands=tuple(_referee(profile).judge.look(hand)),
-        pairs=(),
-        points=nothing,
-        paid=nothing,
-        stacks=MappingProxyType(_stacks_after(hand, nothing)),
-    )
-
-
-def _stacks_after(hand: Hand, paid: Mapping[int, int]) -> dict[str, int]:
-    after = {player: stack for player, stack in hand.stacks.items() if stack is not None}
-    for seat, owner in zip(hand.seats, hand.owners, strict=True):
-        if owner in after:
-            after[owner] += paid.get(seat.seat, 0)
-    return after
-
-
 def _in_order_of_payment(
     hands: Sequence[JudgedHand], order: Sequence[int], profile: Profile
 ) -> list[tuple[JudgedHand, JudgedHand]]:
     """Return every pair of different players' hands, the first of each the first in position."""
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
-    if profile.order.naturals_first:
+    if profile.order.naturals_first and any(judged.natural for judged in hands):
         pairs.sort(key=_has_no_natural)
     return pairs
 
