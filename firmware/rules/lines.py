@@ -40,15 +40,14 @@ class Line(NamedTuple):
     @property
     def args(self) -> Mapping[str, str | int]:
         """What the sentence is made of, for a page that says it in another language."""
-        args: dict[str, str | int] = {}
-        if self.row != NO_ROW:
-            args["row"] = ROW_NAMES[self.row]
-        if self.id not in _EVEN:
-            args |= {"winner": self.winner.seat, "loser": self.loser.seat}
-        if self.id == "foul":
-            args["fault"] = str(self.loser.fault)
-        if self.id == "natural" and self.winner.natural:
-            args["kind"] = self.winner.natural.kind
+        name, _, winner, loser, row = self
+        args: dict[str, str | int] = {} if row == NO_ROW else {"row": ROW_NAMES[row]}
+        if name == "foul":
+            args["fault"] = str(loser.fault)
+        elif name == "natural" and winner.natural:
+            args["kind"] = winner.natural.kind
+        if name not in _EVEN:
+            args["winner"], args["loser"] = winner.seat, loser.seat
         return args
 
 
