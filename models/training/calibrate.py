@@ -16,7 +16,7 @@ import click
 import numpy as np
 from scipy.optimize import minimize
 
-from models.training.judge import Tables, on_all_cores, read_tables, total
+from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.unseen import FOLDER
 from vision.evaluation import grid
 from vision.reader import Calibration, Floats, default_model
@@ -28,23 +28,43 @@ BUDGET = 1 / 20_000
 """Silent errors allowed among the cards that are taken without asking."""
 
 
+class CalibrationError(RuntimeError):
+    """There is nothing to calibrate on."""
+
+
 @dataclass(frozen=True)
 class Samples:
-    """Margins in nats and whether the card was named rightly."""
+    """Margins in nats and whether the card was named rightly; the mistakes in words, the surest first."""
 
     margins: Floats
     right: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    mistakes: tuple[str, ...] = ()
 
 
 def collect(model: Path, tables: int, seed: int) -> Samples:
     """Read tables of the validation decks under all conditions; every card named is a sample.
 
     Pictures that the reader itself calls unfit are left out: nothing in them is ever taken without asking.
+
+    Raises:
+        CalibrationError: no card was named.
     """
     tasks = [Tables(model, FOLDER / name, c, tables, seed) for name in VALIDATION for c in grid()]
-    read = total(plain for plain, _ in on_all_cores(read_tables, tasks, "decks and conditions"))
-    named = [card for card in read.cards if card.named and card.fit]
-    return Samples(np.array([c.margin for c in named]), np.array([c.right for c in named], bool))
+    found = on_all_cores(read_tables, tasks, "decks and conditions")
+    named = [
+        (card, f"{task.deck.name}, {task.condition.name}")
+        for task, (plain, _) in zip(tasks, found, strict=True)
+        for card in plain.cards
+        if card.named and card.fit
+    ]
+    if not named:
+        raise CalibrationError(f"{model.name} names no card on any table; train it longer")
+    wrong = sorted((n for n in named if not n[0].right), key=lambda n: -n[0].margin)
+    return Samples(
+        np.array([card.margin for card, _ in named]),
+        np.array([card.right for card, _ in named], bool),
+        tuple(f"{c.margin:.2f} nats: {c.laid or 'no card'} as {c.named} ({where})" for c, where in wrong),
+    )
 
 
 def fit(samples: Samples) -> tuple[float, float]:
@@ -105,13 +125,20 @@ def command(model: Path | None, tables: int, seed: int) -> None:
     if missing:
         raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
     model = model or default_model()
-    samples = collect(model, tables, seed)
+    try:
+        samples = collect(model, tables, seed)
+    except CalibrationError as error:
+        raise click.ClickException(str(error)) from error
     worth = write(samples, model)
     sure = samples.margins >= worth.sure_margin
     click.echo(
         f"{len(sure)} cards, {int((~samples.right).sum())} wrong; "
         f"sure from {worth.sure_margin:.2f} nats on: {sure.mean():.2%}"
     )
+    if samples.mistakes:
+        click.echo("The surest mistakes:")
+    for mistake in samples.mistakes[:10]:
+        click.echo(f"  {mistake}")
 
 
 if __name__ == "__main__":

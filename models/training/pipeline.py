@@ -63,7 +63,10 @@ def command(
     if not decks:
         click.echo("Neither calibrated nor judged: there are no decks that were not trained on.", err=True)
         return
-    worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
+    try:
+        worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
+    except calibrate.CalibrationError as error:
+        raise click.ClickException(str(error)) from error
     click.echo(f"Calibrated: sure from {worth.sure_margin:.2f} nats on")
     docs = DOCS if out == PACKAGE else out
     click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")
