@@ -35,9 +35,7 @@ def foul(rows: Rows, profile: Profile) -> Fault | None:
     >>> foul(Rows.parse("Kc Kd Ac / Kh Ks 9c 5d 4h / Qc Qd Qh 2s 3s"), load_profile("washington-1-unit"))
     <Fault.FRONT_ABOVE_MIDDLE: 'front_above_middle'>
     """
-    scale = profile.scale
-    strengths = scale.three(rows.front), scale.five(rows.middle), scale.five(rows.back)
-    return order_fault(strengths, rows, profile)
+    return order_fault(profile.scale.rows(*rows), rows, profile)
 
 
 def order_fault(strengths: Strengths, rows: Rows, profile: Profile) -> Fault | None:

@@ -105,11 +105,7 @@ class Judge:
         if rows is None:
             return JudgedHand(seat.seat, owner, holds_button, False, seat.surrenders, None, scale, _NOTHING)
         front_cards, middle_cards, back_cards = rows
-        strengths = front, middle, back = (
-            scale.three(front_cards),
-            scale.five(middle_cards),
-            scale.five(back_cards),
-        )
+        strengths = front, middle, back = scale.rows(front_cards, middle_cards, back_cards)
         front_bonuses, middle_bonuses, back_bonuses = self._bonuses
         bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
         if seat.surrenders:

@@ -176,9 +176,22 @@ class Scale:
         """Return the strength of a middle or back row. Raises KeyError or ValueError unless it is five known cards."""
         a, b, c, d, e = cards
         key = a.key + b.key + c.key + d.key + e.key
-        if key & _SUIT_MASK in _ONE_SUIT:
-            return self._flushes[key >> SUIT_BITS]
-        return self._fives[key >> SUIT_BITS]
+        return (self._flushes if key & _SUIT_MASK in _ONE_SUIT else self._fives)[key >> SUIT_BITS]
+
+    def rows(
+        self, front: Sequence[Card], middle: Sequence[Card], back: Sequence[Card]
+    ) -> tuple[int, int, int]:
+        """Return the strengths of a whole hand's rows. Raises as `three` and `five` do."""
+        a, b, c = front
+        d, e, f, g, h = middle
+        i, j, k, m, n = back
+        in_middle = d.key + e.key + f.key + g.key + h.key
+        in_back = i.key + j.key + k.key + m.key + n.key
+        return (
+            self._threes[(a.key + b.key + c.key) >> SUIT_BITS],
+            (self._flushes if in_middle & _SUIT_MASK in _ONE_SUIT else self._fives)[in_middle >> SUIT_BITS],
+            (self._flushes if in_back & _SUIT_MASK in _ONE_SUIT else self._fives)[in_back >> SUIT_BITS],
+        )
 
     def strength(self, cards: Sequence[Card]) -> int:
         """Return the strength of three or five cards, 1 to 7,917; the stronger row has the higher one."""

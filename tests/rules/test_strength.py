@@ -12,8 +12,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from firmware.rules import CARDS, CATEGORIES, UNREAD, Category, parse_cards, scale
+from firmware.rules import CARDS, CATEGORIES, UNREAD, Card, Category, parse_cards, scale
 from firmware.rules.batch import card_indices, strengths
 from firmware.rules.strength import Wheel
 
@@ -118,6 +120,14 @@ def test_the_batch_refuses_what_is_no_row(cards: np.ndarray, message: str) -> No
 
 def test_the_batch_of_no_rows_is_empty() -> None:
     assert strengths(np.empty((5, 0), np.uint8)).size == 0
+
+
+@given(st.permutations(CARDS), st.sampled_from(WHEELS), st.booleans())
+def test_a_whole_hands_rows_have_the_strengths_of_each(deck: list[Card], wheel: Wheel, suited: bool) -> None:
+    cards = sorted(deck, key=lambda card: card.suit) if suited else deck
+    front, middle, back = cards[:3], cards[3:8], cards[8:13]
+    expected = tuple(scale(wheel).strength(row) for row in (front, middle, back))
+    assert scale(wheel).rows(front, middle, back) == expected
 
 
 def strength(text: str, wheel: Wheel = "lowest") -> int:
