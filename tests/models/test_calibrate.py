@@ -8,8 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.training.calibrate import BUDGET, VALIDATION, Samples, fit, threshold, write
-from models.training.judge import Outcome, outcome
+from models.training import calibrate
+from models.training.calibrate import (
+    BUDGET,
+    VALIDATION,
+    CalibrationError,
+    Samples,
+    collect,
+    fit,
+    threshold,
+    write,
+)
+from models.training.judge import Judged, Outcome, outcome
 from models.training.measure import JUDGING, ODD_JUDGING
 from models.training.unseen import ODD, ORDINARY
 from vision.decks import DrawnDeck
@@ -60,6 +70,30 @@ def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) 
     stored = json.loads(manifest.read_text())
     assert stored["sha256"] == "of the model"
     assert stored["calibration"]["sure_margin"] == worth.sure_margin
+
+
+def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        calibrate, "on_all_cores", lambda _work, tasks, _title: [(Outcome(), Outcome())] * len(tasks)
+    )
+    with pytest.raises(CalibrationError, match="train it longer"):
+        collect(Path("reader.onnx"), tables=1, seed=0)
+
+
+def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Outcome(cards=[Judged("8c", "Tc", 3.0), Judged("", "6s", 5.0), Judged("As", "As", 9.0)])
+    unfit = Outcome(cards=[Judged("2c", "3c", 8.0, fit=False)])
+    monkeypatch.setattr(
+        calibrate,
+        "on_all_cores",
+        lambda _work, tasks, _title: (
+            [(found + unfit, Outcome())] + [(Outcome(), Outcome())] * (len(tasks) - 1)
+        ),
+    )
+    samples = collect(Path("reader.onnx"), tables=1, seed=0)
+    assert samples.margins.tolist() == [3.0, 5.0, 9.0]
+    assert samples.mistakes[0].startswith("5.00 nats: no card as 6s (anglo, ")
+    assert len(samples.mistakes) == 2
 
 
 def test_decks_that_judge_are_none_that_calibrate_and_together_they_are_all() -> None:
