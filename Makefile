@@ -6,9 +6,9 @@ TRAIN := .venv-training/bin
 YOLO := .venv-yolo/bin
 CROPS ?= 1000000
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-# torch without CUDA, 200 MB in the place of gigabytes; empty TORCH_INDEX where the usual index has that build.
+# TORCH_INDEX: an index with the build without CUDA (200 MB in the place of gigabytes), where the usual one has another.
 TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
-TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: help demo test lint bench cards wheel training test-training yolo clean
