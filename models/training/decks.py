@@ -235,7 +235,7 @@ class RandomDeck:
         self._x = max(self._rank_width / 2 + 1.2, side)
         self._top = rng.uniform(2.2, 5.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
-        self._ten_width = rng.uniform(1.1, 1.55)
+        self._ten_width = rng.uniform(1.3, 1.7)  # narrower, a heavy 10 is an 8 to anybody
         self._colours = _inks(rng)
         light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
         self._paper = (round(light * rng.uniform(0.93, 1)), round(light * rng.uniform(0.93, 1)), light)
