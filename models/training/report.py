@@ -190,7 +190,7 @@ def _origin(m: Measured) -> str:
 def _confusions(cards: Sequence[Judged]) -> str:
     often = Counter((c.laid, c.named) for c in cards if c.named and c.laid and not c.right)
     if not often:
-        return "No card was named wrongly."
+        return "No card was taken for another."
     some = ", ".join(f"{laid} as {named} ({n})" for (laid, named), n in often.most_common(12))
     return f"Most often: {some}."
 
