@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import cv2
 import numpy as np
 
 from vision.arrays import Image, Points
@@ -28,6 +29,7 @@ PX_PER_MM = 2.0
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
+_OF_ITS_OWN = 3.0  # log-odds of presence: a real card on top of another shows its index as clearly as any
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
 _SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
@@ -149,7 +151,8 @@ def read(
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
-    for named in name(clusters(indices, card_mm), conflicts=True):
+    found = _without_pips(indices, clusters(indices, card_mm), layout)
+    for named in name(found, conflicts=True):
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
         as_read = read_card(named, corners, reader, fit=fit)
@@ -267,6 +270,17 @@ class _Laid:
             middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
         u, v = along * width / 2, down * height / 2
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
+
+
+def _without_pips(indices: Indices, found: list[Cluster], layout: TableLayout) -> list[Cluster]:
+    """Leave out faint lone indices inside a card that shows both of its own: its pips and figures, no cards."""
+    whole = [_Laid.of(indices, c, layout).corners.astype(np.float32) for c in found if len(c.members) > 1]
+
+    def on_a_card(cluster: Cluster) -> bool:
+        x, y = indices.places[cluster.members[0]].tolist()
+        return any(cv2.pointPolygonTest(corners, (x, y), False) > 0 for corners in whole)
+
+    return [c for c in found if len(c.members) > 1 or c.presence > _OF_ITS_OWN or not on_a_card(c)]
 
 
 def _zone_of(middle: Points, layout: TableLayout) -> Zone | None:

@@ -231,8 +231,8 @@ class RandomDeck:
         self._suit_mm = self._rank_mm * suit_share
         self._rank_width = self._rank_mm * rng.uniform(0.42, 0.85)
         self._gap = rng.uniform(0.4, 1.8)
-        side = rng.uniform(4.2, 6.2) if self._rank_mm < 10 else rng.uniform(5.5, 8.5)
-        self._x = max(self._rank_width / 2 + 1.2, side)
+        side = rng.uniform(2.8, 6.2) if self._rank_mm < 10 else rng.uniform(4.5, 8.5)
+        self._x = max(self._rank_width / 2 + rng.uniform(0.6, 1.4), side)
         self._top = rng.uniform(2.2, 5.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
         self._ten_width = rng.uniform(1.3, 1.7)  # narrower, a heavy 10 is an 8 to anybody
