@@ -28,6 +28,8 @@ _PAIR_DISTANCE_USUAL = 4.4
 _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _EXACTLY_OPPOSITE = -0.85
 _EXACT_MM = 12.0
+_DIAGONAL_MM = 8.0
+_ONE_NAME = 0.5
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
@@ -164,7 +166,13 @@ def _exact_pairs(indices: Indices, card_mm: tuple[float, float]) -> list[tuple[i
     expected = np.array(card_mm) - inset[:, None] - inset[None]
     off = np.hypot(along - expected[..., 0], down - expected[..., 1])
     fits = np.triu((u @ u.T < _EXACTLY_OPPOSITE) & (off < _EXACT_MM), 1)
-    return _best_first([(float(off[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(fits), strict=True)])
+    scored = [(float(off[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(fits), strict=True)]
+    # where the network errs in how an index is turned, two of one name a card's diagonal apart are one card too
+    far = np.abs(np.hypot(*step.transpose(2, 0, 1)) - np.hypot(expected[..., 0], expected[..., 1]))
+    for i, j in zip(*np.nonzero(np.triu(far < _DIAGONAL_MM, 1) & ~fits), strict=True):
+        if _log_agreement(indices.logp[i], indices.logp[j]) > math.log(_ONE_NAME):
+            scored.append((_EXACT_MM + float(far[i, j]), int(i), int(j)))
+    return _best_first(scored)
 
 
 def _best_first(scored: list[tuple[float, int, int]]) -> list[tuple[int, ...]]:
