@@ -155,7 +155,10 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
     else:
         cards = result["cards"]
         unsure = sum(not c["sure"] for c in cards)
-        lines += [f"  {_cards(cards)}", f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about"]
+        lines += [
+            f"  {_cards(cards)}",
+            f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
+        ]
     lines += [f"  ! {verdict['text']}" for verdict in result["verdicts"].values() if not verdict["ok"]]
     return "\n".join(lines)
 
