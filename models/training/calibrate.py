@@ -24,10 +24,10 @@ from vision.reader import Calibration, Floats, default_model
 VALIDATION = ("anglo", "bellot", "svg-cards", "tigullio")
 """Ordinary decks to calibrate on; others judge the result. A house with an odd deck enrols it."""
 
-USEFUL = 0.9
-"""A margin at which fewer of the cards than this are sure would ask about everything: the next budget is tried."""
+USEFUL = 0.95
+"""Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
 
-BUDGETS = (1 / 20_000, 1 / 2_000, 1 / 200)
+BUDGETS = (1 / 20_000, 1 / 5_000, 1 / 1_000)
 BUDGET = BUDGETS[0]
 """Silent errors allowed among the cards that are taken without asking."""
 
