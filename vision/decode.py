@@ -36,6 +36,7 @@ _MERGE_DISTANCE = 6.5
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
+_SURELY_THERE = 3.0  # on the training photographs everything that was no card stayed below 2.8
 _CLEARLY_THERE = 2.0  # log-odds of a card's presence above which it is not passed over
 
 
@@ -210,11 +211,12 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     return bool(apart < _MERGE_DISTANCE * indices.sizes[j].mean())
 
 
-def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
+def name(found: list[Cluster], *, conflicts: bool = False, trust_clear: bool = False) -> list[Named]:
     """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
 
     With `conflicts`, a clear cluster that is left without a name because its card is taken is given that name all
-    the same, with a margin of 0: two places claim one card, and somebody has to look.
+    the same, with a margin of 0: two places claim one card, and somebody has to look. With `trust_clear`, a cluster
+    that is surely a card is weighed against other cards only: one index is all that a fan shows of most.
     """
     if not found:
         return []
@@ -228,7 +230,8 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     named = []
     for row, column in zip(rows, columns, strict=True):
         if column < len(CARDS):
-            margin, others = _margin(matrix, int(row), int(column), best)
+            clear = trust_clear and found[row].presence >= _SURELY_THERE
+            margin, others = _margin(matrix, int(row), int(column), best, must_be_a_card=clear)
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
         elif conflicts and found[row].presence > _CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
@@ -236,9 +239,13 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     return named
 
 
-def _margin(matrix: NDArray[np.float64], row: int, column: int, best: float) -> tuple[float, tuple[str, ...]]:
+def _margin(
+    matrix: NDArray[np.float64], row: int, column: int, best: float, *, must_be_a_card: bool
+) -> tuple[float, tuple[str, ...]]:
     """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them)."""
     tried = matrix.copy()
+    if must_be_a_card:
+        tried[row, len(CARDS) :] = _FORBIDDEN
     others: list[str] = []
     margin = math.inf
     for _ in range(2):
