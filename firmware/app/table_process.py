@@ -83,12 +83,14 @@ class TableProcess:
         house: House,
         devices: Devices,
         readings: Readings,
-        socket: Path,
+        socket: Path | None,
         turn_up: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Recover the state from the journal. `turn_up`: seconds from the showdown signal to the first look.
+        """Recover the state from the journal.
 
+        `socket`: where commands come from, None for nowhere but `put`; `turn_up`: seconds from the showdown signal to
+        the first look.
         Raises TableError where the record cannot be gone on with, SocketError.
         """
         self._journal = journal
@@ -111,7 +113,7 @@ class TableProcess:
         self._job: int | None = None
         self._jobs = 0
         self._green: tuple[float, int] | None = None
-        self._socket = CommandSocket(socket, self.ask)
+        self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
     def _rules_now(self, reader: JournalReader) -> Profile:
         opened = self.state.opened
@@ -146,19 +148,32 @@ class TableProcess:
     def run(self) -> None:
         """Run until `stop`. Raises JournalError if not even the start can be written down."""
         try:
-            self._do([ev.TableStarted(self._house.software)], TABLE)
-            self._start_devices()
-            self._socket.start()
+            self.begin()
             while not isinstance(item := self._next_input(), Stop):
-                if item is not None:
-                    self._take(item)
-                self._catch_up()
+                self.turn(item)
         finally:
-            self._socket.close()
-            for device in (self._devices.puck, self._devices.buttons, self._readings, self._devices.lamps):
-                if device is not None:
-                    device.close()
-            self._refuse_waiting()
+            self.end()
+
+    def begin(self) -> None:
+        """Write the start down, start the devices and take commands. See `run`."""
+        self._do([ev.TableStarted(self._house.software)], TABLE)
+        self._start_devices()
+        if self._socket is not None:
+            self._socket.start()
+
+    def turn(self, item: Any = None) -> None:
+        """Take one input, or None where nothing came for a tick, and catch up with what is so now."""
+        if item is not None:
+            self._take(item)
+        self._catch_up()
+
+    def end(self) -> None:
+        """Let go of the socket and the devices, and refuse whoever still waits."""
+        devices = self._devices
+        for part in (self._socket, devices.puck, devices.buttons, self._readings, devices.lamps):
+            if part is not None:
+                part.close()
+        self._refuse_waiting()
 
     def _next_input(self) -> Any:
         try:
