@@ -17,6 +17,7 @@ STEPS = {  # in the order in which `all` takes them: module and what it does
     ),
     "export": ("export", "Write the trained network as ONNX with its manifest."),
     "calibrate": ("calibrate", "Say what a margin is worth, into the manifest."),
+    "errors": ("errors", "Count how the reader errs, for the simulation of whole evenings."),
     "report": ("report", "Measure everything and write the report."),
     "quantise": ("quantise", "Make an int8 model of the exported one and hold it against it."),
 }

@@ -34,6 +34,7 @@ from vision.pictures import load_picture
 from vision.reader import CardReader, DeckProfile
 from vision.reading import NEEDED, ReadCard, TableReading, read, read_card
 from vision.render import Scene, deal, render_table
+from vision.things import Thing
 from vision.verdicts import colour
 
 SPREADS = (3, 5)
@@ -85,7 +86,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables to render and read: a deck's folder, how they look, how many; with a profile, read twice."""
+    """Tables to render and read: a deck's folder, how they look, how many; with a profile, read twice.
+
+    `hand`: a person's hand lies over some cards of each.
+    """
 
     model: Path
     deck: Path
@@ -93,6 +97,7 @@ class Tables:
     tables: int
     seed: int
     profile: DeckProfile | None = None
+    hand: bool = False
 
 
 def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
@@ -137,13 +142,23 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
         key = zlib.crc32(f"{deck.name}/{task.condition.name}".encode())
         rng = np.random.default_rng([task.seed, number, key])
         hands = deal(rng, layout)
+        look = task.condition
+        things = (_hand(rng, layout),) if task.hand else ()
         scene = render_table(
-            hands, layout, deck, seed=rng, conditions=task.condition.conditions, scale=task.condition.scale
+            hands, layout, deck, seed=rng, conditions=look.conditions, scale=look.scale, things=things
         )
         plain += outcome(scene, _read(scene, layout, reader))
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
+
+
+def _hand(rng: np.random.Generator, layout: TableLayout) -> Thing:
+    """Lay a hand over a zone, its arm from about where the zone's player sits."""
+    zone = layout.zones[int(rng.integers(len(layout.zones)))]
+    middle = (rng.uniform(0, zone.width_mm), rng.uniform(0.3, 1.2) * zone.height_mm)
+    x, y = zone.to_felt(np.array([middle]))[0]
+    return Thing("hand", float(x), float(y), zone.turned_deg + float(rng.uniform(-30, 30)))
 
 
 def _read(scene: Scene, layout: TableLayout, reader: CardReader) -> TableReading | None:
