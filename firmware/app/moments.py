@@ -6,9 +6,9 @@ from firmware.devices.clock import SystemClock
 from firmware.table.moment import Clock, Moment
 
 
-def box_clock() -> Clock:
-    """Return a clock that tells the system's time and what it is worth."""
-    clock = SystemClock()
+def box_clock(clock: SystemClock | None = None) -> Clock:
+    """Return a clock that tells the system's time (or another's) and what it is worth."""
+    clock = clock or SystemClock()
 
     def now() -> Moment:
         reading = clock.read()

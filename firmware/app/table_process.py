@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +28,11 @@ from firmware.rules import Profile
 from firmware.table import NotNow, Phase, State, TableError, apply
 from firmware.table import events as ev
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
+from firmware.table.errors import NotAllowed
+from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.phase import OPEN
+from firmware.table.pins import PinStore
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
 
 log = logging.getLogger(__name__)
@@ -44,9 +47,9 @@ ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its answer."""
 
 BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
-    "next": Next(actor="button"),
-    "confirm": Confirm(actor="button"),
-    "reject": LookAgain(actor="button"),
+    "next": Next(),
+    "confirm": Confirm(),
+    "reject": LookAgain(),
 }
 
 
@@ -102,6 +105,8 @@ class TableProcess:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
         self._rules = self._rules_now(JournalReader(data))
+        self._gate = Gate(PinStore(data), clock)
+        self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
         self._puck_known_at = clock()
         self._reader_trouble = ""
@@ -166,6 +171,12 @@ class TableProcess:
         if item is not None:
             self._take(item)
         self._catch_up()
+
+    def turn_all(self) -> None:
+        """Take every input that waits, then catch up. For whoever keeps the clock in `run`'s place."""
+        while not self._queue.empty():
+            self.turn(self._queue.get())
+        self.turn()
 
     def end(self) -> None:
         """Let go of the socket and the devices, and refuse whoever still waits."""
@@ -258,22 +269,36 @@ class TableProcess:
     # ---- people ----
 
     def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
+        what = "a line"
         try:
             command = parse_command(line)
-            seq = self._do(decide(self.state, command, self._house, self._rules), command.actor)
+            what = command.do
+            answer.set_result(self._obey(command))
+        except NotAllowed as error:
+            answer.set_result(refusal(error, self.state))
         except TableError as error:
             answer.set_result({"ok": False, "error": str(error)})
         except Exception:
-            log.exception("a command met a fault of ours: %r", line)
+            log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
             answer.set_result({"ok": False, "error": "The table met an error of its own; look at its log."})
-        else:
-            answer.set_result({"ok": True, "seq": seq})
+
+    def _obey(self, command: Command) -> dict[str, Any]:
+        who = self._gate.admit(command, self)
+        if isinstance(command, GateCommand):
+            return self._gate.obey(command, self, who)
+        return {"ok": True, "seq": self._do(decide(self.state, command, self._house, self._rules), who.actor)}
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        """Make events happen for the gate, on the table's own thread. Raises NotNow, JournalError."""
+        return self._do(events, actor)
 
     def _pressed(self, press: Press) -> None:
         try:
             if not self._counts(press):
                 return
-            self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), "button")
+            dealer = self.state.dealer
+            actor = f"button:{dealer}" if dealer else "button"
+            self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), actor)
         except NotNow as error:
             log.info("%s does nothing: %s", press.button, error)
         except TableError as error:
