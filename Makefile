@@ -11,10 +11,12 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help demo test lint bench cards wheel training test-training yolo clean
+.PHONY: help demo test micropython fuzz lint bench cards wheel training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
+	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
+	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
@@ -28,6 +30,14 @@ demo: .venv/demo.stamp
 
 test: .venv/dev.stamp
 	$(BIN)/pytest $(ARGS)
+
+micropython: build/micropython/micropython
+
+build/micropython/micropython: tests/puck_reader/micropython.sh
+	tests/puck_reader/micropython.sh build/micropython
+
+fuzz: .venv/dev.stamp
+	$(BIN)/python -m tests.devices.fuzz $(ARGS)
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
