@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from firmware.app.errors import ConfigError
+from firmware.devices.mains import half_periods
 from firmware.devices.puck_serial import STABLE_NAME
 
 DATA: Final = Path("/var/lib/feltwatch")
@@ -51,20 +52,50 @@ class SeatConfig(_Section):
 
 
 class PuckConfig(_Section):
-    """The puck reader: its port, and the tag ids of the disks in hex."""
+    """The puck reader: its port, and the tag ids of the disks in hex.
 
+    `puckd`: the reader with an antenna at every seat. The others read one `spot`, the seat that `seat` names.
+    """
+
+    kind: Literal["puckd", "rdm6300", "id12la", "pn532"] = "puckd"
     port: str = STABLE_NAME
+    seat: int = Field(default=1, ge=1, le=5)
     dealer: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
 
 
 class CameraConfig(_Section):
-    """The camera. `files`: a picture or a folder of pictures, one after another, in the place of a camera."""
+    """The camera, and how it is fixed; what is not named is the camera's own default (firmware/devices/README.md).
 
-    kind: Literal["uvc", "files"] = "uvc"
+    `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera. `files`: a picture or a folder of pictures, one
+    after another, in the place of a camera. `replay`: a hand's folder of captures, seen as it was recorded.
+    """
+
+    kind: Literal["rpicam", "uvc", "files", "replay"] = "rpicam"
     device: Path = Path("/dev/feltwatch-camera")
+    """The USB camera's stable name, or the folder; a ribbon cable needs none."""
     layout: Path | None = None
     """The felt's layout, a TOML file; the product's own without one."""
+    mains_hz: Literal[50, 60] = 50
+    exposure_ms: float | None = Field(default=None, gt=0, le=100)
+    """A multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz; without it, one."""
+    gain: float | None = Field(default=None, gt=0)
+    focus: float | None = Field(default=None, ge=0)
+    """Dioptres (1 / metres) at a ribbon cable, a USB camera's own steps there."""
+    white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
+    """Of a USB camera, in kelvin."""
+    colour_gains: tuple[float, float] | None = None
+    """Of a camera on a ribbon cable: red and blue against green."""
+
+    @model_validator(mode="after")
+    def _fits_mains(self) -> Self:
+        half_periods(self.exposure, self.mains_hz)
+        return self
+
+    @property
+    def exposure(self) -> float:
+        """The exposure in milliseconds."""
+        return self.exposure_ms or 500 / self.mains_hz
 
 
 class TimesConfig(_Section):

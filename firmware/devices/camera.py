@@ -60,5 +60,8 @@ class FrameSource(Protocol):
     def frame(self) -> Frame:
         """A picture taken after this call began. Raises FrameLate, CameraHung or another CameraError."""
 
+    def check(self) -> None:
+        """See that the camera is there and gives pictures, without using one up. Raises as `frame` does."""
+
     def close(self) -> None:
         """Let go of the camera. May be called twice."""

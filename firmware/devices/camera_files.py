@@ -51,6 +51,12 @@ class FileFrames:
         at = time.monotonic()
         return Frame(_read(path), at)
 
+    def check(self) -> None:
+        """See that the pictures are there. Raises CameraMissing."""
+        if self._path.exists():
+            return
+        raise CameraMissing(f"There is no picture and no folder {self._path}.")
+
     def close(self) -> None:
         """Forget the list."""
         self._files = []

@@ -71,6 +71,10 @@ class TimedCamera:
         _check(frame.image)
         return frame
 
+    def check(self) -> None:
+        """See that the camera gives pictures; see `FrameSource.check`."""
+        self.frame()
+
     def close(self) -> None:
         """Let go of the camera; see `FrameSource.close`. A hung camera is left to its thread."""
         if self._worker is None:

@@ -15,8 +15,10 @@ from typing import Any
 
 import cv2
 
+from firmware.devices import v4l2
 from firmware.devices.camera import CameraError, CameraMissing, Frame, SettingRefused
 from firmware.devices.camera_timed import TimedCamera
+from firmware.devices.mains import half_periods
 
 MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV hands the menu entry through
 FIRST_FRAMES = 5
@@ -30,16 +32,20 @@ STAMP_TRUSTED = 5.0
 
 @dataclass(frozen=True, slots=True)
 class UvcSettings:
-    """How the camera is fixed. None leaves a setting as it is."""
+    """How the camera is fixed. None leaves a setting as it is. Raises DeviceSettings."""
 
     width: int = 3840
     height: int = 2160
+    mains_hz: int = 50
     exposure_ms: float = 10.0
     """A multiple of half the mains period: 10 ms at 50 Hz, 8.3 or 16.7 ms at 60 Hz, or lamps make bands."""
-    gain: int | None = None
+    gain: float | None = None
     white_balance_k: int | None = 4500
-    focus: int | None = None
+    focus: float | None = None
     """In the camera's own steps, found once by `calibrate`; autofocus is off in any case."""
+
+    def __post_init__(self) -> None:
+        half_periods(self.exposure_ms, self.mains_hz)
 
 
 class UvcCamera(TimedCamera):
@@ -50,9 +56,11 @@ class UvcCamera(TimedCamera):
         device: Path,
         settings: UvcSettings | None = None,
         capture: Callable[[int], Any] = lambda number: cv2.VideoCapture(number, cv2.CAP_V4L2),
+        control: Callable[[Path, int, int], int | None] = v4l2.set_control,
         **timing: Any,
     ) -> None:
         super().__init__(**timing)
+        self._control = control
         self._device = device
         self._settings = settings or UvcSettings()
         self._new_capture = capture
@@ -81,13 +89,20 @@ class UvcCamera(TimedCamera):
         self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # taken only with the height
         self._set(f"the height {wanted.height}", cv2.CAP_PROP_FRAME_HEIGHT, wanted.height)
         self._set(f"the width {wanted.width}", cv2.CAP_PROP_FRAME_WIDTH, wanted.width, again=False)
+        mains = v4l2.MAINS[wanted.mains_hz]
+        try:
+            got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
+        except OSError as error:
+            raise CameraMissing(f"The camera {self._device} cannot be set ({error.strerror}).") from error
+        if got not in (mains, None):
+            raise SettingRefused(f"The camera {self._device} does not take mains of {wanted.mains_hz} Hz.")
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a wish; old frames are told by their time
         self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
             f"an exposure of {wanted.exposure_ms:g} ms", cv2.CAP_PROP_EXPOSURE, round(wanted.exposure_ms * 10)
         )
         if wanted.gain is not None:
-            self._set(f"the gain {wanted.gain}", cv2.CAP_PROP_GAIN, wanted.gain)
+            self._set(f"the gain {wanted.gain:g}", cv2.CAP_PROP_GAIN, wanted.gain)
         if wanted.white_balance_k is not None:
             self._set("a fixed white balance", cv2.CAP_PROP_AUTO_WB, 0)
             self._set(
@@ -98,9 +113,9 @@ class UvcCamera(TimedCamera):
         if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: it has none, its focus stays as it is
             self._set("a fixed focus", cv2.CAP_PROP_AUTOFOCUS, 0)
         if wanted.focus is not None:
-            self._set(f"the focus {wanted.focus}", cv2.CAP_PROP_FOCUS, wanted.focus)
+            self._set(f"the focus {wanted.focus:g}", cv2.CAP_PROP_FOCUS, wanted.focus)
 
-    def _set(self, what: str, prop: int, value: int, again: bool = True) -> None:
+    def _set(self, what: str, prop: int, value: float, again: bool = True) -> None:
         if again:
             self._capture.set(prop, value)
         got = self._capture.get(prop)

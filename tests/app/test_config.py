@@ -62,6 +62,8 @@ def test_a_file_is_read_and_options_of_the_command_go_before_it(tmp_path: Path) 
             "two different stacks",
         ),
         ("[camera]\nkind = 'telescope'", "camera.kind: "),
+        ("[camera]\nmains_hz = 60\nexposure_ms = 10.0", "camera: .*bands"),
+        ("[puck]\nkind = 'radar'", "puck.kind: "),
         ("[times]\nreading = 0", "times.reading: "),
     ],
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import cv2
 import numpy as np
 import pytest
 
+from firmware.devices import v4l2
 from firmware.devices.camera import (
     CameraError,
     CameraHung,
@@ -23,8 +27,9 @@ from firmware.devices.camera import (
     SettingRefused,
 )
 from firmware.devices.camera_files import FileFrames
+from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.camera_uvc import FIRST_FRAMES, UvcCamera, UvcSettings
-from firmware.devices.errors import DeviceError, DeviceMissing
+from firmware.devices.errors import DeviceError, DeviceMissing, DeviceSettings
 from firmware.devices.simulated.camera import SimulatedCamera
 
 
@@ -333,3 +338,91 @@ def test_a_usb_camera_that_is_absent_held_or_pulled_is_a_sentence(device: Path) 
     with pytest.raises(CameraMissing, match="cable"):
         camera.frame()
     camera.close()
+
+
+def test_a_usb_camera_is_told_the_mains_and_says_it_back(device: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def control(path: Path, number: int, value: int) -> int:
+        assert path == device
+        told.append((number, value))
+        return value
+
+    camera = UvcCamera(device, UvcSettings(mains_hz=60, exposure_ms=8.3), FakeCapture(), control)
+    camera.open()
+    camera.close()
+    assert told == [(v4l2.POWER_LINE_FREQUENCY, 2)]
+    camera = UvcCamera(device, capture=FakeCapture(), control=lambda *_: 3)
+    with pytest.raises(SettingRefused, match="mains of 50 Hz"):
+        camera.open()
+    camera.close()
+
+
+def test_an_exposure_that_lets_lamps_make_bands_is_refused() -> None:
+    for good, mains in ((10, 50), (20, 50), (8.3, 60), (8.33, 60), (16.7, 60)):
+        UvcSettings(exposure_ms=good, mains_hz=mains)
+    for bad, mains in ((8.3, 50), (10, 60), (5, 50), (0, 50)):
+        with pytest.raises(DeviceSettings, match="bands"):
+            UvcSettings(exposure_ms=bad, mains_hz=mains)
+
+
+def test_a_control_is_set_and_read_back_by_ioctl(tmp_path: Path) -> None:
+    device = tmp_path / "video0"
+    device.touch()
+    values: dict[int, int] = {}
+
+    def ioctl(line: int, request: int, data: bytes) -> bytes:
+        control, value = struct.unpack("=Ii", data)
+        if control != v4l2.POWER_LINE_FREQUENCY:
+            raise OSError(errno.EINVAL, "no such control")
+        if request == v4l2.SET:
+            values[control] = min(value, 1)
+        return struct.pack("=Ii", control, values[control])
+
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1, ioctl) == 1
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 2, ioctl) == 1
+    assert v4l2.set_control(device, 7, 2, ioctl) is None
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1) is None  # a file is no camera
+    with pytest.raises(OSError, match="No such file"):
+        v4l2.set_control(tmp_path / "video1", 7, 2)
+
+
+# a recorded hand
+
+
+def recorded(folder: Path, *shades: int) -> Path:
+    folder.mkdir()
+    for number, shade in enumerate(shades, 1):
+        cv2.imwrite(str(folder / f"{number:09}-{number}-1-frame.jpg"), picture(shade))
+        cv2.imwrite(str(folder / f"{number:09}-{number}-1-a-front.jpg"), picture(1))
+    return folder
+
+
+def shown(source: FrameSource) -> list[int]:
+    source.open()
+    shades = []
+    with suppress(NoMoreFrames):
+        while True:
+            shades.append(round(float(source.frame().image.mean())))
+    return shades
+
+
+def test_a_recorded_hand_gives_its_full_frames_each_for_one_reading(tmp_path: Path) -> None:
+    assert shown(ReplayFrames(recorded(tmp_path / "000007", 30, 60), looks=2)) == [30, 30, 60, 60]
+    recorded(tmp_path / "000008", 90)
+    assert shown(ReplayFrames(tmp_path, looks=1)) == [30, 60, 90]
+
+
+def test_a_folder_without_a_recorded_hand_is_a_missing_camera(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.jpg"), picture(3))
+    with pytest.raises(CameraMissing, match="No hand was recorded"):
+        ReplayFrames(tmp_path).open()
+
+
+def test_pictures_are_checked_without_using_one_up(tmp_path: Path) -> None:
+    source = ReplayFrames(recorded(tmp_path / "000007", 30), looks=1)
+    source.open()
+    source.check()
+    assert round(float(source.frame().image.mean())) == 30
+    with pytest.raises(CameraMissing):
+        FileFrames(tmp_path / "nowhere").check()

@@ -1,0 +1,19 @@
+"""The mains frequency and what it means for an exposure: lamps flicker twice a period."""
+
+from __future__ import annotations
+
+from firmware.devices.errors import DeviceSettings
+
+
+def half_periods(exposure_ms: float, mains_hz: int) -> int:
+    """How many flickers of lamps on this mains an exposure lasts: a whole number, or the lamps make bands.
+
+    Raises DeviceSettings.
+    """
+    flickers = exposure_ms * 2 * mains_hz / 1000
+    if mains_hz not in (50, 60) or round(flickers) < 1 or abs(flickers - round(flickers)) > 0.01:
+        good = " or ".join(f"{n * 500 / mains_hz:.4g}" for n in (1, 2)) if mains_hz in (50, 60) else "another"
+        raise DeviceSettings(
+            f"An exposure of {exposure_ms:g} ms lets lamps on {mains_hz} Hz mains make bands: use {good} ms."
+        )
+    return round(flickers)

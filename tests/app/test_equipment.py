@@ -1,0 +1,57 @@
+"""Which device each configuration means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware.app.config import CameraConfig, Config
+from firmware.app.equipment import make_camera, open_devices
+from firmware.devices.camera_files import FileFrames
+from firmware.devices.camera_replay import ReplayFrames
+from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings
+from firmware.devices.camera_uvc import UvcCamera, UvcSettings
+from firmware.devices.puck_line import PuckLine
+from firmware.devices.puck_serial import SerialPuck
+from firmware.devices.spot_em4100 import Em4100Spot
+from firmware.devices.spot_pn532 import Pn532Spot
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [("rpicam", RpicamCamera), ("uvc", UvcCamera), ("files", FileFrames), ("replay", ReplayFrames)],
+)
+def test_each_kind_of_camera_is_made(kind: Any, made: type) -> None:
+    assert type(make_camera(CameraConfig(kind=kind, device=Path("somewhere")))) is made
+
+
+def test_a_camera_is_fixed_as_the_configuration_says() -> None:
+    ribbon = make_camera(CameraConfig(kind="rpicam", mains_hz=60, focus=0.9, colour_gains=(1.5, 2.5)))
+    assert isinstance(ribbon, RpicamCamera)
+    assert ribbon._settings == RpicamSettings(
+        mains_hz=60, exposure_ms=500 / 60, focus=0.9, colour_gains=(1.5, 2.5)
+    )
+    usb = make_camera(CameraConfig(kind="uvc", exposure_ms=20, gain=8, white_balance_k=4000))
+    assert isinstance(usb, UvcCamera)
+    assert usb._settings == UvcSettings(exposure_ms=20, gain=8, white_balance_k=4000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "link"),
+    [("puckd", PuckLine), ("pn532", Pn532Spot), ("rdm6300", Em4100Spot), ("id12la", Em4100Spot)],
+)
+def test_each_kind_of_puck_reader_is_made(kind: str, link: type) -> None:
+    config = Config.model_validate({"puck": {"kind": kind, "dealer": ("04A1B2C3D4E580",)}})
+    puck = open_devices(config).puck
+    assert isinstance(puck, SerialPuck)
+    assert type(puck._link) is link
+
+
+def test_what_is_missing_is_told_and_the_table_runs_without_it() -> None:
+    devices = open_devices(Config())
+    assert (devices.puck, devices.buttons, devices.lamps) == (None, None, None)
+    faults = devices.trouble()
+    assert "No tag is named for the dealer disk" in faults["puck"]
+    assert "GPIO header" in faults["buttons"]
