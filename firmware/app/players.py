@@ -20,7 +20,7 @@ FOULED: Final = 0.04
 SURRENDERED: Final = 0.03
 """Shares of the hands at a seat."""
 
-_BACKS_TRIED: Final = 40
+BACKS_TRIED: Final = 40
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,11 @@ class SetHand:
 class Players:
     """Deals and sets hands under a profile; the same seed gives the same hands."""
 
-    def __init__(self, seed: int, rules: Profile) -> None:
+    def __init__(self, seed: int, rules: Profile, backs_tried: int = BACKS_TRIED) -> None:
+        """`backs_tried`: how long a player thinks; fewer are faster, and set worse."""
         self._rng = random.Random(seed)
         self._rules = rules
+        self._backs_tried = backs_tried
 
     def deal(self, seats: Sequence[int]) -> dict[int, SetHand]:
         """Shuffle, deal thirteen cards to each seat, and let the players set them."""
@@ -69,7 +71,7 @@ class Players:
     def _set(self, cards: list[Card]) -> SetHand:
         rng, rules = self._rng, self._rules
         surrenders = bool(rules.surrender.points) and rng.random() < SURRENDERED
-        rows = arrange(cards, rules, rng)
+        rows = arrange(cards, rules, rng, self._backs_tried)
         if rng.random() < FOULED:
             rows = Rows(rows.front, rows.back, rows.middle)
         holds = rules.natural_ranking[rules.natural_finder.bits(*rows)] is not None
@@ -77,10 +79,12 @@ class Players:
         return SetHand(rows, declares=declares and not surrenders, surrenders=surrenders)
 
 
-def arrange(cards: Sequence[Card], rules: Profile, rng: random.Random) -> Rows:
+def arrange(
+    cards: Sequence[Card], rules: Profile, rng: random.Random, backs_tried: int = BACKS_TRIED
+) -> Rows:
     """Set thirteen cards well, if not perfectly: among the strongest backs, the best front and middle that fit."""
     scale = rules.scale
-    backs = sorted(combinations(cards, 5), key=scale.five, reverse=True)[:_BACKS_TRIED]
+    backs = sorted(combinations(cards, 5), key=scale.five, reverse=True)[:backs_tried]
     best: tuple[int, Rows] | None = None
     for back in backs:
         for rows in _fronts_and_middles(cards, back):
