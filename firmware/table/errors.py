@@ -23,5 +23,21 @@ class JournalBusy(JournalError):
     """Another process already writes this journal."""
 
 
+class PinError(TableError, OSError):
+    """A PIN's verifier cannot be stored or read."""
+
+
+class NotAllowed(NotNow):
+    """A command that its sender may not give, or not yet.
+
+    `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 where none runs.
+    """
+
+    def __init__(self, sentence: str, roles: frozenset[str] = frozenset(), wait_s: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.roles = roles
+        self.wait_s = wait_s
+
+
 class CaptureError(TableError, OSError):
     """An image could not be stored, or is not what was stored."""

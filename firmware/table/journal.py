@@ -204,6 +204,12 @@ class JournalReader:
                 return []
             return _entries(db, "WHERE seq >= ? AND seq < ? ORDER BY seq", (first, after or 1 << 62))
 
+    def last_log_on(self) -> Entry | None:
+        """Return the row in which the dealer's down began, or None where nobody ever logged on."""
+        with self._open() as db:
+            found = _entries(db, "WHERE type = 'logged_on' ORDER BY seq DESC LIMIT 1", ()) if db else []
+            return found[0] if found else None
+
     def content(self, digest: str) -> bytes | None:
         """Return the content with this hash, or None."""
         with self._open() as db:

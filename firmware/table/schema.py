@@ -43,6 +43,11 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     WHEN EXISTS (SELECT 1 FROM content WHERE hash = NEW.hash)
     BEGIN SELECT RAISE(ABORT, 'content is append-only: this hash is there already'); END;
     """,
+    # 2: a dealer's downs, and where the clock stepped back, found at once in a long record
+    """
+    CREATE INDEX journal_downs ON journal (seq) WHERE type = 'logged_on';
+    CREATE INDEX journal_stepped_back ON journal (seq) WHERE clock = 'stepped_back';
+    """,
 )
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""
 

@@ -1,0 +1,110 @@
+"""Who may do what: roles, the people of the house, and the table of which command asks for which role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final
+
+from firmware.table.errors import NotNow
+
+
+class Role(StrEnum):
+    """What a person is at this table. The values are in journals: never rename one."""
+
+    DEALER = "dealer"
+    FLOOR = "floor"
+    TECHNICIAN = "technician"
+    AUDITOR = "auditor"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody the house has listed.
+
+    `pin` names the verifier in the PIN store ("" without a PIN); it is no part of the PIN. `tried` counts PINs
+    tried since the last right one.
+    """
+
+    name: str
+    role: Role
+    pin: str = ""
+    tried: int = 0
+
+
+PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
+"""Roles that nobody has without a PIN."""
+
+_TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
+_FLOOR: Final = frozenset({Role.FLOOR})
+_LISTING: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
+
+MAY: Final[Mapping[str, frozenset[Role]]] = {
+    "next": _TABLE,
+    "confirm": _TABLE,
+    "look_again": _TABLE,
+    "key_button": _TABLE,
+    "declare": _TABLE,
+    "withdraw": _TABLE,
+    "surrender": _TABLE,
+    "withdraw_surrender": _TABLE,
+    "undo_confirm": _TABLE,
+    "set_card": _TABLE,
+    "key_row": _TABLE,
+    "mark_paid": _TABLE,
+    "void": _TABLE,
+    "misdeal": _TABLE,
+    "resolve": _TABLE,
+    "key_hand": _TABLE,
+    "archive": _TABLE,
+    "reopen": _FLOOR,
+    "mark_paid_back": _TABLE,
+    "count_stack": _TABLE,
+    "sit_out": _TABLE,
+    "pass_round": _TABLE,
+    "two_hands": _TABLE,
+    "log_on": _TABLE,
+    "log_off": _TABLE,
+    "unlock": frozenset(Role),
+    "lock": frozenset(Role),
+    "list_person": _LISTING,
+    "strike_person": _LISTING,
+    "set_pin": _LISTING,
+}
+"""Command → the roles that may give it. A command that is not in here is nobody's."""
+
+FREE_TRIES: Final = 3
+"""Wrong PINs in a row before the first lock-out."""
+FIRST_LOCK_S: Final = 30.0
+LONGEST_LOCK_S: Final = 3600.0
+
+
+def locked_for(tried: int) -> float:
+    """Return the seconds that a person is locked out after so many wrong PINs in a row.
+
+    >>> [locked_for(tried) for tried in (2, 3, 4, 5, 20)]
+    [0.0, 30.0, 60.0, 120.0, 3600.0]
+    """
+    if tried < FREE_TRIES:
+        return 0.0
+    return min(LONGEST_LOCK_S, FIRST_LOCK_S * 2.0 ** min(tried - FREE_TRIES, 10))
+
+
+def check_name(name: str) -> str:
+    """Return the name as it is kept. Raises NotNow for what is no name."""
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 40 or not name.isprintable():
+        raise NotNow("A name has 1 to 40 letters.")
+    return name
+
+
+def check_pin(pin: str) -> str:
+    """Return the PIN. Raises NotNow for one that is too short or the first that anybody tries."""
+    if not (4 <= len(pin) <= 12 and pin.isascii() and pin.isdigit()):
+        raise NotNow("A PIN has 4 to 12 digits.")
+    steps = {int(after) - int(before) for before, after in pairwise(pin)}
+    if len(steps) == 1 and steps <= {0, 1, -1}:
+        raise NotNow("That PIN is too easy to guess; choose one that does not count up or repeat one digit.")
+    return pin

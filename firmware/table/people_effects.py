@@ -1,0 +1,91 @@
+"""What the events about people do to the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.errors import NotNow
+from firmware.table.people import PIN_ROLES, Person, Role
+from firmware.table.state import State
+
+
+def _need(state: State, name: str) -> Person:
+    person = state.person(name)
+    if person is None:
+        raise NotNow(f"{name} is not listed at this table.")
+    return person
+
+
+def _with(state: State, person: Person) -> State:
+    others = (p for p in state.people if p.name != person.name)
+    return replace(state, people=tuple(sorted((*others, person), key=lambda p: p.name)))
+
+
+def _need_another_technician(state: State, name: str) -> None:
+    """Without a technician nobody could list one: the first one's right does not come back."""
+    technicians = [person.name for person in state.people if person.role is Role.TECHNICIAN]
+    if technicians == [name]:
+        raise NotNow(f"{name} is the only technician; list another one first.")
+
+
+def _person_listed(state: State, event: ev.PersonListed) -> State:
+    if event.role in PIN_ROLES and not event.pin:
+        raise NotNow(f"A {event.role} needs a PIN.")
+    if event.role is not Role.TECHNICIAN:
+        _need_another_technician(state, event.person)
+    return _with(state, Person(event.person, event.role, event.pin))
+
+
+def _person_struck(state: State, event: ev.PersonStruck) -> State:
+    _need(state, event.person)
+    _need_another_technician(state, event.person)
+    return replace(
+        state,
+        people=tuple(person for person in state.people if person.name != event.person),
+        dealer="" if state.dealer == event.person else state.dealer,
+    )
+
+
+def _pin_set(state: State, event: ev.PinSet) -> State:
+    person = _need(state, event.person)
+    if person.role not in PIN_ROLES:
+        raise NotNow(f"{person.name} is {person.role} and needs no PIN.")
+    return _with(state, replace(person, pin=event.pin, tried=0))
+
+
+def _pin_tried(state: State, event: ev.PinTried) -> State:
+    person = _need(state, event.person)
+    return _with(state, replace(person, tried=person.tried + 1))
+
+
+def _pin_accepted(state: State, event: ev.PinAccepted) -> State:
+    return _with(state, replace(_need(state, event.person), tried=0))
+
+
+def _logged_on(state: State, event: ev.LoggedOn) -> State:
+    if _need(state, event.person).role not in (Role.DEALER, Role.FLOOR):
+        raise NotNow(f"{event.person} is not listed as a dealer.")
+    if state.dealer == event.person:
+        raise NotNow(f"{event.person} is logged on already.")
+    return replace(state, dealer=event.person, down=event.down)
+
+
+def _logged_off(state: State, _: ev.LoggedOff) -> State:
+    if not state.dealer:
+        raise NotNow("No dealer is logged on.")
+    return replace(state, dealer="")
+
+
+EFFECTS: Final[Mapping[type[ev.Event], Callable[[State, Any], State]]] = {
+    ev.PersonListed: _person_listed,
+    ev.PersonStruck: _person_struck,
+    ev.PinSet: _pin_set,
+    ev.PinTried: _pin_tried,
+    ev.PinAccepted: _pin_accepted,
+    ev.LoggedOn: _logged_on,
+    ev.LoggedOff: _logged_off,
+}
+"""Possible in every phase: people come and go while a hand is open."""
