@@ -27,6 +27,13 @@ COMMANDS = frozenset(
         "undo_confirm",
         "mark_paid",
         "void",
+        "log_on",
+        "log_off",
+        "unlock",
+        "lock",
+        "list_person",
+        "strike_person",
+        "set_pin",
     }
 )
 """What the page may ask of the table; their fields are checked by the table (firmware/table/commands.py)."""

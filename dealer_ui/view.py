@@ -16,6 +16,7 @@ from dealer_ui.words import card_name, in_two, kind_name, money, signed_money, s
 from firmware.rules import Profile
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
+from firmware.table.people import Role
 from firmware.table.phase import OPEN, Phase
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
@@ -149,6 +150,11 @@ def _more(state: State) -> tuple[Group, ...]:
         ]
         groups.append(Group("Read again", tuple(again)))
         groups.append(Group("Key a whole row; a single card: touch it", pads=tuple(rows)))
+    dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
+    if dealers:
+        on = [Action(name, {"do": "log_on", "person": name}) for name in dealers]
+        now = f"{state.dealer} deals (down {state.down})" if state.dealer else "Nobody is logged on"
+        groups.append(Group(f"{now}; who deals from now on?", tuple(on)))
     return tuple(groups)
 
 
