@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
@@ -14,7 +15,15 @@ from typing import Any, Final
 
 import cv2
 
-from firmware.app.reading_messages import Failed, ReaderSpec, ReadingDone, ReadingJob, ReadingLost, Ready
+from firmware.app.reading_messages import (
+    Failed,
+    ReaderSpec,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Ready,
+)
 from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate
 from firmware.table import CaptureError
 from firmware.table.captures import CaptureStore
@@ -31,22 +40,31 @@ CROP_QUALITY: Final = 85
 """JPEG qualities that keep a full frame under 5 MB and a zone's crop under 120 kB (DESIGN.md 5)."""
 CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
+WATCH_EVERY: Final = 1.0
+"""Seconds between two looks at the camera while nobody asks for a reading."""
 
 
 def serve(line: Connection, spec: ReaderSpec) -> None:
-    """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job)."""
+    """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job).
+
+    Between jobs the camera is watched, so that a table learns of a fault before it needs a picture: `ReaderState` once
+    a second, `Failed` where only a fresh process may help.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the table's to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        worker = _Worker(spec)
-    except (VisionError, CameraError) as error:
-        line.send(Failed(_sentence(str(error))))
-        return
-    line.send(Ready())
     with suppress(EOFError, BrokenPipeError):
-        while True:
-            attempt, job = line.recv()
-            line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
+        try:
+            worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
+            line.send(Ready(worker.camera_trouble()))
+            while True:
+                while not line.poll(WATCH_EVERY):
+                    line.send(ReaderState(worker.camera_trouble()))
+                attempt, job = line.recv()
+                line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
+        except CameraHung as error:  # only a fresh process gets rid of a hung driver
+            line.send(Failed(f"{error} A fresh reading process takes over."))
+        except VisionError as error:
+            line.send(Failed(_sentence(str(error))))
 
 
 def _end_with_parent() -> None:
@@ -58,26 +76,56 @@ def _end_with_parent() -> None:
 
 
 class _Worker:
-    """Camera, layout and model, ready to read. Raises CameraError or VisionError."""
+    """Camera, layout and model, ready to read. `tell` is told what is wrong with the camera during a reading.
 
-    def __init__(self, spec: ReaderSpec) -> None:
+    Raises VisionError.
+    """
+
+    def __init__(self, spec: ReaderSpec, tell: Callable[[str], None]) -> None:
+        self._tell = tell
         self._store = CaptureStore(spec.data)
         self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
         self._camera = spec.camera()
-        self._camera.open()
+        self._is_open = False
         self._seen: Image | None = None
 
-    def read(self, job: ReadingJob) -> ReadingDone | ReadingLost | Failed:
-        """Read the table once it lies still; store the frame and the crops of the zones that play."""
+    def camera_trouble(self) -> str:
+        """Look at the camera; say what is wrong with it, or nothing. A lost one is opened anew.
+
+        Raises CameraHung.
+        """
+        try:
+            if not self._is_open:
+                self._open()
+            self._camera.check()
+        except CameraHung:
+            raise
+        except FrameLate as error:
+            return str(error)
+        except CameraError as error:
+            self._is_open = False
+            return str(error)
+        return ""
+
+    def _open(self) -> None:
+        self._camera.close()
+        self._camera.open()
+        self._is_open = True
+
+    def read(self, job: ReadingJob) -> ReadingDone | ReadingLost:
+        """Read the table once it lies still; store the frame and the crops of the zones that play.
+
+        Raises CameraHung.
+        """
         self._seen = None
         try:
             image, reading = self._look()
             zones = self._crops(job, image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-        except CameraHung as error:
-            return Failed(str(error))  # only a fresh process gets rid of a hung driver
+        except CameraHung:
+            raise
         except (CameraError, CaptureError) as error:
             return ReadingLost(job.number, str(error), fault=True)
         except (VisionError, _RestlessError) as error:
@@ -104,14 +152,18 @@ class _Worker:
         """Return a fresh frame; late ones are waited for, a lost camera is opened anew."""
         for _ in range(LATE_FRAMES):
             try:
+                if not self._is_open:
+                    self._open()
                 return self._camera.frame()
-            except FrameLate:
-                continue
+            except FrameLate as error:
+                self._tell(str(error))
             except CameraHung:
                 raise
-            except CameraError:
-                self._camera.close()
-                self._camera.open()
+            except CameraError as error:
+                self._is_open = False
+                self._tell(str(error))
+        if not self._is_open:
+            self._open()
         return self._camera.frame()
 
     def _crops(self, job: ReadingJob, image: Image) -> dict[tuple[str, str], dict[str, Any]]:

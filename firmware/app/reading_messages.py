@@ -24,7 +24,9 @@ class ReaderSpec:
 
 @dataclass(frozen=True)
 class Ready:
-    """The reading process has its camera and its model."""
+    """The reading process has its model; its camera works, or `trouble` says why not and it keeps trying."""
+
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,6 @@ class ReadingLost:
 
 @dataclass(frozen=True)
 class ReaderState:
-    """The reading process is there, or not: then `trouble` says why."""
+    """The reading process and its camera work, or not: then `trouble` says why. Also its sign of life."""
 
     trouble: str = ""

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import queue
 import threading
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -25,8 +26,13 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 2
 """A reading that dies with its process is tried once more in a fresh one."""
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at a child that nobody asks anything; one that is not there is started."""
+LISTEN_EVERY: Final = 0.1
+"""Seconds between two looks at what a child says that nobody asks anything."""
+SILENT_TOO_LONG: Final = 7.0
+"""Seconds without a sign of life after which such a child is replaced; it looks at its camera once a second."""
+STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced."
+START_EVERY: Final = 10.0
+"""Seconds between two attempts to start a child that does not come up."""
 
 Answer = ReadingDone | ReadingLost | ReaderState
 
@@ -57,6 +63,9 @@ class ReadingProcess:
         self._closing = False
         self._process: SpawnProcess | None = None
         self._line: Connection | None = None
+        self._clock = time.monotonic
+        self._began_at = self._heard_at = self._clock()
+        self._told: str | None = None
 
     @property
     def pid(self) -> int | None:
@@ -89,17 +98,37 @@ class ReadingProcess:
         self._started()
         while not self._closing:
             try:
-                job = self._jobs.get(timeout=LOOK_EVERY)
+                job = self._jobs.get(timeout=LISTEN_EVERY)
             except queue.Empty:
-                self._started()  # a camera that was plugged in again, a child that died of something else
+                self._listen()
                 continue
             if job is None:
                 break
             answer = self._read(job)
             if not self._closing:
                 self._put(answer)
+                self._told = None  # the answer said how the camera is; whatever comes next is news
         with self._lock:
             self._end_child()
+
+    def _listen(self) -> None:
+        """Take in what an idle child says of its camera; replace one that hangs, is gone or was never there."""
+        if self._process is None:
+            if self._clock() - self._began_at >= START_EVERY:
+                self._started()
+            return
+        try:
+            answer = self._hear(0)
+        except (EOFError, OSError):
+            answer = Failed(STOPPED)
+        if answer is None and self._clock() - self._heard_at >= SILENT_TOO_LONG:
+            answer = Failed("The reading process says nothing any more; it is being replaced.")
+        if isinstance(answer, Failed):
+            log.warning("reading: %s", answer.reason)
+            with self._lock:
+                self._end_child()
+            self._tell(answer.reason)
+            self._started()
 
     def _read(self, job: ReadingJob) -> Answer:
         trouble = ""
@@ -126,20 +155,21 @@ class ReadingProcess:
             self._end_child()
             self._begin_child()
         answer = self._ask(None, self._start_within)
-        trouble = "" if isinstance(answer, Ready) else answer
-        self._tell(trouble)
-        return trouble
+        ready = isinstance(answer, Ready)
+        self._tell(answer.trouble if ready else answer)
+        return "" if ready else str(answer)
 
     def _ask(self, question: Any, within: float) -> Any:
         """Send a question (None: only listen) and return the answer, or a sentence after ending the child."""
-        line = self._line
-        assert line is not None
+        assert self._line is not None
+        deadline = self._clock() + within
         try:
             if question is not None:
-                line.send(question)
-            answer = line.recv() if line.poll(within) else None
+                self._line.send(question)
+            while isinstance(answer := self._hear(max(0.0, deadline - self._clock())), ReaderState):
+                pass
         except (EOFError, OSError):
-            answer = Failed("The reading process stopped unexpectedly; it is being replaced.")
+            answer = Failed(STOPPED)
         if answer is None:
             answer = Failed(f"No reading within {within:g} s; the reading process is being replaced.")
         if isinstance(answer, Failed):
@@ -148,11 +178,24 @@ class ReadingProcess:
             return answer.reason
         return answer
 
+    def _hear(self, within: float) -> Any:
+        """Return what the child says next, or None. Raises EOFError, OSError."""
+        assert self._line is not None
+        if not self._line.poll(within):
+            return None
+        said = self._line.recv()
+        self._heard_at = self._clock()
+        if isinstance(said, ReaderState):
+            self._tell(said.trouble)
+        return said
+
     def _tell(self, trouble: str) -> None:
-        if not self._closing:
+        if not self._closing and trouble != self._told:
+            self._told = trouble
             self._put(ReaderState(trouble))
 
     def _begin_child(self) -> None:
+        self._began_at = self._heard_at = self._clock()
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
         self._process = context.Process(target=_child, args=(theirs, self._spec), name="feltwatch-reading")

@@ -25,7 +25,7 @@ from firmware.devices.camera import FrameSource
 from firmware.devices.gpio import GpioButtons, GpioLamps
 from firmware.devices.puck_line import PuckLine
 from firmware.devices.puck_serial import SerialPuck
-from firmware.devices.simulated.camera import SimulatedCamera
+from firmware.devices.simulated.camera import Room, RoomCamera
 from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.devices.simulated.puck import SimulatedPuck
 from firmware.table.journal import Journal
@@ -38,7 +38,7 @@ VIEW: Final = "view.npy"
 
 def camera_on(view: Path) -> FrameSource:
     """Make a camera that sees whatever picture lies in a file; the reading process makes its own of it."""
-    return SimulatedCamera(partial(np.load, view))
+    return RoomCamera(view)
 
 
 class SimulatedTable:
@@ -55,7 +55,7 @@ class SimulatedTable:
 
         Raises AppError, TableError.
         """
-        self._view = room / VIEW
+        self.camera = Room(room / VIEW)
         self._deck = deck
         self._layout = TableLayout.load(config.camera.layout)
         self._pictures = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ class SimulatedTable:
             self.readings = ReadingProcess(
                 ReaderSpec(
                     config.data,
-                    partial(camera_on, self._view),
+                    partial(camera_on, room / VIEW),
                     config.camera.layout,
                     still_within=config.times.still,
                 ),
@@ -101,18 +101,11 @@ class SimulatedTable:
 
     def lay(self, hands: Hands) -> None:
         """Lay these cards, by place and row, face up; the camera sees them from now on."""
-        self._show(render_table(hands, self._layout, self._deck, seed=self._pictures).frame)
+        self.camera.show(render_table(hands, self._layout, self._deck, seed=self._pictures).frame)
 
     def clear(self) -> None:
         """Collect all cards."""
-        self._show(self._empty)
-
-    def _show(self, frame: np.typing.NDArray[np.uint8]) -> None:
-        """Put a frame before the camera, whole or not at all."""
-        new = self._view.with_name(f".{VIEW}")
-        with new.open("wb") as file:
-            np.save(file, frame)
-        new.rename(self._view)
+        self.camera.show(self._empty)
 
     # the product on it
 

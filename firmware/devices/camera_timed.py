@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 LATE_AFTER = 2.0
 """Seconds after which a frame is late; a 4K camera needs about 0.3."""
-HUNG_AFTER = 6.0
+HUNG_AFTER = 5.0
 """Seconds without any frame after which the camera hangs; leaves time to replace it within 10."""
 
 

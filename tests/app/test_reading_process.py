@@ -7,6 +7,7 @@ import queue
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from firmware.app.reading_messages import ReaderSpec, ReaderState, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.simulation import camera_on
+from firmware.devices.simulated.camera import Room
 from firmware.table.captures import CaptureStore
 from firmware.table.events import Capture
 from vision.layout import TableLayout
@@ -25,12 +27,13 @@ from vision.render import render_table
 HANDS = {"A": {"front": ["As", "Kh", "Qd"]}, "C": {"back": ["2c", "7d", "9h", "Ts", "Jc"]}}
 
 
-class Room:
+class Place:
     """A reading process over a picture on disk, and what it has put so far."""
 
     def __init__(self, data: Path, within: float) -> None:
         self.data = data
         self.view = data / "view.npy"
+        self.room = Room(self.view)
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         spec = ReaderSpec(data, partial(camera_on, self.view))
         self.process = ReadingProcess(spec, within=within, start_within=60)
@@ -46,6 +49,18 @@ class Room:
         self.process.request(ReadingJob(number, name, ("A", "C")))
         return self.answer()
 
+    def until(self, trouble: str, within: float) -> float:
+        """Wait until the process says such a thing of its camera (or nothing); the seconds it took."""
+        began = time.monotonic()
+        while (left := began + within - time.monotonic()) > 0:
+            with suppress(queue.Empty):
+                said = self.said.get(timeout=left)
+                if isinstance(said, ReaderState) and (
+                    trouble in said.trouble if trouble else not said.trouble
+                ):
+                    return time.monotonic() - began
+        pytest.fail(f"{trouble!r} was not said within {within} s")
+
     def answer(self) -> Any:
         while isinstance(said := self.said.get(timeout=60), ReaderState):
             pass
@@ -53,11 +68,11 @@ class Room:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Callable[[float], Room]]:
-    rooms: list[Room] = []
+def room(tmp_path: Path) -> Iterator[Callable[[float], Place]]:
+    rooms: list[Place] = []
 
-    def make(within: float = 60) -> Room:
-        rooms.append(Room(tmp_path, within))
+    def make(within: float = 60) -> Place:
+        rooms.append(Place(tmp_path, within))
         return rooms[-1]
 
     yield make
@@ -65,7 +80,7 @@ def room(tmp_path: Path) -> Iterator[Callable[[float], Room]]:
         made.process.close()
 
 
-def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., Room]) -> None:
+def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., Place]) -> None:
     here = room()
     here.show(HANDS)
     here.start()
@@ -106,7 +121,9 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., R
     assert here.process.pid != first
 
 
-def test_a_hung_process_is_killed_and_replaced_and_its_reading_still_comes(room: Callable[..., Room]) -> None:
+def test_a_hung_process_is_killed_and_replaced_and_its_reading_still_comes(
+    room: Callable[..., Place],
+) -> None:
     here = room(8.0)
     here.show(HANDS)
     here.start()
@@ -121,16 +138,81 @@ def test_a_hung_process_is_killed_and_replaced_and_its_reading_still_comes(room:
         os.kill(hung, 0)
 
 
-def test_a_camera_that_breaks_every_time_costs_the_reading_not_the_table(room: Callable[..., Room]) -> None:
+def test_a_camera_that_breaks_every_time_costs_the_reading_not_the_table(room: Callable[..., Place]) -> None:
     here = room()
-    here.view.write_bytes(b"no picture")
+    here.show(HANDS)
     here.start()
+    here.view.write_bytes(b"no picture")
     lost = here.read(1)
     assert isinstance(lost, ReadingLost)
     assert lost.fault
     assert "stopped unexpectedly" in lost.reason
     here.show(HANDS)
     assert isinstance(here.read(2, "000002/look"), ReadingDone)
+
+
+def test_a_camera_that_hangs_between_readings_is_said_at_once_and_replaced_within_ten_seconds(
+    room: Callable[..., Place],
+) -> None:
+    here = room()
+    here.show(HANDS)
+    here.start()
+    hung, began = here.process.pid, time.monotonic()
+    here.room.hang()
+    here.until("no picture within 2 s", within=4.5)
+    here.until("A fresh reading process takes over", within=7)
+    here.until("", within=10)
+    assert time.monotonic() - began < 10
+    assert here.process.pid not in (None, hung)
+    assert isinstance(here.read(1), ReadingDone)
+
+
+def test_a_camera_that_hangs_over_a_reading_costs_it_less_than_ten_seconds(
+    room: Callable[..., Place],
+) -> None:
+    here = room()
+    here.show(HANDS)
+    here.start()
+    here.room.change(late_s=1.0)  # so that it hangs in the middle of a reading
+    here.process.request(ReadingJob(1, "000001/look", ("A", "C")))
+    time.sleep(1.5)
+    here.room.change(late_s=0.0)
+    here.room.hang()
+    here.until("no picture within 2 s", within=4)
+    here.until("", within=8)
+    assert isinstance(here.answer(), ReadingDone)
+
+
+def test_an_unplugged_camera_is_said_and_works_again_within_two_seconds_of_its_return(
+    room: Callable[..., Place],
+) -> None:
+    here = room()
+    here.show(HANDS)
+    here.start()
+    process = here.process.pid
+    for _ in range(2):
+        here.room.unplug()
+        here.until("cable", within=2.5)
+        here.until("plug it in", within=2.5)
+        here.room.replug()
+        here.until("", within=2)
+    assert here.process.pid == process
+    assert isinstance(here.read(1), ReadingDone)
+
+
+def test_a_process_that_falls_silent_between_readings_is_replaced(
+    room: Callable[..., Place], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("firmware.app.reading_process.SILENT_TOO_LONG", 3.0)
+    here = room()
+    here.show(HANDS)
+    here.start()
+    stopped = here.process.pid
+    assert stopped is not None
+    os.kill(stopped, signal.SIGSTOP)
+    here.until("says nothing any more", within=9)
+    here.until("", within=10)
+    assert here.process.pid != stopped
 
 
 def test_a_missing_layout_is_said_at_the_start(tmp_path: Path) -> None:
