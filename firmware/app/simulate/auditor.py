@@ -1,0 +1,442 @@
+"""The auditor: reads the journal's bare rows beside what people and the reader truly did, and says what does not fit.
+
+It shares no code with the state machine: rows are JSON to it, and the settlement is worked out anew by
+`firmware.rules.settle_json`, as `feltwatch settle` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from firmware.app.simulate.faults import Faults
+from firmware.rules import settle_json
+from firmware.table.journal import Entry
+
+Row = Literal["front", "middle", "back"]
+Spot = tuple[int, str, int]
+"""Seat, row, index."""
+
+SIZES: Final[Mapping[Row, int]] = {"front": 3, "middle": 5, "back": 5}
+
+Kind = Literal["lost", "twice", "unasked", "otherwise", "broken"]
+KINDS: Final[Mapping[Kind, str]] = {
+    "lost": "lost: answered or dealt, and not in the record",
+    "twice": "settled twice",
+    "unasked": "settled on a card, row or button in doubt without asking the dealer",
+    "otherwise": "settled otherwise than the rules settle the cards that lie there",
+    "broken": "the table process broke, or its record does not verify",
+}
+"""What must not happen."""
+
+HOUR_MS: Final = 3_600_000
+
+REOPENS: Final = frozenset(
+    {"looked_again", "card_corrected", "row_keyed", "button_keyed", "natural_unconfirmed", "hand_reopened"}
+)
+"""Events after which a settled hand may settle anew."""
+
+DOES: Final[Mapping[str, frozenset[str]]] = {
+    "next": frozenset({"hand_opened", "phase_advanced", "hand_archived"}),
+    "confirm": frozenset({"natural_confirmed"}),
+    "look_again": frozenset({"looked_again"}),
+    "key_button": frozenset({"button_keyed"}),
+    "declare": frozenset({"natural_declared"}),
+    "withdraw": frozenset({"natural_withdrawn"}),
+    "surrender": frozenset({"surrendered"}),
+    "withdraw_surrender": frozenset({"surrender_withdrawn"}),
+    "set_card": frozenset({"card_resolved", "card_corrected"}),
+    "key_row": frozenset({"row_keyed"}),
+    "undo_confirm": frozenset({"natural_unconfirmed"}),
+    "mark_paid": frozenset({"payment_marked"}),
+    "void": frozenset({"hand_voided"}),
+    "misdeal": frozenset({"hand_misdealt"}),
+}
+"""The events that a command may become. What the command says, its event must say."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that must not be."""
+
+    hand: int
+    kind: Kind
+    what: str
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What a hand truly was: the cards as they were set, by seat and row; the button's seat, None if nobody says."""
+
+    rows: Mapping[int, Mapping[Row, list[str]]]
+    button: int | None
+
+
+@dataclass
+class _Spot:
+    """A card as the record has it."""
+
+    card: str | None
+    sure: bool
+    said: bool = False
+
+
+@dataclass
+class _Hand:
+    """A hand as its rows tell it."""
+
+    number: int
+    opened: Mapping[str, Any]
+    button: int | None
+    keyed: bool = False
+    frozen: bool = False
+    declares: set[int] = field(default_factory=set)
+    surrenders: set[int] = field(default_factory=set)
+    confirmed: set[int] = field(default_factory=set)
+    cards: dict[tuple[int, str], list[_Spot]] = field(default_factory=dict)
+    settlement: Mapping[str, Any] | None = None
+    settled: bool = False
+    ended: str = ""
+
+    @property
+    def seats(self) -> list[int]:
+        return [seat["seat"] for seat in self.opened["seats"]]
+
+    @property
+    def showing(self) -> list[int]:
+        return [seat for seat in self.seats if seat not in self.surrenders]
+
+    def row(self, seat: int, row: str) -> list[_Spot]:
+        return self.cards.get((seat, row), [])
+
+
+class Auditor:
+    """Takes the journal's rows one by one; `problems` is what does not fit, `counts` what happened.
+
+    The dealer tells it what he did (`said`), what truly lies there (`dealt`), and what was answered.
+    """
+
+    def __init__(self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None) -> None:
+        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: not known."""
+        self.problems: list[Problem] = []
+        self.counts: Counter[str] = Counter()
+        self.dealt: dict[int, Dealt] = {}
+        self._faults = faults
+        self._given = given
+        self._hand: _Hand | None = None
+        self._stacks: dict[str, int | None] = {}
+        self._seq = 0
+        self._monotonic_ns = 0
+        self._wall_ms = 0
+        self._rows: deque[tuple[int, str, Mapping[str, Any], str]] = deque(maxlen=64)
+        self._answered: deque[tuple[int, Mapping[str, Any]]] = deque()
+
+    # ---- what people tell ----
+
+    def answered(self, command: Mapping[str, Any], seq: int) -> None:
+        """The table acknowledged a command with this row: there must be a row that says the same."""
+        self._answered.append((seq, command))
+
+    def problem(self, kind: Kind, what: str) -> None:
+        """Write down what must not be."""
+        self.problems.append(Problem(self._hand.number if self._hand else 0, kind, what))
+
+    # ---- the rows ----
+
+    def take(self, entry: Entry) -> None:
+        """Take the journal's next row."""
+        if entry.seq != self._seq + 1:
+            self.problem("lost", f"Rows {self._seq + 1} to {entry.seq - 1} are missing.")
+        self._seq = entry.seq
+        said: Mapping[str, Any] = json.loads(entry.payload)
+        self._rows.append((entry.seq, entry.type, said, entry.actor))
+        self._time(entry)
+        handler = getattr(self, f"_{entry.type}", None)
+        if handler is not None:
+            handler(said)
+        if self._hand is not None and entry.type in REOPENS:
+            self._hand.settled = False
+
+    def _time(self, entry: Entry) -> None:
+        """Order is the monotonic clock's; a wall clock behind the row before must be marked as what it is."""
+        before, self._wall_ms = self._wall_ms, entry.wall_ms
+        if entry.monotonic_ns < self._monotonic_ns:
+            self.problem("broken", f"Row {entry.seq} is earlier than the one before it.")
+        self._monotonic_ns = entry.monotonic_ns
+        if entry.wall_ms < before and entry.clock != "stepped_back":
+            self.problem("broken", f"The clock stepped back at row {entry.seq}, and the row does not say so.")
+        if abs(entry.wall_ms - before) > HOUR_MS:
+            self._faults.notice("clock-step")
+
+    def check_answers(self) -> None:
+        """Find the row of every command that was acknowledged, once its row should be there."""
+        while self._answered and self._answered[0][0] <= self._seq:
+            seq, command = self._answered.popleft()
+            if not any(
+                number <= seq and _says(type_, row, command) for number, type_, row, _ in reversed(self._rows)
+            ):
+                self.problem("lost", f"The table answered {dict(command)} with row {seq}; no row says so.")
+
+    def finish(self, hands: int) -> None:
+        """The run is over: every answer must have its row, every hand but an open one its end."""
+        self.check_answers()
+        for seq, command in self._answered:
+            self.problem("lost", f"The table answered {dict(command)} with row {seq}, which is not there.")
+        hand = self._hand
+        opened = hand.number if hand else 0
+        if opened < hands:
+            self.problem("lost", f"{hands} hands were played; the record opened {opened}.")
+        if hand is not None and hand.settled and not hand.ended:
+            self._end(hand, "settled")
+            self._compare(hand)
+        self.counts["waiting"] = int(hand is not None and not hand.ended)
+
+    # ---- one method an event, named as the event's type ----
+
+    def _table_started(self, _: Mapping[str, Any]) -> None:
+        self._faults.notice("table-killed")
+        self._puck(None)
+
+    def _puck_seen(self, said: Mapping[str, Any]) -> None:
+        self._puck(said["seat"])
+        if said["state"] != "seat":
+            self._faults.notice("puck-unplugged")
+
+    def _puck(self, seat: int | None) -> None:
+        hand = self._hand
+        if hand is not None and not hand.ended and not hand.frozen and not hand.keyed:
+            hand.button = seat
+
+    def _device_fault(self, said: Mapping[str, Any]) -> None:
+        match said["device"]:
+            case "puck":
+                self._faults.notice("puck-unplugged")
+            case "buttons":
+                self._faults.notice("buttons-babble" if "Stuck" in said["detail"] else "buttons-unplugged")
+            case "camera":
+                for name in ("camera-unplugged", "reader-killed", "late-frames"):
+                    if self._faults.on(name):
+                        self._faults.notice(name)
+
+    def _hand_opened(self, said: Mapping[str, Any]) -> None:
+        before = self._hand
+        number = before.number if before else 0
+        if before is not None and not before.ended:
+            self.problem("lost", f"Hand {number} has no end; hand {said['hand']} was opened over it.")
+        if said["hand"] != number + 1:
+            self.problem("lost", f"Hand {said['hand']} follows hand {number}.")
+        for seat in said["seats"]:
+            had = self._stacks.get(seat["player"], seat["stack"])
+            if had != seat["stack"]:
+                self.problem(
+                    "lost",
+                    f"{seat['player']} had {had} cents; hand {said['hand']} opens with {seat['stack']}.",
+                )
+        self._hand = _Hand(said["hand"], said, said["button"])
+        self._stacks |= {seat["player"]: seat["stack"] for seat in said["seats"]}
+        self.counts["opened"] += 1
+
+    def _button_keyed(self, said: Mapping[str, Any]) -> None:
+        self._open.button, self._open.keyed = said["seat"], True
+
+    def _phase_advanced(self, _: Mapping[str, Any]) -> None:
+        self._open.frozen = True
+
+    def _natural_declared(self, said: Mapping[str, Any]) -> None:
+        self._open.declares.add(said["seat"])
+        self._open.confirmed.discard(said["seat"])
+
+    def _natural_withdrawn(self, said: Mapping[str, Any]) -> None:
+        self._open.declares.discard(said["seat"])
+
+    def _natural_confirmed(self, said: Mapping[str, Any]) -> None:
+        self._open.confirmed.add(said["seat"])
+
+    def _natural_unconfirmed(self, said: Mapping[str, Any]) -> None:
+        self._open.confirmed.discard(said["seat"])
+
+    def _surrendered(self, said: Mapping[str, Any]) -> None:
+        self._open.surrenders.add(said["seat"])
+
+    def _surrender_withdrawn(self, said: Mapping[str, Any]) -> None:
+        self._open.surrenders.discard(said["seat"])
+
+    def _reading_taken(self, said: Mapping[str, Any]) -> None:
+        hand = self._open
+        self.counts["readings"] += 1
+        told = {(row["seat"], row["row"]): _spots(row["cards"]) for row in said["rows"]}
+        if self._given is not None:
+            name = (said["frame"] or {}).get("name", "")
+            places = {seat["place"]: seat["seat"] for seat in hand.opened["seats"]}
+            zones = self._given.get(name)
+            if zones is None:
+                self.problem(
+                    "broken", f"A reading was taken that nobody gave ({name or 'without a picture'})."
+                )
+            given = {
+                (places[zone["place"]], zone["row"]): _spots(zone["cards"])
+                for zone in zones or ()
+                if zone["place"] in places
+            }
+            if zones is not None and given != told:
+                self.problem("lost", f"The reading {name} is in the record otherwise than it was given.")
+        self._read(told)
+
+    def _reading_failed(self, said: Mapping[str, Any]) -> None:
+        self.counts["readings_failed"] += 1
+        for name in ("camera-unplugged", "reader-killed", "late-frames", "camera-babble", "disk-full"):
+            self._faults.notice(name)
+        self._read({})
+
+    def _read(self, cards: dict[tuple[int, str], list[_Spot]]) -> None:
+        hand = self._open
+        kept = {key: row for key, row in hand.cards.items() if key[0] in hand.confirmed}
+        hand.cards = {key: row for key, row in cards.items() if key[0] not in hand.confirmed} | kept
+
+    def _card_resolved(self, said: Mapping[str, Any]) -> None:
+        self._dealer_says(said)
+
+    def _card_corrected(self, said: Mapping[str, Any]) -> None:
+        self.counts["corrections"] += 1
+        before = self._open.row(said["seat"], said["row"])[said["index"]]
+        if not before.said and before.card != said["card"]:
+            self._faults.notice("sure-misread")
+        self._dealer_says(said)
+        self._open.confirmed.discard(said["seat"])
+
+    def _dealer_says(self, said: Mapping[str, Any]) -> None:
+        self._open.row(said["seat"], said["row"])[said["index"]] = _Spot(said["card"], True, said=True)
+
+    def _row_keyed(self, said: Mapping[str, Any]) -> None:
+        self._open.cards[said["seat"], said["row"]] = [_Spot(card, True, said=True) for card in said["cards"]]
+        self._open.confirmed.discard(said["seat"])
+
+    def _settled(self, said: Mapping[str, Any]) -> None:
+        hand = self._open
+        self.counts["settlements"] += 1
+        if hand.settled or hand.ended:
+            self.problem("twice", f"Hand {hand.number} settled while it was settled.")
+        hand.settled, hand.settlement = True, said["settlement"]
+        for what in self._in_doubt(hand):
+            self.problem("unasked", f"Hand {hand.number} settled with {what}.")
+        if self._surely_wrong(hand):
+            self.counts["shown_surely_misread"] += 1
+        expected = settle_json(self._as_json(hand), None)
+        if expected != said["settlement"]:
+            self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
+
+    def _in_doubt(self, hand: _Hand) -> list[str]:
+        """Return what a settlement must not stand on."""
+        found = [] if hand.button is not None else ["no button"]
+        seen: Counter[str] = Counter()
+        for seat in hand.showing:
+            for row, size in SIZES.items():
+                cards = hand.row(seat, row)
+                if len(cards) != size:
+                    found.append(f"{len(cards)} cards in seat {seat}'s {row}")
+                found += [f"an unsure {c.card} at seat {seat}'s {row}" for c in cards if not c.sure]
+                seen.update(card.card for card in cards if card.card)
+            if seat in hand.declares and seat not in hand.confirmed:
+                found.append(f"seat {seat}'s natural unconfirmed")
+        return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
+
+    def _wrong(self, hand: _Hand) -> list[_Spot]:
+        """Return the cards in the record that are not those that were set."""
+        dealt = self.dealt.get(hand.number)
+        if dealt is None:
+            return []
+        return [
+            card
+            for seat in hand.showing
+            for row in SIZES
+            for card, true in zip(hand.row(seat, row), dealt.rows[seat][row], strict=False)
+            if card.card != true
+        ]
+
+    def _surely_wrong(self, hand: _Hand) -> bool:
+        return any(not card.said for card in self._wrong(hand))
+
+    @staticmethod
+    def _as_json(hand: _Hand) -> dict[str, Any]:
+        """Return the hand as `feltwatch settle` reads it."""
+        seats = []
+        for opened in hand.opened["seats"]:
+            seat = opened["seat"]
+            line: dict[str, Any] = {
+                "seat": seat,
+                "player": opened["player"],
+                "declares": seat in hand.declares,
+                "surrenders": seat in hand.surrenders,
+            }
+            if opened["stack"] is not None:
+                line["stack"] = opened["stack"]
+            if seat not in hand.surrenders:
+                line |= {row: " ".join(card.card or "??" for card in hand.row(seat, row)) for row in SIZES}
+            seats.append(line)
+        opened_with = hand.opened
+        return {
+            "profile": opened_with["profile"],
+            "options": opened_with["options"],
+            "unit": opened_with["unit"],
+            "button": hand.button,
+            "seats": seats,
+        }
+
+    def _hand_archived(self, _: Mapping[str, Any]) -> None:
+        hand = self._open
+        self._end(hand, "settled")
+        if not hand.settled or hand.settlement is None:
+            self.problem("lost", f"Hand {hand.number} was archived unsettled.")
+            return
+        self._stacks |= hand.settlement["stacks"]
+        self._compare(hand)
+
+    def _compare(self, hand: _Hand) -> None:
+        """Count what the hand settled on in the end, beside what truly lay there."""
+        wrong = self._wrong(hand)
+        dealt = self.dealt.get(hand.number)
+        if any(not card.said for card in wrong):
+            self.counts["ended_surely_misread"] += 1
+        elif wrong:
+            self.counts["ended_as_dealer_said_wrongly"] += 1
+        elif dealt is not None and dealt.button not in (None, hand.button):
+            self.counts["ended_with_another_button"] += 1
+        elif dealt is not None:
+            self.counts["ended_as_dealt"] += 1
+        else:
+            self.counts["ended_unwatched"] += 1
+
+    def _hand_voided(self, _: Mapping[str, Any]) -> None:
+        self._end(self._open, "voided")
+
+    def _hand_misdealt(self, _: Mapping[str, Any]) -> None:
+        self._end(self._open, "voided")
+
+    def _end(self, hand: _Hand, how: str) -> None:
+        if hand.ended:
+            self.problem("twice", f"Hand {hand.number} ended twice: {hand.ended}, then {how}.")
+        hand.ended = how
+        self.counts[how] += 1
+
+    @property
+    def _open(self) -> _Hand:
+        if self._hand is None:
+            self._hand = _Hand(0, {"seats": []}, None)
+        return self._hand
+
+
+def _spots(cards: Iterable[Mapping[str, Any]]) -> list[_Spot]:
+    return [_Spot(card["card"], card["sure"]) for card in cards]
+
+
+def _says(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
+    """Say whether a row is what a command asked for."""
+    if type_ not in DOES.get(command["do"], ()):
+        return False
+    said = dict(row)
+    if type_ == "row_keyed":
+        said["cards"] = " ".join(row["cards"])
+    return all(said.get(key) == value for key, value in command.items() if key in said)

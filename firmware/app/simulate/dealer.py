@@ -1,0 +1,389 @@
+"""The dealer and the players: they play hands as people do, which is to say not always well.
+
+The dealer looks at the page, does one thing, and looks again. He answers from the cards on the felt, now and then
+wrongly; presses twice, presses what is not lit, presses too early, touches what has moved on; corrects a settled hand,
+takes a confirmation back, voids. What he does on purpose wrong he corrects where he sees it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from firmware.app.errors import AppError
+from firmware.app.players import Players, SetHand
+from firmware.app.simulate.auditor import Auditor, Dealt, Spot
+from firmware.app.simulate.faults import Faults
+from firmware.app.simulate.page import Page
+from firmware.app.simulate.table import TurnedTable
+from firmware.devices.panel import ButtonName
+from firmware.rules import CARDS, Profile
+from firmware.table import Ask, Phase, Question, State
+from firmware.table.events import ROWS, Row, SeatOpened
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.settling import natural_verdict, pending_natural
+
+PUCK_FORGOTTEN: Final = 0.04
+PUCK_MISLAID: Final = 0.02
+VOIDED: Final = 0.004
+"""Shares of the turns in which the dealer voids the hand: in each phase of it."""
+ANSWERED_WRONGLY: Final = 0.03
+NOTICED: Final = 0.9
+"""The share of wrong cards in a settlement that a person sees before the hand is archived."""
+CORRECTED_WRONGLY: Final = 0.01
+LOOKED_AGAIN: Final = 0.03
+UNCONFIRMED: Final = 0.1
+PAID_ONE_BY_ONE: Final = 0.1
+PRESSED_TWICE: Final = 0.03
+PRESSED_UNLIT: Final = 0.02
+TOUCHED_STALE: Final = 0.02
+MISDECLARED: Final = 0.01
+HOLD: Final = 1.4
+STUCK_AFTER: Final = 400
+"""Things done in one hand after which it counts as lost: it cannot be ended."""
+
+_BUTTON_OF: Final[Mapping[str, ButtonName]] = {
+    "next": "next",
+    "confirm": "confirm",
+    "look_again": "reject",
+}
+
+
+class GaveUp(AppError):
+    """The evening cannot go on."""
+
+
+@dataclass
+class _Hand:
+    """What the people at the table know of the hand on it."""
+
+    hands: dict[int, SetHand]
+    button: int
+    declares: set[int]
+    puck_moved: bool = False
+    laid: bool = False
+    looks: int = 0
+    done: int = 0
+    seen_wrong: dict[tuple[Spot, str | None], bool] = field(default_factory=dict)
+    asked: set[Question] = field(default_factory=set)
+    tried: set[str] = field(default_factory=set)
+
+
+class Dealer:
+    """Plays hands on a table that is turned by hand."""
+
+    def __init__(
+        self,
+        table: TurnedTable,
+        page: Page,
+        auditor: Auditor,
+        faults: Faults,
+        players: Players,
+        seats: tuple[SeatOpened, ...],
+        rules: Profile,
+        rng: random.Random,
+    ) -> None:
+        self._table = table
+        self._page = page
+        self._auditor = auditor
+        self._faults = faults
+        self._players = players
+        self._places = {seat.seat: seat.place for seat in seats}
+        self._rules = rules
+        self._rng = rng
+        self._hand = _Hand({}, 0, set())
+        self._number = 0
+        self._last = 0
+        self._all_done = False
+
+    def play(self, hands: int, played: Callable[[int], None] = lambda hand: None) -> None:
+        """Play until so many hands are over, the last one settled or void; `played` is told each one's number."""
+        self._last, told = hands, 0
+        while True:
+            state = self._look()
+            over = state.phase in BETWEEN_HANDS or self._all_done
+            while told < state.hand - (not over):
+                told += 1
+                self._ended()
+                played(told)
+            if over and state.hand >= hands:
+                return
+            self._guard(state)
+            self._turn(state)
+            self._table.pass_time(self._rng.uniform(0.3, 1.2))
+
+    # ---- eyes and hands ----
+
+    def _look(self) -> State:
+        """Look at the page; while it is gone it shows what it showed."""
+        if self._faults.on("page-gone"):
+            return self._page.state
+        if self._table.seq == self._page.seq:
+            return self._page.state
+        return self._page.follow()
+
+    def _press(self, button: ButtonName, seconds: float = 0.15) -> bool:
+        """Press a button; say whether the page shows that something came of it."""
+        before = self._page.seq
+        self._table.press(button, seconds)
+        if self._often(PRESSED_TWICE):
+            self._table.press(button, seconds)
+        self._look()
+        return self._page.seq != before
+
+    def _touch(self, do: str, **fields: Any) -> bool:
+        """Touch the page; say whether the table took it. No answer: press on, and look."""
+        command = {"do": do, "hand": self._page.state.hand, **fields}
+        if self._often(TOUCHED_STALE) and command["hand"] > 1:
+            stale = self._table.touch(command | {"hand": command["hand"] - 1})
+            if stale is not None and stale["ok"]:
+                self._auditor.problem("broken", f"A touch meant for the hand before was taken: {command}.")
+        answer = self._send(command)
+        if answer is None or self._often(PRESSED_TWICE):
+            answer = self._send(command) or answer
+        self._look()
+        return answer is not None and answer["ok"]
+
+    def _send(self, command: dict[str, Any]) -> dict[str, Any] | None:
+        answer = self._table.touch(command)
+        if answer is None:
+            if self._faults.on("page-gone"):
+                self._faults.notice("page-gone")
+        elif answer["ok"]:
+            self._auditor.answered(command, answer["seq"])
+        elif "the disk is full" in answer["error"]:
+            self._auditor.counts["refused_on_a_full_disk"] += 1
+            if self._faults.on("disk-full"):
+                self._faults.strike("disk-full")
+                self._faults.notice("disk-full")
+        return answer
+
+    def _do(self, do: str, seconds: float = 0.15) -> None:
+        """Press the button that does it; where nothing comes of it, touch the page."""
+        if not self._press(_BUTTON_OF[do], seconds) and not self._faults.on("page-gone"):
+            self._touch(do)
+
+    def _often(self, share: float) -> bool:
+        return self._rng.random() < share
+
+    # ---- the hand ----
+
+    def _guard(self, state: State) -> None:
+        """A hand that cannot be ended is lost, and voided so that the next one may be played."""
+        hand = self._of(state)
+        hand.done += 1
+        self._auditor.counts["done"] += 1
+        if hand.done == STUCK_AFTER:
+            asked = ", ".join(f"{q.what} {q.seat} {q.row} {q.index}" for q in state.questions)
+            self._auditor.problem("lost", f"Hand {state.hand} cannot be ended in {state.phase} ({asked}).")
+        if hand.done >= STUCK_AFTER:
+            self._touch("void", reason="It cannot be ended.")
+        if hand.done > 2 * STUCK_AFTER:
+            raise GaveUp(f"Hand {state.hand} cannot even be voided; the evening ended with it.")
+
+    def _of(self, state: State) -> _Hand:
+        """Return the hand on the table, dealt when it is first seen."""
+        if state.hand != self._number:
+            self._number = state.hand
+            seats = sorted(seat.seat for seat in state.seats)
+            hands = self._players.deal(seats)
+            declares = {seat for seat, hand in hands.items() if hand.declares}
+            self._hand = _Hand(hands, seats[(state.hand - 1) % len(seats)], declares)
+            rows = {
+                seat: {row: [card.code for card in cards] for row, cards in zip(ROWS, hand.rows, strict=True)}
+                for seat, hand in hands.items()
+            }
+            self._auditor.dealt = {state.hand: Dealt(rows, self._hand.button)}
+            self._table.readings.felt = {}
+            self._faults.plan(self._table.now)
+        return self._hand
+
+    def _ended(self) -> None:
+        questions = len(self._hand.asked)
+        self._auditor.counts["questions"] += questions
+        self._auditor.counts["hands_with_questions"] += bool(questions)
+
+    def _turn(self, state: State) -> None:
+        hand = self._hand
+        if state.phase in BETWEEN_HANDS:
+            self._table.readings.felt = {}
+            self._do("next")
+            return
+        hand.asked |= {q for q in state.questions if q.what is not Ask.NATURAL}
+        if self._often(PRESSED_UNLIT):
+            self._table.press(self._rng.choice(["confirm", "reject"]))
+            return
+        if self._often(VOIDED):
+            self._touch("void", reason="A misdeal.")
+            return
+        match state.phase:
+            case Phase.DEALING:
+                self._deal(hand)
+            case Phase.SETTING:
+                self._set(state, hand)
+            case Phase.SHOWDOWN | Phase.READING:
+                self._lay(hand)
+            case Phase.REVIEW:
+                self._review(state, hand)
+            case Phase.SETTLED:
+                self._settled(state, hand)
+
+    def _deal(self, hand: _Hand) -> None:
+        if not hand.puck_moved:
+            hand.puck_moved = True
+            if self._often(PUCK_FORGOTTEN):
+                self._table.puck.move_to(None)
+            elif self._often(PUCK_MISLAID):
+                self._table.puck.move_to(self._rng.choice(list(self._places)))
+            else:
+                self._table.puck.move_to(hand.button)
+            self._table.pass_time(2.0)
+            return
+        self._do("next")
+
+    def _set(self, state: State, hand: _Hand) -> None:
+        if self._often(MISDECLARED) and self._rules.naturals.kinds:
+            self._touch("declare", seat=self._rng.choice(list(hand.hands)))
+        elif not self._say(state, hand):
+            self._lay(hand)
+            self._do("next")
+
+    def _say(self, state: State, hand: _Hand) -> bool:
+        """Make the page say what the players said, one word at a time; say whether there was one."""
+        for seat in state.seats:
+            wanted = hand.hands[seat.seat]
+            word = ""
+            if seat.declares != (seat.seat in hand.declares) and not seat.confirmed:
+                word = "withdraw" if seat.declares else "declare"
+            if state.phase is Phase.SETTING and seat.surrenders != wanted.surrenders:
+                word = "withdraw_surrender" if seat.surrenders else "surrender"
+            if word and f"{word} {seat.seat} {hand.done // 20}" not in hand.tried:
+                if not self._touch(word, seat=seat.seat):
+                    hand.tried.add(f"{word} {seat.seat} {hand.done // 20}")
+                return True
+        return False
+
+    def _lay(self, hand: _Hand) -> None:
+        if not hand.laid:
+            hand.laid = True
+            self._table.readings.felt = {
+                self._places[seat]: set_hand.shown for seat, set_hand in hand.hands.items()
+            }
+
+    def _review(self, state: State, hand: _Hand) -> None:
+        if not hand.laid:
+            self._lay(hand)
+            self._do("look_again")
+        elif self._often(LOOKED_AGAIN) and hand.looks < 3:
+            hand.looks += 1
+            self._do("look_again")
+        elif not self._say(state, hand) and state.questions:
+            self._answer(state, state.questions[0], hand)
+
+    def _answer(self, state: State, question: Question, hand: _Hand) -> None:
+        wrongly = self._often(ANSWERED_WRONGLY)
+        match question.what:
+            case Ask.BUTTON:
+                seat = self._rng.choice(list(self._places)) if wrongly else hand.button
+                self._touch("key_button", seat=seat)
+            case Ask.NATURAL:
+                self._natural(state, hand)
+            case Ask.COUNT:
+                assert question.seat is not None
+                assert question.row is not None
+                self._key_row(hand, question.seat, question.row, wrongly)
+            case _:
+                spots = [
+                    q
+                    for q in state.questions
+                    if q.what is question.what and self._lies(hand, q) not in q.cards[:1]
+                ]
+                asked = spots[0] if question.what is Ask.DUPLICATE and spots else question
+                card = self._other_card(hand, self._lies(hand, asked)) if wrongly else self._lies(hand, asked)
+                self._touch("set_card", seat=asked.seat, row=asked.row, index=asked.index, card=card)
+
+    def _key_row(self, hand: _Hand, seat: int, row: Row, wrongly: bool) -> None:
+        cards = self._row(hand, seat, row)
+        if wrongly:
+            spot = self._rng.randrange(len(cards))
+            cards[spot] = self._other_card(hand, cards[spot])
+        self._touch("key_row", seat=seat, row=row, cards=" ".join(cards))
+
+    @staticmethod
+    def _row(hand: _Hand, seat: int, row: Row) -> list[str]:
+        return [card.code for card in getattr(hand.hands[seat].rows, row)]
+
+    def _lies(self, hand: _Hand, question: Question) -> str:
+        assert question.seat is not None
+        assert question.row is not None
+        assert question.index is not None
+        return self._row(hand, question.seat, question.row)[question.index]
+
+    def _other_card(self, hand: _Hand, card: str) -> str:
+        return self._rng.choice([other.code for other in CARDS if other.code != card])
+
+    def _natural(self, state: State, hand: _Hand) -> None:
+        seat = pending_natural(state, self._rules)
+        if seat is None:
+            return
+        borne_out = natural_verdict(state, seat, self._rules) is not None
+        if not self._press("confirm", 0.15 if borne_out else HOLD) and not self._faults.on("page-gone"):
+            self._touch("confirm", seat=seat)
+
+    def _settled(self, state: State, hand: _Hand) -> None:
+        rng = self._rng
+        if self._correct(state, hand):
+            return
+        confirmed = [seat.seat for seat in state.seats if seat.confirmed]
+        if confirmed and not state.paid and self._often(UNCONFIRMED):
+            self._touch("undo_confirm", seat=rng.choice(confirmed))
+        elif self._often(CORRECTED_WRONGLY) and not state.paid:
+            seat = rng.choice([seat.seat for seat in state.seats if not seat.surrenders] or [0])
+            if seat:
+                self._key_row(hand, seat, rng.choice(list(ROWS)), wrongly=True)
+        elif self._often(LOOKED_AGAIN / 3) and hand.looks < 3 and not state.paid:
+            hand.looks += 1
+            self._do("look_again")
+        elif self._often(PAID_ONE_BY_ONE):
+            self._pay(state)
+        elif state.hand >= self._last:
+            self._all_done = not self._faults.on("page-gone")
+        elif not self._faults.on("page-gone"):
+            self._table.readings.felt = {}
+            self._do("next")
+
+    def _correct(self, state: State, hand: _Hand) -> bool:
+        """A player disputes what the page shows of his cards, or the dealer sees it; say whether so."""
+        if state.button != hand.button and not self._mark_back(state):
+            return self._touch("key_button", seat=hand.button)
+        for seat in state.seats:
+            if seat.surrenders:
+                continue
+            for row in ROWS:
+                for index, (card, true) in enumerate(
+                    zip(seat.row(row), self._row(hand, seat.seat, row), strict=False)
+                ):
+                    if card.card == true:
+                        continue
+                    seen = hand.seen_wrong.setdefault(
+                        ((seat.seat, row, index), card.card), self._often(NOTICED)
+                    )
+                    if seen:
+                        if not self._mark_back(state):
+                            self._touch("set_card", seat=seat.seat, row=row, index=index, card=true)
+                        return True
+        return False
+
+    def _mark_back(self, state: State) -> bool:
+        """Nothing is corrected once a payment is marked: take a mark back first; say whether there was one."""
+        for a, b in sorted(state.paid):
+            self._touch("mark_paid", a=a, b=b, paid=False)
+            return True
+        return False
+
+    def _pay(self, state: State) -> None:
+        for pair in (state.settlement or {}).get("pairs", []):
+            if pair["paid"] and (pair["a"], pair["b"]) not in state.paid:
+                self._touch("mark_paid", a=pair["a"], b=pair["b"])
