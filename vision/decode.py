@@ -27,7 +27,7 @@ _PAIR_DISTANCE = (2.2, 7.5)  # in index heights, from jumbo (27 mm) to small ind
 _PAIR_DISTANCE_USUAL = 4.4
 _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _EXACTLY_OPPOSITE = -0.85
-_EXACT_MM = 18.0  # 13° of doubt about how an index is turned; the best fit goes first
+_EXACT_TURN = math.radians(22)  # what the network may err by in how both of a card's indices are turned
 _DIAGONAL_MM = 8.0
 _ONE_NAME = 0.5
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
@@ -36,7 +36,6 @@ _MERGE_DISTANCE = 6.5
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
-_SURELY_THERE = 3.0  # what was no card stayed below 2.9 on a third of the training photographs
 _CLEARLY_THERE = 2.0  # log-odds of a card's presence above which it is not passed over
 
 
@@ -126,6 +125,12 @@ def _log_agreement(a: Floats, b: Floats) -> float:
     return float(np.logaddexp.reduce(a + b))
 
 
+def agree(indices: Indices, cluster: Cluster) -> bool:
+    """Tell whether the first two indices of a cluster name the same card."""
+    i, j = cluster.members[:2]
+    return _log_agreement(indices.logp[i], indices.logp[j]) > math.log(_ONE_NAME)
+
+
 def _pairs(indices: Indices) -> list[tuple[int, ...]]:
     """Pair opposite indices that lie as one card's two indices lie and name the same card, the best first."""
     n = len(indices)
@@ -158,21 +163,21 @@ def _exact_pairs(indices: Indices, card_mm: tuple[float, float]) -> list[tuple[i
         return []
     step = indices.places[None] - indices.places[:, None]
     u = indices.directions
-    # both indices say how the card is turned; together they say it better
-    turn = u[:, None] - u[None]
-    turn /= np.linalg.norm(turn, axis=2, keepdims=True) + 1e-9
-    along = (step * turn).sum(axis=2)
-    down = step[..., 1] * turn[..., 0] - step[..., 0] * turn[..., 1]
     inset = index_inset_mm(indices.sizes)
     expected = np.array(card_mm) - inset[:, None] - inset[None]
-    off = np.hypot(along - expected[..., 0], down - expected[..., 1])
-    fits = np.triu((u @ u.T < _EXACTLY_OPPOSITE) & (off < _EXACT_MM), 1)
-    scored = [(float(off[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(fits), strict=True)]
-    # where the network errs in how an index is turned, two of one name a card's diagonal apart are one card too
     far = np.abs(np.hypot(*step.transpose(2, 0, 1)) - np.hypot(expected[..., 0], expected[..., 1]))
-    for i, j in zip(*np.nonzero(np.triu(far < _DIAGONAL_MM, 1) & ~fits), strict=True):
-        if _log_agreement(indices.logp[i], indices.logp[j]) > math.log(_ONE_NAME):
-            scored.append((_EXACT_MM + float(far[i, j]), int(i), int(j)))
+    # how the card is turned, by the places of the two and by what the network says of both
+    laid = np.arctan2(step[..., 1], step[..., 0]) - np.arctan2(expected[..., 1], expected[..., 0])
+    said = u[:, None] - u[None]
+    turn = np.abs((laid - np.arctan2(said[..., 1], said[..., 0]) + np.pi) % (2 * np.pi) - np.pi)
+    fits = (u @ u.T < _EXACTLY_OPPOSITE) & (far < _DIAGONAL_MM) & (turn < _EXACT_TURN)
+    scored = []
+    for i, j in zip(*np.nonzero(np.triu(far < _DIAGONAL_MM, 1)), strict=True):
+        agreement = _log_agreement(indices.logp[i], indices.logp[j])
+        # where the network errs in how an index is turned, two of one name are one card all the same
+        if fits[i, j] or agreement > math.log(_ONE_NAME):
+            odd = far[i, j] / _DIAGONAL_MM + turn[i, j] / _EXACT_TURN + (0 if fits[i, j] else 2)
+            scored.append((float(odd) + min(-agreement, 6.0) / 3, int(i), int(j)))
     return _best_first(scored)
 
 
@@ -211,12 +216,11 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     return bool(apart < _MERGE_DISTANCE * indices.sizes[j].mean())
 
 
-def name(found: list[Cluster], *, conflicts: bool = False, trust_clear: bool = False) -> list[Named]:
+def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
 
-    With `conflicts`, a clear cluster that is left without a name because its card is taken is given that name all
-    the same, with a margin of 0: two places claim one card, and somebody has to look. With `trust_clear`, a cluster
-    that is surely a card is weighed against other cards only: one index is all that a fan shows of most.
+    Where a clear cluster is left without a name because its card is taken, two places claim one card, and somebody
+    has to look: the margin is 0. With `conflicts`, the cluster left over is named too.
     """
     if not found:
         return []
@@ -226,26 +230,28 @@ def name(found: list[Cluster], *, conflicts: bool = False, trust_clear: bool = F
     absent[np.arange(n), np.arange(n)] = [max(0.2, c.presence) for c in found]
     matrix = np.hstack([cost, absent])
     rows, columns = linear_sum_assignment(matrix)
-    best = float(matrix[rows, columns].sum())
-    named = []
+    named, claimed = [], []
     for row, column in zip(rows, columns, strict=True):
         if column < len(CARDS):
-            clear = trust_clear and found[row].presence >= _SURELY_THERE
-            margin, others = _margin(matrix, int(row), int(column), best, must_be_a_card=clear)
+            margin, others = _margin(matrix, int(row), int(column))
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
-        elif conflicts and found[row].presence > _CLEARLY_THERE:
+        elif found[row].presence > _CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
-            named.append(Named(found[row], best_three[0], 0.0, best_three))
-    return named
+            claimed.append(Named(found[row], best_three[0], 0.0, best_three))
+    twice = {claim.card for claim in claimed}
+    named = [replace(n, margin=0.0) if n.card in twice else n for n in named]
+    return named + claimed if conflicts else named
 
 
-def _margin(
-    matrix: NDArray[np.float64], row: int, column: int, best: float, *, must_be_a_card: bool
-) -> tuple[float, tuple[str, ...]]:
-    """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them)."""
+def _margin(matrix: NDArray[np.float64], row: int, column: int) -> tuple[float, tuple[str, ...]]:
+    """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them).
+
+    That there is a card at all is another question, which its presence answers: here it must be some card.
+    """
     tried = matrix.copy()
-    if must_be_a_card:
-        tried[row, len(CARDS) :] = _FORBIDDEN
+    tried[row, len(CARDS) :] = _FORBIDDEN
+    rows, columns = linear_sum_assignment(tried)
+    best = float(tried[rows, columns].sum())
     others: list[str] = []
     margin = math.inf
     for _ in range(2):
@@ -253,7 +259,5 @@ def _margin(
         rows, columns = linear_sum_assignment(tried)
         margin = min(margin, float(tried[rows, columns].sum()) - best)
         column = int(columns[row])
-        if column >= len(CARDS):
-            break
         others.append(CARDS[column])
     return margin, tuple(others)

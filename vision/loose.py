@@ -67,7 +67,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
     fits &= (everything.sizes > expected.min() / 1.7) & (everything.sizes < expected.max() * 1.7)
     indices = fuse(everything.take(fits), trust[fits])
-    found = [LooseCard(n, _corners(indices, n.cluster)) for n in name(clusters(indices), trust_clear=True)]
+    found = [LooseCard(n, _corners(indices, n.cluster)) for n in name(clusters(indices))]
     return sorted(found, key=lambda card: -card.named.margin)
 
 

@@ -75,21 +75,40 @@ NO_INDICES = Indices(
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """Turns a margin into a probability, and says from which margin on a card may be taken without asking.
+class Curve:
+    """A logistic curve from a figure in nats to a probability, and the figure from which nobody need be asked.
 
-    Attributes:
-        slope, offset: of the logistic curve; by default the odds are the margin itself.
-        sure_margin: nats; `models.training.calibrate` derives it from the budget of silent errors.
+    `models.training.calibrate` derives all three from the budget of silent errors.
     """
 
     slope: float = 1.0
     offset: float = 0.0
-    sure_margin: float = 2.0
+    sure_from: float = 2.0
 
-    def confidence(self, margin: float) -> float:
-        """Return the probability that a card with this margin is named rightly."""
-        return 1 / (1 + math.exp(-min(self.slope * margin + self.offset, 30.0)))
+    def __call__(self, nats: float) -> float:
+        """Return the probability that goes with a figure."""
+        return 1 / (1 + math.exp(-max(min(self.slope * nats + self.offset, 30.0), -30.0)))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the reader's figures are worth: that a card is named rightly, and that there is a card at all.
+
+    Attributes:
+        margin: nats by which a name beats every other.
+        presence: log-odds that there is a card.
+    """
+
+    margin: Curve = Curve()
+    presence: Curve = Curve()
+
+    def confidence(self, margin: float, presence: float) -> float:
+        """Return the probability that there is this card."""
+        return self.margin(margin) * self.presence(presence)
+
+    def sure(self, margin: float, presence: float) -> bool:
+        """Tell whether the card may be taken without asking."""
+        return margin >= self.margin.sure_from and presence >= self.presence.sure_from
 
 
 @dataclass(frozen=True)
@@ -154,7 +173,7 @@ class CardReader:
         stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
         if stored is None:
             return Calibration()
-        return Calibration(stored["slope"], stored["offset"], stored["sure_margin"])
+        return Calibration(Curve(**stored["margin"]), Curve(**stored["presence"]))
 
     @cached_property
     def sha256(self) -> str:

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from vision.arrays import Image, Points
-from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
+from vision.decode import Cluster, Named, agree, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
@@ -29,7 +29,7 @@ PX_PER_MM = 2.0
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
-_OF_ITS_OWN = 3.0  # log-odds of presence: a real card on top of another shows its index as clearly as any
+_OF_ITS_OWN = 3.0  # log-odds of presence; below it, print, even where the card's indices are read differently
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
 _SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
@@ -43,6 +43,7 @@ class ReadCard:
     Attributes:
         card: its code, the best guess.
         margin: nats by which that name beats every other.
+        presence: log-odds that there is a card at all.
         confidence: 0 … 1, the probability that the name is right.
         sure: whether it may be taken without asking.
         candidates: codes from likely to unlikely, the card itself first.
@@ -51,6 +52,7 @@ class ReadCard:
 
     card: str
     margin: float
+    presence: float
     confidence: float
     sure: bool
     candidates: tuple[str, ...]
@@ -122,8 +124,9 @@ def read_card(named: Named, corners: Points, reader: CardReader, *, fit: bool = 
     return ReadCard(
         card=named.card,
         margin=named.margin,
-        confidence=worth.confidence(named.margin),
-        sure=fit and named.margin >= worth.sure_margin,
+        presence=named.cluster.presence,
+        confidence=worth.confidence(named.margin, named.cluster.presence),
+        sure=fit and worth.sure(named.margin, named.cluster.presence),
         candidates=named.candidates,
         corners=corners,
     )
@@ -151,7 +154,7 @@ def read(
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
-    found = _without_pips(indices, clusters(indices, card_mm), layout)
+    found = _without_print(indices, clusters(indices, card_mm), layout)
     for named in name(found, conflicts=True):
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
@@ -272,15 +275,24 @@ class _Laid:
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
 
 
-def _without_pips(indices: Indices, found: list[Cluster], layout: TableLayout) -> list[Cluster]:
-    """Leave out faint lone indices inside a card that shows both of its own: its pips and figures, no cards."""
-    whole = [_Laid.of(indices, c, layout).corners.astype(np.float32) for c in found if len(c.members) > 1]
+def _without_print(indices: Indices, found: list[Cluster], layout: TableLayout) -> list[Cluster]:
+    """Leave out what lies wholly inside a card that shows both of its own indices: its pips and figures, no cards.
 
-    def on_a_card(cluster: Cluster) -> bool:
-        x, y = indices.places[cluster.members[0]].tolist()
-        return any(cv2.pointPolygonTest(corners, (x, y), False) > 0 for corners in whole)
+    A card on top of another never shows its indices there without covering one of the other's.
+    """
+    whole = [c for c in found if len(c.members) > 1]
+    outlines = [_Laid.of(indices, c, layout).corners.astype(np.float32) for c in whole]
 
-    return [c for c in found if len(c.members) > 1 or c.presence > _OF_ITS_OWN or not on_a_card(c)]
+    def is_print(cluster: Cluster) -> bool:
+        at = indices.places[list(cluster.members)].tolist()
+        return any(
+            host is not cluster
+            and (cluster.presence < _OF_ITS_OWN or agree(indices, host))
+            and all(cv2.pointPolygonTest(outline, (x, y), False) > 0 for x, y in at)
+            for host, outline in zip(whole, outlines, strict=True)
+        )
+
+    return [c for c in found if not is_print(c)]
 
 
 def _zone_of(middle: Points, layout: TableLayout) -> Zone | None:

@@ -1,15 +1,16 @@
-"""Says what a margin is worth: `python -m models.training.calibrate`, after export; writes into the manifest.
+"""Says what the reader's figures are worth: `python -m models.training.calibrate`, after export; into the manifest.
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid;
-the decks that judge the result are others. A logistic curve through (margin, right or wrong) gives the confidence;
-the margin from which a card counts as sure is the least at which neither the curve nor what was seen exceeds the
-budget of silent errors: the tightest of `BUDGETS` at which most cards are still sure.
+the decks that judge the result are others. Two logistic curves give the confidence: through the margins (named
+rightly or not) and through the presences (was there a card at all). From each, the least figure is taken at which
+neither the curve nor what was seen exceeds half the budget of silent errors: the tightest of `BUDGETS` at which most
+cards are still sure.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -19,10 +20,20 @@ from scipy.optimize import minimize
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.unseen import FOLDER
 from vision.evaluation import grid
-from vision.reader import Calibration, Floats, default_model
+from vision.reader import Calibration, Curve, Floats, default_model
 
-VALIDATION = ("anglo", "bellot", "svg-cards", "tigullio")
-"""Ordinary decks to calibrate on; others judge the result. A house with an odd deck enrols it."""
+VALIDATION = (
+    "anglo",
+    "atlasnye",
+    "bellot",
+    "gnomangelo",
+    "orell",
+    "paris",
+    "simplistic",
+    "svg-cards",
+    "tigullio",
+)
+"""Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
 
 USEFUL = 0.95
 """Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
@@ -38,14 +49,22 @@ class CalibrationError(RuntimeError):
 
 @dataclass(frozen=True)
 class Samples:
-    """Margins in nats and whether the card was named rightly; the mistakes in words, the surest first."""
+    """Figures in nats, each with whether what it speaks for held."""
 
-    margins: Floats
-    right: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    nats: Floats
+    held: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Margins and presences of everything named; the mistakes in words, the surest first."""
+
+    margins: Samples
+    presences: Samples
     mistakes: tuple[str, ...] = ()
 
 
-def collect(model: Path, tables: int, seed: int) -> Samples:
+def collect(model: Path, tables: int, seed: int) -> Collected:
     """Read tables of the validation decks under all conditions; every card named is a sample.
 
     Pictures that the reader itself calls unfit are left out: nothing in them is ever taken without asking.
@@ -64,16 +83,22 @@ def collect(model: Path, tables: int, seed: int) -> Samples:
     if not named:
         raise CalibrationError(f"{model.name} names no card on any table; train it longer")
     wrong = sorted((n for n in named if not n[0].right), key=lambda n: -n[0].margin)
-    return Samples(
-        np.array([card.margin for card, _ in named]),
-        np.array([card.right for card, _ in named], bool),
-        tuple(f"{c.margin:.2f} nats: {c.laid or 'no card'} as {c.named} ({where})" for c, where in wrong),
+    there = [card for card, _ in named if card.laid]
+    return Collected(
+        Samples(np.array([c.margin for c in there]), np.array([c.right for c in there], bool)),
+        Samples(
+            np.array([card.presence for card, _ in named]), np.array([bool(card.laid) for card, _ in named])
+        ),
+        tuple(
+            f"{c.margin:.2f} nats, presence {c.presence:.2f}: {c.laid or 'no card'} as {c.named} ({where})"
+            for c, where in wrong
+        ),
     )
 
 
 def fit(samples: Samples) -> tuple[float, float]:
     """Return slope and offset of the logistic curve; a little prior keeps a clean sample from an endless slope."""
-    x, y = np.minimum(samples.margins, 20.0), samples.right.astype(float)
+    x, y = np.minimum(samples.nats, 20.0), samples.held.astype(float)
     target = (y * (y.sum() + 1) + (1 - y)) / (np.where(y > 0, y.sum(), (1 - y).sum()) + 2)  # Platt's targets
 
     def cost(p: Floats) -> float:
@@ -85,42 +110,46 @@ def fit(samples: Samples) -> tuple[float, float]:
 
 
 def threshold(samples: Samples, slope: float, offset: float, budget: float = BUDGET) -> float:
-    """Return the least margin from which cards may be taken without asking.
+    """Return the least figure from which cards may be taken without asking.
 
-    Both the curve and what was seen must stay within the budget for the cards from that margin on.
+    Both the curve and what was seen must stay within the budget for the cards from that figure on.
     """
-    order = np.argsort(-samples.margins, kind="stable")
-    margins, right = samples.margins[order], samples.right[order]
-    count = np.arange(1, len(margins) + 1)
-    expected = np.cumsum(1 / (1 + np.exp(slope * margins + offset))) / count
-    within = np.flatnonzero((expected <= budget) & (np.cumsum(~right) / count <= budget))
-    return float(margins[within[-1]]) if len(within) else float(margins[0]) * 1.05
+    order = np.argsort(-samples.nats, kind="stable")
+    nats, held = samples.nats[order], samples.held[order]
+    count = np.arange(1, len(nats) + 1)
+    expected = np.cumsum(1 / (1 + np.exp(slope * nats + offset))) / count
+    within = np.flatnonzero((expected <= budget) & (np.cumsum(~held) / count <= budget))
+    return float(nats[within[-1]]) if len(within) else float(nats[0]) * 1.05
 
 
-def affordable(samples: Samples, slope: float, offset: float) -> tuple[float, float]:
-    """Return the margin and the budget it keeps: the tightest one at which most cards are still sure."""
+def affordable(collected: Collected) -> tuple[Calibration, float]:
+    """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure."""
+    parts = collected.margins, collected.presences
+    curves = [fit(part) for part in parts]
     for budget in BUDGETS:
-        margin = threshold(samples, slope, offset, budget)
-        if (samples.margins >= margin).mean() >= USEFUL:
+        margin, presence = (
+            Curve(round(slope, 4), round(offset, 4), round(threshold(part, slope, offset, budget / 2), 3))
+            for part, (slope, offset) in zip(parts, curves, strict=True)
+        )
+        if all(
+            (p.nats >= c.sure_from).mean() >= USEFUL for p, c in zip(parts, (margin, presence), strict=True)
+        ):
             break
-    return margin, budget
+    return Calibration(margin, presence), budget
 
 
-def write(samples: Samples, model: Path) -> Calibration:
-    """Put what the samples say a margin is worth into the model's manifest."""
-    slope, offset = fit(samples)
-    margin, budget = affordable(samples, slope, offset)
-    worth = Calibration(round(slope, 4), round(offset, 4), round(margin, 3))
+def write(collected: Collected, model: Path) -> Calibration:
+    """Put what the samples say into the model's manifest."""
+    worth, budget = affordable(collected)
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
     manifest["calibration"] = {
-        "slope": worth.slope,
-        "offset": worth.offset,
-        "sure_margin": worth.sure_margin,
+        **asdict(worth),
         "budget": budget,
         "decks": list(VALIDATION),
-        "cards": len(samples.margins),
-        "wrong": int((~samples.right).sum()),
+        "cards": len(collected.margins.nats),
+        "wrong": int((~collected.margins.held).sum()),
+        "no_card": int((~collected.presences.held).sum()),
     }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return worth
@@ -141,18 +170,22 @@ def command(model: Path | None, tables: int, seed: int) -> None:
         raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
     model = model or default_model()
     try:
-        samples = collect(model, tables, seed)
+        collected = collect(model, tables, seed)
     except CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    worth = write(samples, model)
-    sure = samples.margins >= worth.sure_margin
-    click.echo(
-        f"{len(sure)} cards, {int((~samples.right).sum())} wrong; "
-        f"sure from {worth.sure_margin:.2f} nats on: {sure.mean():.2%}"
-    )
-    if samples.mistakes:
+    worth = write(collected, model)
+    for what, samples, curve in (
+        ("named rightly", collected.margins, worth.margin),
+        ("a card", collected.presences, worth.presence),
+    ):
+        sure = (samples.nats >= curve.sure_from).mean()
+        click.echo(
+            f"{what}: {int(samples.held.sum())} of {len(samples.held)}, "
+            f"taken as sure from {curve.sure_from:.2f} nats on: {sure:.2%}"
+        )
+    if collected.mistakes:
         click.echo("The surest mistakes:")
-    for mistake in samples.mistakes[:10]:
+    for mistake in collected.mistakes[:10]:
         click.echo(f"  {mistake}")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.training.art import CACHE
-from models.training.glyphs import Mask, rank_fonts, suit_sets, text_mask
+from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
 from vision.arrays import Image
 from vision.cards import CARDS, SUITS
 from vision.deck import Style, card_picture
@@ -234,8 +234,13 @@ class RandomDeck:
         side = rng.uniform(2.8, 6.2) if self._rank_mm < 10 else rng.uniform(4.5, 8.5)
         self._x = max(self._rank_width / 2 + rng.uniform(0.6, 1.4), side)
         self._top = rng.uniform(2.2, 5.2)
+        if rng.random() < 0.25:  # some decks print to the card's very edge
+            self._x, self._top = self._rank_width / 2 + rng.uniform(0.3, 1.2), rng.uniform(0.5, 2.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
-        self._ten_width = rng.uniform(1.3, 1.7)  # narrower, a heavy 10 is an 8 to anybody
+        self._ten_apart = rng.random() < 0.6
+        # narrower, a heavy 10 in one piece is an 8 to anybody
+        self._ten_width = rng.uniform(1.05 if self._ten_apart else 1.3, 1.7)
+        self._hand = Hand(rng)
         self._colours = _inks(rng)
         light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
         self._paper = (round(light * rng.uniform(0.93, 1)), round(light * rng.uniform(0.93, 1)), light)
@@ -259,9 +264,11 @@ class RandomDeck:
         width = self._rank_width * (self._ten_width if text == "10" else 1) * self._rng.uniform(0.92, 1.05)
         if rank == "J":
             width *= self._rng.uniform(0.6, 1)
-        letter = text_mask(text, self._font)
+        whole = text_mask(text, self._font)
+        letter = ten_mask(self._font, self._rng) if text == "10" and self._ten_apart else whole
         assert letter is not None
-        rank_mask = _fit(letter, min(width, 2 * (self._x - 1)) * _MM, self._rank_mm * _MM)
+        letter = self._hand.drawn(letter)
+        rank_mask = _fit(letter, min(width, 2 * (self._x - 0.3)) * _MM, self._rank_mm * _MM)
         suit_mask = _fit(self._suit[suit], self._suit_mm * self._aspect[suit] * _MM, self._suit_mm * _MM)
         half = max(rank_mask.shape[1], suit_mask.shape[1]) / 2
         x, top = self._x * _MM, self._top * _MM

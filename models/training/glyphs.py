@@ -84,6 +84,56 @@ def text_mask(text: str, font: Path, size: int = 90) -> Mask | None:
     return _cut(np.asarray(picture))
 
 
+def ten_mask(font: Path, rng: random.Random) -> Mask | None:
+    """Draw "10" from its two digits with a gap of its own between them; None where the font lacks one."""
+    one, zero = text_mask("1", font), text_mask("0", font)
+    if one is None or zero is None:
+        return None
+    height = zero.shape[0]
+    slim = max(3, round(one.shape[1] * height / one.shape[0] * rng.uniform(0.75, 1.1)))
+    gap = max(2, round(zero.shape[1] * rng.uniform(0.1, 0.32)))
+    ten = np.zeros((height, slim + gap + zero.shape[1]), np.uint8)
+    ten[:, :slim] = cv2.resize(one, (slim, height), interpolation=cv2.INTER_AREA)
+    ten[:, slim + gap :] = zero
+    return ten
+
+
+class Hand:
+    """The hand that drew a deck's ranks: no font's exactly. Strokes heavier or finer, a slant, bent outlines."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        kind = rng.random()
+        self._stroke = 1 if kind < 0.25 else -1 if kind < 0.45 else 0  # heavier, finer, the font's own
+        # upright strokes alone, as in narrow faces with thin bars, or all of them
+        self._kernel = np.ones((1, 5) if rng.random() < 0.5 else (5, 5), np.uint8)
+        self._slant = rng.uniform(-0.1, 0.22) if rng.random() < 0.2 else 0.0
+        self._bend = rng.uniform(0.008, 0.03) if rng.random() < 0.6 else 0.0
+
+    def drawn(self, glyph: Mask) -> Mask:
+        """Return the glyph as this hand draws it."""
+        h, w = 128, max(24, round(128 * glyph.shape[1] / glyph.shape[0]))
+        mask = np.zeros((h + 40, w + 40), np.uint8)
+        mask[20:-20, 20:-20] = cv2.resize(glyph, (w, h), interpolation=cv2.INTER_LINEAR)
+        if self._stroke:
+            change = cv2.dilate if self._stroke > 0 else cv2.erode
+            changed = change(mask, self._kernel)
+            ink = int(mask.sum())
+            if 0.55 * ink < int(changed.sum()) < 1.6 * ink:  # nothing vanishes, nothing fills up
+                mask = np.asarray(changed, np.uint8)
+        y, x = np.mgrid[: h + 40, : w + 40].astype(np.float32)
+        x = x + np.float32(self._slant) * (y - np.float32(h / 2 + 20))
+        if self._bend:
+            rough = np.array([[self._rng.gauss(0, self._bend) for _ in range(12)] for _ in range(2)])
+            fields = [
+                cv2.resize(r.reshape(4, 3), (w + 40, h + 40), interpolation=cv2.INTER_CUBIC) for r in rough
+            ]
+            x, y = x + fields[0].astype(np.float32) * w, y + fields[1].astype(np.float32) * h
+        moved = np.asarray(cv2.remap(mask, x, y, cv2.INTER_LINEAR), np.uint8)
+        cut = _cut(moved)
+        return glyph if cut is None else cut
+
+
 def _cut(ink: NDArray[np.uint8]) -> Mask | None:
     rows, columns = np.nonzero(ink > 60)
     if len(rows) < 50:

@@ -45,6 +45,8 @@ from vision.render import Conditions, deal, render_table
 JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
 ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
+FEW = 4
+"""Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
 _TIMED = 9  # readings, of which the median is given
 
 
@@ -110,9 +112,20 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
     profiles = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, DeckProfile)}
     refused = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, str)}
     keys = [(name, c) for name in decks for c in conditions]
-    tasks = [Tables(model, FOLDER / name, c, tables, seed, profiles.get(name)) for name, c in keys]
+    few = min(tables, FEW)
+    tasks = [
+        Tables(
+            model,
+            FOLDER / name,
+            c,
+            tables if name in JUDGING and c.sets == "ordinary" else few,
+            seed,
+            profiles.get(name),
+        )
+        for name, c in keys
+    ]
     finer = [(scale, name) for scale in SCALES_PX_PER_MM for name in JUDGING]
-    tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), tables, seed) for scale, name in finer]
+    tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), few, seed) for scale, name in finer]
     read_twice = on_all_cores(read_tables, tasks, "decks and conditions")
     found = {(name, c.name): both for (name, c), both in zip(keys, read_twice, strict=False)}
     scales: dict[float, Outcome] = {}

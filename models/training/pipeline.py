@@ -67,7 +67,7 @@ def command(
         worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
     except calibrate.CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"Calibrated: sure from {worth.sure_margin:.2f} nats on")
+    click.echo(f"Calibrated: sure from {worth.margin.sure_from:.2f} nats on")
     docs = DOCS if out == PACKAGE else out
     click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")
 

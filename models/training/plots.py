@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from models.training.judge import Judged, Outcome
 from vision.cards import RANKS, SUITS
 from vision.evaluation import wilson
+from vision.reader import Calibration
 
 mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 
@@ -59,18 +60,24 @@ def _bars(
     axis.xaxis.set_major_formatter(PercentFormatter(1, 0))
 
 
-def margins(path: Path, cards: Sequence[Judged], sure_from: float) -> None:
-    """Draw how margins are spread over right and wrong names."""
-    figure, axes = _figure(7, 3)
-    edges = np.linspace(0, max(16.0, sure_from * 1.1), 65)
-    for right, colour, label in ((True, _RIGHT, "right"), (False, _WRONG, "wrong")):
-        values = [min(c.margin, edges[-1]) for c in cards if c.named and c.right is right]
-        axes[0].hist(values, edges, color=colour, alpha=0.75, label=f"{label} ({len(values)})")
-    axes[0].axvline(sure_from, color="black", lw=1, ls="--", label=f"sure from {sure_from:.2f}")
-    axes[0].set_yscale("symlog", linthresh=1)
-    axes[0].set_xlabel("margin, nats (the last class holds all above)")
+def figures(path: Path, cards: Sequence[Judged], worth: Calibration) -> None:
+    """Draw how margins are spread over right and wrong names, and presences over cards and what is none."""
+    figure, axes = _figure(9, 3, 2)
+    named = [c for c in cards if c.named]
+    spreads = (
+        ("margin", [(c.margin, c.right) for c in named if c.laid], ("right", "wrong"), worth.margin),
+        ("presence", [(c.presence, bool(c.laid)) for c in named], ("a card", "no card"), worth.presence),
+    )
+    for axis, (what, values, labels, curve) in zip(axes, spreads, strict=True):
+        edges = np.linspace(0, max(16.0, curve.sure_from * 1.1), 65)
+        for held, colour, label in ((True, _RIGHT, labels[0]), (False, _WRONG, labels[1])):
+            part = [min(nats, edges[-1]) for nats, so in values if so is held]
+            axis.hist(part, edges, color=colour, alpha=0.75, label=f"{label} ({len(part)})")
+        axis.axvline(curve.sure_from, color="black", lw=1, ls="--", label=f"sure from {curve.sure_from:.2f}")
+        axis.set_yscale("symlog", linthresh=1)
+        axis.set_xlabel(f"{what}, nats (the last class holds all above)")
+        axis.legend(fontsize=8)
     axes[0].set_ylabel("cards")
-    axes[0].legend(fontsize=8)
     _save(figure, path)
 
 

@@ -16,12 +16,12 @@ import click
 from models.training import plots
 from models.training.calibrate import BUDGET, VALIDATION
 from models.training.judge import SPREADS, Judged, Outcome, total
-from models.training.measure import JUDGING, ODD_JUDGING, Measured, measure
+from models.training.measure import FEW, JUDGING, ODD_JUDGING, Measured, measure
 from models.training.samples import PACKAGE
 from models.training.unseen import missing
 from vision.errors import VisionError
 from vision.evaluation import Score, wilson
-from vision.reader import CardReader, default_model
+from vision.reader import Calibration, CardReader, default_model
 
 DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"
@@ -183,7 +183,8 @@ def _origin(m: Measured) -> str:
     return (
         f"Model `{m.manifest['sha256'][:12]}`, {m.manifest['parameters']:,} parameters, {m.bytes:,} bytes, "
         f"trained on {trained['crops']:,} crops. Measured on {m.day} in {m.minutes:.0f} minutes on {m.machine}. "
-        f"Tables of 52 cards per deck and condition: {m.tables}. Intervals are Wilson's, 95 %."
+        f"Tables of 52 cards per deck and ordinary condition: {m.tables} "
+        f"(odd decks, limits and scales: {min(m.tables, FEW)}). Intervals are Wilson's, 95 %."
     )
 
 
@@ -195,7 +196,7 @@ def _confusions(cards: Sequence[Judged]) -> str:
     return f"Most often: {some}."
 
 
-def write(m: Measured, worth_margin: float, docs: Path) -> Path:
+def write(m: Measured, worth: Calibration, docs: Path) -> Path:
     """Write the report and its pictures; return the report's path."""
     pictures = docs / "reader-report"
     pictures.mkdir(parents=True, exist_ok=True)
@@ -208,7 +209,7 @@ def write(m: Measured, worth_margin: float, docs: Path) -> Path:
     photographed = [c for o in m.photographs.values() for c in o.cards if c.fit]
     parts = [("ordinary decks, rendered", fit)] + ([("photographs", photographed)] if photographed else [])
     plots.conditions(pictures / "conditions.png", names, plain, learnt)
-    plots.margins(pictures / "margins.png", fit, worth_margin)
+    plots.figures(pictures / "margins.png", fit, worth)
     plots.reliability(pictures / "reliability.png", parts)
     plots.confusion(pictures / "confusion.png", fit + fit_odd)
     plots.scales(pictures / "scales.png", list(m.scales.items()))
@@ -260,7 +261,8 @@ def write(m: Measured, worth_margin: float, docs: Path) -> Path:
         "Where the picture is unfit, the reader says so and no card is sure.",
         "![scale](reader-report/scales.png)",
         "## What a margin and a confidence are worth",
-        f"A card is sure from a margin of {worth_margin:.2f} nats on. Pictures fit to be read, all conditions, "
+        f"A card is sure whose name beats every other by {worth.margin.sure_from:.2f} nats, where the log-odds that "
+        f"there is a card at all are {worth.presence.sure_from:.2f} or more. Pictures fit to be read, all conditions, "
         "ordinary decks, not enrolled:",
         "![margins](reader-report/margins.png)",
         *[_classes(label, cards) for label, cards in parts],
@@ -377,7 +379,7 @@ def write_report(
 ) -> Path:
     """Measure and write the report; for the packaged model the card too. Return the report's path."""
     measured = measure(model, data, tables, seed, peer)
-    path = write(measured, CardReader(model).calibration.sure_margin, docs)
+    path = write(measured, CardReader(model).calibration, docs)
     if docs == DOCS:
         update_card(measured, CARD)
     return path

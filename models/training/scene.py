@@ -94,7 +94,7 @@ class SceneMaker:
             return rng.choice(self._art)
         if share < 0.36:
             return rng.choice(self._own)
-        if rng.random() < 0.04:
+        if rng.random() < 0.08:
             self._pool[rng.randrange(len(self._pool))] = RandomDeck(rng, self._art)
         return rng.choice(self._pool)
 

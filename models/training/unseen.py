@@ -22,10 +22,21 @@ from vision.arrays import Image
 from vision.cards import CARDS
 
 FOLDER = CACHE / "unseen"
-_NPM = {"@younestouati/playing-cards-standard-deck": "3.0.0", "svg-cards": "4.0.2"}  # LGPL-3.0, LGPL-2.1
-_DEBIAN = ("gnome-cards-data", "aisleriot")  # GPL-3+
+_NPM = {  # LGPL-3.0, LGPL-2.1, LGPL-3.0 (Chris Aguilar's Vectorized Playing Cards)
+    "@younestouati/playing-cards-standard-deck": "3.0.0",
+    "svg-cards": "4.0.2",
+    "cardsJS": "1.1.1",
+}
+_DEBIAN = ("gnome-cards-data", "aisleriot", "kdegames-card-data-kf5")  # GPL-3+, GPL-3+, GPL-2+
+_KDE = {  # folder: sheet; the package's other decks are the GNOME ones again, or have no English indices
+    "ancient-egyptians": "Ancient_Egyptians",
+    "jolly-royal": "jolly-royal",
+    "nicu-white": "white",
+    "standard": "standard",
+}
 ORDINARY = (
     "younestouati",
+    "aguilar",
     "svg-cards",
     "anglo",
     "anglo_bitmap",
@@ -38,6 +49,7 @@ ORDINARY = (
     "paris",
     "simplistic",
     "tigullio",
+    *_KDE,
 )
 ODD = (
     "anglo_modern_4_color",
@@ -64,7 +76,8 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     require("npm", "rsvg-convert", "apt-get", "dpkg")
     work = cache / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
-    return [*_npm_decks(work), *_gnome_decks(work)]
+    _unpack(work)
+    return [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
 
 
 def missing(names: tuple[str, ...] = (*ORDINARY, *ODD)) -> list[str]:
@@ -83,8 +96,11 @@ def _npm_decks(work: Path) -> Iterator[Path]:
         draw_svg(standard, FOLDER / "younestouati" / f"{code}.png")
         picture = modules / "svg-cards/png/2x" / f"{_SUIT_WORDS[suit]}_{_NUMBERS.get(rank, rank)}.png"
         _write(_on_white(picture), FOLDER / "svg-cards" / f"{code}.png")
+        vectorized = modules / "cardsJS/cards" / f"{rank.replace('T', '10')}{suit.upper()}.svg"
+        draw_svg(vectorized, FOLDER / "aguilar" / f"{code}.png")
     yield FOLDER / "younestouati"
     yield FOLDER / "svg-cards"
+    yield FOLDER / "aguilar"
 
 
 def _on_white(path: Path) -> Image:
@@ -101,12 +117,39 @@ def _write(picture: Image, path: Path) -> None:
     cv2.imwrite(str(path), cv2.resize(picture, (width, HEIGHT_PX), interpolation=cv2.INTER_AREA))
 
 
+def _unpack(work: Path) -> None:
+    for name in _DEBIAN:
+        if not list(work.glob(f"{name}_*.deb")):
+            run_tool(["apt-get", "download", "-q", name], work)
+        (package,) = work.glob(f"{name}_*.deb")
+        run_tool(["dpkg", "-x", package.name, "debian"], work)
+
+
+def _kde_decks(work: Path) -> Iterator[Path]:
+    """Draw each card of a sheet by its name and cut it out of the page on which it comes."""
+    for folder, name in _KDE.items():
+        sheet = work / f"debian/usr/share/carddecks/svg-{folder}/{name}.svgz"
+        plain, drawn = work / f"{folder}.svg", work / f"{folder}.png"
+        plain.write_bytes(gzip.decompress(sheet.read_bytes()))
+        for code in CARDS:
+            shape = f"{_NUMBERS.get(code[0], code[0])}_{_SUIT_WORDS[code[1]]}"
+            height = 400
+            for _ in range(2):  # small first, to see how much of its page the card fills
+                size = ["-h", str(height), "-i", shape, "-o", drawn.name, plain.name]
+                run_tool(["rsvg-convert", "--unlimited", "-a", *size], work)
+                picture = cv2.imread(str(drawn), cv2.IMREAD_UNCHANGED)
+                if picture is None or not picture[..., 3].any():
+                    raise ArtError(f"{name} has no {shape}")
+                rows, columns = np.nonzero(picture[..., 3] > 10)
+                filled = int(np.ptp(rows)) + 1
+                height = min(6000, height * HEIGHT_PX // filled)
+            card = _on_white(drawn)[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+            _write(card, FOLDER / folder / f"{code}.png")
+        yield FOLDER / folder
+
+
 def _gnome_decks(work: Path) -> Iterator[Path]:
     """Draw each sheet of 13 × 5 cards whole and cut it."""
-    if not list(work.glob("*.deb")):
-        run_tool(["apt-get", "download", "-q", *_DEBIAN], work)
-    for package in work.glob("*.deb"):
-        run_tool(["dpkg", "-x", package.name, "debian"], work)
     for name in (*ORDINARY, *ODD):
         sheet = work / "debian/usr/share/aisleriot/cards" / f"{name}.svgz"
         if not sheet.exists():

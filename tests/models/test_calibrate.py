@@ -13,6 +13,7 @@ from models.training.calibrate import (
     BUDGET,
     VALIDATION,
     CalibrationError,
+    Collected,
     Samples,
     collect,
     fit,
@@ -24,7 +25,7 @@ from models.training.measure import JUDGING, ODD_JUDGING
 from models.training.unseen import ODD, ORDINARY
 from vision.decks import DrawnDeck
 from vision.layout import TableLayout
-from vision.reader import CardReader, default_model
+from vision.reader import Calibration, CardReader, Curve, default_model
 from vision.reading import ReadCard, TableReading, ZoneReading
 from vision.render import Scene, deal, render_table
 from vision.verdicts import Verdict
@@ -58,7 +59,7 @@ def test_nothing_as_bad_as_a_mistake_that_was_seen_counts_as_sure() -> None:
 def test_from_the_threshold_on_the_curve_expects_no_more_errors_than_the_budget() -> None:
     samples = drawn(1.0, 0.0)
     slope, offset = fit(samples)
-    sure = samples.margins[samples.margins >= threshold(samples, slope, offset)]
+    sure = samples.nats[samples.nats >= threshold(samples, slope, offset)]
     assert len(sure)
     assert (1 / (1 + np.exp(slope * sure + offset))).mean() <= BUDGET
 
@@ -66,10 +67,20 @@ def test_from_the_threshold_on_the_curve_expects_no_more_errors_than_the_budget(
 def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:
     manifest = tmp_path / "reader.json"
     manifest.write_text(json.dumps({"sha256": "of the model"}))
-    worth = write(drawn(1.0, 0.0), tmp_path / "reader.onnx")
+    collected = Collected(drawn(1.0, 0.0), drawn(2.0, -1.0))
+    worth = write(collected, tmp_path / "reader.onnx")
     stored = json.loads(manifest.read_text())
     assert stored["sha256"] == "of the model"
-    assert stored["calibration"]["sure_margin"] == worth.sure_margin
+    assert stored["calibration"]["margin"]["sure_from"] == worth.margin.sure_from
+    assert stored["calibration"]["presence"]["sure_from"] == worth.presence.sure_from
+
+
+def test_a_card_is_sure_only_by_name_and_by_presence() -> None:
+    worth = Calibration(Curve(1.0, 0.0, 3.0), Curve(1.0, 0.0, 2.0))
+    assert worth.sure(3.0, 2.0)
+    assert not worth.sure(2.9, 9.0)
+    assert not worth.sure(9.0, 1.9)
+    assert worth.confidence(3.0, 2.0) < min(worth.margin(3.0), worth.presence(2.0))
 
 
 def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +92,9 @@ def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.Monkey
 
 
 def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Outcome(cards=[Judged("8c", "Tc", 3.0), Judged("", "6s", 5.0), Judged("As", "As", 9.0)])
+    found = Outcome(
+        cards=[Judged("8c", "Tc", 3.0, 7.0), Judged("", "6s", 5.0, 2.0), Judged("As", "As", 9.0, 8.0)]
+    )
     unfit = Outcome(cards=[Judged("2c", "3c", 8.0, fit=False)])
     monkeypatch.setattr(
         calibrate,
@@ -90,10 +103,12 @@ def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.Monke
             [(found + unfit, Outcome())] + [(Outcome(), Outcome())] * (len(tasks) - 1)
         ),
     )
-    samples = collect(Path("reader.onnx"), tables=1, seed=0)
-    assert samples.margins.tolist() == [3.0, 5.0, 9.0]
-    assert samples.mistakes[0].startswith("5.00 nats: no card as 6s (anglo, ")
-    assert len(samples.mistakes) == 2
+    collected = collect(Path("reader.onnx"), tables=1, seed=0)
+    assert collected.margins.nats.tolist() == [3.0, 9.0]  # where there is no card no name is wrong or right
+    assert collected.presences.nats.tolist() == [7.0, 2.0, 8.0]
+    assert collected.presences.held.tolist() == [True, False, True]
+    assert collected.mistakes[0].startswith("5.00 nats, presence 2.00: no card as 6s (anglo, ")
+    assert len(collected.mistakes) == 2
 
 
 def test_decks_that_judge_are_none_that_calibrate_and_together_they_are_all() -> None:
@@ -122,7 +137,7 @@ def reading_of(scene: Scene, names: dict[str, str], fit: bool = True) -> TableRe
             ZoneReading(
                 zone.place,
                 zone.row,
-                tuple(ReadCard(name, 5.0, 0.9, True, (name,), c.corners) for name, c in named if name),
+                tuple(ReadCard(name, 5.0, 6.0, 0.9, True, (name,), c.corners) for name, c in named if name),
             )
         )
     verdicts = {name: Verdict(name, fit, 0.0, 0.0, "", "") for name in ("resolution", "light", "colour")}
