@@ -20,6 +20,7 @@ from firmware.app.inputs import Request, Stop
 from firmware.app.lights import lights
 from firmware.app.reading_events import reading_failed, reading_taken
 from firmware.app.reading_messages import ReaderState, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import ButtonName, Buttons, Lamps, Press
@@ -105,6 +106,7 @@ class TableProcess:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
         self._rules = self._rules_now(JournalReader(data))
+        self._watch = RecordWatch(data, journal, clock)
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
@@ -384,7 +386,7 @@ class TableProcess:
         return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
 
     def _faults(self) -> dict[str, str]:
-        faults = dict(self._devices.trouble())
+        faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
         if self._reader_trouble:
             faults["camera"] = self._reader_trouble
         if self._lamp_trouble:

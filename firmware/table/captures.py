@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
-from firmware.table.disk import sync_folder
+from firmware.table.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import CaptureError
 from firmware.table.events import Capture, Event, ReadingFailed, ReadingTaken
 
@@ -37,10 +37,11 @@ class CaptureStore:
         path = self.path(name)
         temporary = path.with_name(f".{path.name}.part")
         try:
-            _make_folders(path.parent)
+            make_folder(path.parent)
             if path.exists():
                 raise CaptureError(f"The capture {name} exists already; evidence is never overwritten.")
             with temporary.open("wb") as file:
+                os.fchmod(file.fileno(), FILE_MODE)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -76,12 +77,3 @@ def named_by(event: Event) -> Iterator[Capture]:
         yield event.frame
     if isinstance(event, ReadingTaken):
         yield from (row.capture for row in event.rows if row.capture is not None)
-
-
-def _make_folders(folder: Path) -> None:
-    """Make a folder and its parents, each name durable."""
-    if folder.is_dir():
-        return
-    _make_folders(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)

@@ -1,9 +1,17 @@
-"""What a file system needs to be told before a name outlives a power cut."""
+"""What a file system needs to be told before a name outlives a power cut; who may read; and how much room is left."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
+
+MB: Final = 1_000_000
+RESERVE: Final = 64 * MB
+"""Bytes that must be free for a hand to open: what is open is always played to its end (≤ 10 MB a hand)."""
+FILE_MODE: Final = 0o640
+FOLDER_MODE: Final = 0o750
+"""The page runs as another user of the same group: it reads the record whatever the writer's umask is."""
 
 
 def sync_folder(folder: Path) -> None:
@@ -13,3 +21,31 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that the group may read, and its parents; each name durable. Raises OSError."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    folder.chmod(FOLDER_MODE | folder.stat().st_mode & 0o2000)  # a parent's set-group-id bit was inherited
+    sync_folder(folder.parent)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file that the group may read, where there is none. Raises OSError."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    except FileExistsError:
+        return
+    try:
+        os.fchmod(handle, FILE_MODE)  # whatever the umask is
+    finally:
+        os.close(handle)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the bytes that the file system of a folder has left for us. Raises OSError."""
+    left = os.statvfs(folder)
+    return left.f_bavail * left.f_frsize

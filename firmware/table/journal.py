@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from types import TracebackType
 from typing import IO, Any, Final, Self
 from urllib.parse import quote
 
-from firmware.table.disk import sync_folder
+from firmware.table.disk import make_file, make_folder, sync_folder
 from firmware.table.effects import fold
 from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
 from firmware.table.events import Event, HandOpened, canonical, parse, payload
@@ -28,6 +29,8 @@ TABLE: Final = "table"
 _LOCK: Final = "journal.lock"
 _COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
 _WAIT_S: Final = 5.0
+CLOCK_TOLERANCE_MS: Final = 500
+"""Milliseconds that the network's time may put the wall clock back without a word."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,17 @@ class Journal:
     ...     journal.append([TableStarted()], actor="table")
     """
 
+    commit_s: float = 0.0
+    """Seconds that the last commit took."""
+
     def __init__(self, folder: Path, clock: Clock = now) -> None:
         """Open the journal in a folder, or make it. Raises JournalBusy or JournalError."""
         self._clock = clock
         path = folder / FILE
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             self._lock = _take_lock(folder / _LOCK)
+            make_file(path)
         except OSError as error:
             raise _as_journal_error(error, f"The journal in {folder} cannot be opened") from error
         with ExitStack() as failing, _said(f"The journal {path} cannot be opened"):
@@ -104,12 +111,27 @@ class Journal:
             sync_folder(folder)
             last = self._db.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
             self._last: Entry | None = Entry(*last) if last else None
+            self._latest_ms = _latest_wall_ms(self._db, self._last)
+            self._stepped_back = False
             failing.pop_all()
 
     @property
     def seq(self) -> int:
         """The last row's number; 0 when empty."""
         return self._last.seq if self._last else 0
+
+    def clock_is_behind(self) -> bool:
+        """Look at the clock: say whether the wall clock shows a time that the record has passed already.
+
+        Order never hangs on it: rows are ordered by number. The next row tells of a step that is seen here.
+        """
+        return self._latest_ms - self._now().wall_ms > CLOCK_TOLERANCE_MS
+
+    def _now(self) -> Moment:
+        moment = self._clock()
+        self._stepped_back |= moment.clock == "stepped_back"
+        self._latest_ms = max(self._latest_ms, moment.wall_ms)
+        return moment
 
     def append(self, events: Sequence[Event], actor: str, followed: Sequence[Event] = ()) -> int:
         """Make the events durable, all or none, and return the last one's number.
@@ -120,14 +142,16 @@ class Journal:
         entries: list[Entry] = []
         last = self._last
         for event, who in [*((e, actor) for e in events), *((e, TABLE) for e in followed)]:
-            last = _next(last, event, who, self._clock())
+            last = _next(last, event, who, self._now(), self._stepped_back and not entries)
             entries.append(last)
+        began = time.perf_counter()
         with _said("The journal could not be written"), _transaction(self._db):
             self._db.executemany(
                 f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * 11)})",
                 [entry._columns() for entry in entries],
             )
-        self._last = last
+        self._last, self._stepped_back = last, False
+        self.commit_s = time.perf_counter() - began
         return self.seq
 
     def keep(self, kind: str, data: bytes) -> str:
@@ -223,9 +247,13 @@ class JournalReader:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
-        if not self.path.exists():
+        try:
+            self.path.stat()
+        except FileNotFoundError:
             yield None
             return
+        except OSError as error:  # what may not be looked at is not nothing
+            raise JournalError(f"The journal {self.path} could not be read: {error.strerror}.") from error
         # Without a -wal file nobody writes, and a reader who may not write to the folder could not make one.
         wal = self.path.with_name(f"{self.path.name}-wal").exists()
         uri = f"file:{quote(str(self.path))}?mode=ro" + ("" if wal else "&immutable=1")
@@ -237,11 +265,21 @@ class JournalReader:
             yield db if made else None
 
 
-def _next(last: Entry | None, event: Event, actor: str, moment: Moment) -> Entry:
+def _latest_wall_ms(db: sqlite3.Connection, last: Entry | None) -> int:
+    """Return the latest wall time in the record: the last row's, or that of a row before a step back."""
+    peaks = db.execute(
+        "SELECT max(peak.wall_ms) FROM journal AS step JOIN journal AS peak ON peak.seq = step.seq - 1 "
+        "WHERE step.clock = 'stepped_back'"
+    ).fetchone()[0]
+    return max(peaks or 0, last.wall_ms if last else 0)
+
+
+def _next(last: Entry | None, event: Event, actor: str, moment: Moment, stepped_back: bool) -> Entry:
     seq, hand, previous = (last.seq + 1, last.hand, last.hash) if last else (1, 0, "")
     if isinstance(event, HandOpened):
         hand = event.hand
-    clock = "stepped_back" if last and moment.wall_ms < last.wall_ms else moment.clock
+    stepped_back = stepped_back or (last is not None and moment.wall_ms < last.wall_ms)
+    clock = "stepped_back" if stepped_back else moment.clock
     entry = Entry(
         seq=seq,
         hand=hand,

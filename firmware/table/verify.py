@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,15 @@ def verify(data: Path) -> Verification:
             if (found := store.check(capture)) != "ok":
                 problems.append(Problem(entry.seq, f"The capture {capture.name} is {found}."))
     return Verification(last.seq if last else 0, hands, last.hash if last else "", tuple(problems))
+
+
+def torn(data: Path, entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield a sentence for every image that these entries name and that is not there as it was stored."""
+    store = CaptureStore(data)
+    for entry in entries:
+        for capture in named_by(entry.event):
+            if (found := store.check(capture)) != "ok":
+                yield f"The image {capture.name} of hand {entry.hand} is {found}."
 
 
 def _all(reader: JournalReader) -> Iterator[Entry]:

@@ -1,0 +1,217 @@
+"""The page reads the journal as another user of the same group, whatever the writer does or did."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.table import events as ev
+from firmware.table.captures import CaptureStore
+from firmware.table.journal import FILE, Journal
+
+if TYPE_CHECKING:
+    from tests.table.conftest import Deal
+
+GROUP, STRANGER, NOBODY = 61234, 61235, 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+WRITER = """
+import os, sys, time
+from pathlib import Path
+from firmware.table import events as ev
+from firmware.table.journal import Journal
+os.umask(0o077)  # a hardened unit's
+with Journal(Path(sys.argv[1])) as journal:
+    journal.append([ev.parse("hand_opened", sys.argv[2])], "test")
+    print("ready", flush=True)
+    number = 0
+    while number < int(sys.argv[3]):
+        number += 1
+        journal.append([ev.ButtonKeyed(1 + number % 5)], "test")
+    print("done", flush=True)
+    if sys.argv[4] == "stay":
+        time.sleep(60)
+"""
+READER = """
+import os, sys, time
+from pathlib import Path
+from firmware.table.journal import JournalReader  # while we may still read the program
+group, user = int(sys.argv[2]), int(sys.argv[3])
+if group:
+    os.setgroups([]); os.setgid(group); os.setuid(user)
+reader = JournalReader(Path(sys.argv[1]))
+until, last, reads = time.monotonic() + float(sys.argv[4]), 0, 0
+while True:
+    entries = reader.since_last_opened()
+    assert len(entries) >= last, "a row that was read is gone"
+    assert [e.seq for e in entries] == list(range(1, len(entries) + 1))
+    assert all(b.previous == a.hash for a, b in zip(entries, entries[1:]))
+    last, reads = len(entries), reads + 1
+    if time.monotonic() >= until:
+        break
+print(last, reads)
+"""
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder as the units make it: of the group, its bit set. pytest's own folders are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        top.chmod(0o755)
+        folder = top / "data"
+        folder.mkdir()
+        if os.geteuid() == 0:
+            os.chown(folder, -1, GROUP)
+        folder.chmod(0o2750)
+        yield folder
+
+
+def write(folder: Path, deal: Deal, rows: int, then: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder), ev.payload(deal.opened()), str(rows), then],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def read(folder: Path, seconds: float = 0.0, group: int = GROUP) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", READER, str(folder), str(group), str(NOBODY), str(seconds)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def rows(done: subprocess.CompletedProcess[str]) -> int:
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[0])
+
+
+def end(writer: subprocess.Popen[str]) -> None:
+    writer.kill()
+    assert writer.wait(10) == -signal.SIGKILL
+    assert writer.stdout is not None
+    writer.stdout.close()
+
+
+def said(writer: subprocess.Popen[str], word: str) -> None:
+    assert writer.stdout is not None
+    assert writer.stdout.readline().strip() == word
+
+
+@needs_root
+def test_another_user_reads_after_a_clean_stop(shared: Path, deal: Deal) -> None:
+    with write(shared, deal, 20, "stop") as writer:
+        assert writer.wait(30) == 0
+    assert not (shared / f"{FILE}-wal").exists()
+    assert rows(read(shared)) == 21
+
+
+@needs_root
+def test_another_user_reads_after_a_kill(shared: Path, deal: Deal) -> None:
+    writer = write(shared, deal, 20, "stay")
+    said(writer, "ready")
+    said(writer, "done")
+    end(writer)
+    assert (shared / f"{FILE}-wal").stat().st_size > 0, "nothing was left to read from"
+    assert rows(read(shared)) == 21
+    (shared / f"{FILE}-shm").write_bytes(b"")  # what a power cut may leave of a file that is never synced
+    assert rows(read(shared)) == 21
+
+
+@needs_root
+def test_another_user_follows_a_writer_that_is_killed(shared: Path, deal: Deal) -> None:
+    writer = write(shared, deal, 10**9, "stay")
+    said(writer, "ready")
+    try:
+        seen = rows(read(shared, 0.7))
+        assert seen > 20
+    finally:
+        end(writer)
+    assert rows(read(shared)) >= seen
+
+
+@needs_root
+def test_a_stranger_reads_nothing_and_is_told_so(shared: Path, deal: Deal) -> None:
+    with write(shared, deal, 1, "stop") as writer:
+        assert writer.wait(30) == 0
+    refused = read(shared, group=STRANGER)
+    assert refused.returncode != 0
+    assert "JournalError" in refused.stderr
+    assert "Permission denied" in refused.stderr
+
+
+def test_the_record_is_the_groups_to_read_whatever_the_umask(tmp_path: Path, deal: Deal) -> None:
+    before = os.umask(0o077)
+    try:
+        data = tmp_path / "data"
+        with Journal(data) as journal:
+            journal.append([deal.opened()], "test")
+            CaptureStore(data).save("000001/showdown.jpg", b"pixels")
+            modes = {
+                path.name: stat.S_IMODE(path.stat().st_mode)
+                for path in (data, *data.rglob("*"))
+                if path.name != "journal.lock"
+            }
+    finally:
+        os.umask(before)
+    assert modes == {
+        "data": 0o750,
+        "captures": 0o750,
+        "000001": 0o750,
+        "showdown.jpg": 0o640,
+        FILE: 0o640,
+        f"{FILE}-wal": 0o640,
+        f"{FILE}-shm": 0o640,
+    }
+
+
+def test_recovery_looks_at_the_last_hand_only(tmp_path: Path, deal: Deal) -> None:
+    """Every look-up of a recovery is by an index: its cost does not grow with the record."""
+    with Journal(tmp_path) as journal:
+        for event in (deal.opened(), ev.HandVoided("a test"), deal.opened(2)):
+            journal.append([event], "test")
+        plans = [
+            journal._db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall()
+            for query in (
+                "SELECT seq FROM journal WHERE type = 'hand_opened' ORDER BY hand DESC, seq DESC LIMIT 1",
+                "SELECT * FROM journal WHERE seq >= 3 ORDER BY seq",
+                "SELECT * FROM journal ORDER BY seq DESC LIMIT 1",
+                "SELECT * FROM journal WHERE type = 'logged_on' ORDER BY seq DESC LIMIT 1",
+                "SELECT max(peak.wall_ms) FROM journal AS step JOIN journal AS peak ON peak.seq = step.seq - 1 "
+                "WHERE step.clock = 'stepped_back'",
+            )
+        ]
+    assert "journal_opened" in str(plans[0])
+    assert "SEARCH" in str(plans[1])
+    assert "TEMP B-TREE" not in str(plans[2])
+    assert "journal_downs" in str(plans[3])
+    assert "journal_stepped_back" in str(plans[4])
+
+
+def test_a_reader_never_holds_the_writer_up(tmp_path: Path, deal: Deal) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+        reader = subprocess.Popen(
+            [sys.executable, "-c", READER, str(tmp_path), "0", "0", "1.0"], stdout=subprocess.DEVNULL
+        )
+        slowest = 0.0
+        while reader.poll() is None:
+            began = time.monotonic()
+            journal.append([ev.ButtonKeyed(1 + journal.seq % 5)], "test")
+            slowest = max(slowest, time.monotonic() - began)
+        assert reader.returncode == 0
+        assert slowest < 2.0

@@ -1,0 +1,75 @@
+"""Migrations are numbered, only add, and are never edited once they were released."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.table import JournalError, Phase, fold, schema
+from firmware.table import events as ev
+from firmware.table import journal as journal_module
+from firmware.table.journal import FILE, Journal, JournalReader
+from firmware.table.schema import MIGRATIONS
+from firmware.table.verify import verify
+
+if TYPE_CHECKING:
+    from tests.table.conftest import Deal
+
+RELEASED = (
+    "b47d4a51f1cf6542eb5c158c24a819290852be844b4dbce2f8f5e1cee1b49e7a",
+    "d7cf8f23315dc5a89b1496ce175b6a5aaa821d12c1bf8af48e4fe8351fe2af65",
+)
+"""SHA-256 of each migration. A new one is added below; a line that would have to change is a mistake."""
+
+
+def test_no_migration_was_edited() -> None:
+    assert tuple(hashlib.sha256(script.encode()).hexdigest() for script in MIGRATIONS) == RELEASED
+
+
+def test_migrations_only_add() -> None:
+    for script in MIGRATIONS[1:]:
+        assert not re.search(r"\b(DROP|RENAME|DELETE|UPDATE\s+\w+\s+SET)\b", script, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("release", range(1, len(MIGRATIONS)))
+def test_a_journal_of_every_earlier_release_is_gone_on_with(
+    tmp_path: Path, deal: Deal, release: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(journal_module, "MIGRATIONS", MIGRATIONS[:release])
+        with Journal(tmp_path) as journal:
+            journal.append([deal.opened()], "test")
+    with Journal(tmp_path) as journal:
+        state = journal.recover()
+        assert state == fold([deal.opened()])
+        journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+    assert verify(tmp_path).ok
+    assert JournalReader(tmp_path).last_log_on() is None
+    with sqlite3.connect(tmp_path / FILE) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (len(schema.MIGRATIONS),)
+    db.close()
+
+
+def test_a_migration_that_is_stopped_leaves_the_one_before(
+    tmp_path: Path, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(journal_module, "MIGRATIONS", MIGRATIONS[:1])
+        with Journal(tmp_path) as journal:
+            journal.append([deal.opened()], "test")
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            journal_module, "MIGRATIONS", (MIGRATIONS[0], "CREATE TABLE half (x) STRICT; CREATE TABLE no;")
+        )
+        with pytest.raises(JournalError, match="cannot be opened"):
+            Journal(tmp_path)
+    with Journal(tmp_path) as journal:
+        assert journal.recover() == fold([deal.opened()])
+    with sqlite3.connect(tmp_path / FILE) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'half'").fetchone() == (0,)
+    db.close()
