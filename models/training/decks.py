@@ -221,15 +221,18 @@ class RandomDeck:
         glyphs = first if rng.random() < 0.8 else mixed
         self._aspect = {s: rng.uniform(0.78, 1.08) * (rng.uniform(0.8, 1) if s == "d" else 1) for s in SUITS}
         self._suit = {s: _worn(rng, glyphs[s]) for s in SUITS}
-        kind = rng.random()
-        if kind < 0.3:  # jumbo
+        kind, narrow = rng.random(), rng.uniform(0.42, 0.85)
+        if kind < 0.26:  # jumbo
             self._rank_mm, suit_share = rng.uniform(10, 17), rng.uniform(0.45, 0.95)
-        elif kind < 0.5:
+        elif kind < 0.44:  # the tall, narrow ranks of bridge decks over a small suit
+            self._rank_mm, suit_share = rng.uniform(8.5, 14.5), rng.uniform(0.34, 0.6)
+            narrow = rng.uniform(0.36, 0.54)
+        elif kind < 0.6:
             self._rank_mm, suit_share = rng.uniform(8.5, 12), rng.uniform(0.6, 0.95)
         else:
             self._rank_mm, suit_share = rng.uniform(6, 9.3), rng.uniform(0.6, 0.95)
         self._suit_mm = self._rank_mm * suit_share
-        self._rank_width = self._rank_mm * rng.uniform(0.42, 0.85)
+        self._rank_width = self._rank_mm * narrow
         self._gap = rng.uniform(0.4, 1.8)
         side = rng.uniform(2.8, 6.2) if self._rank_mm < 10 else rng.uniform(4.5, 8.5)
         self._x = max(self._rank_width / 2 + rng.uniform(0.6, 1.4), side)
@@ -237,9 +240,9 @@ class RandomDeck:
         if rng.random() < 0.25:  # some decks print to the card's very edge
             self._x, self._top = self._rank_width / 2 + rng.uniform(0.3, 1.2), rng.uniform(0.5, 2.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
-        self._ten_apart = rng.random() < 0.6
+        self._ten_apart = narrow < 0.5 or rng.random() < 0.5
         # narrower, a heavy 10 in one piece is an 8 to anybody
-        self._ten_width = rng.uniform(1.05 if self._ten_apart else 1.3, 1.7)
+        self._ten_width = rng.uniform(1.1 if self._ten_apart else 1.3, 1.7)
         self._hand = Hand(rng)
         self._colours = _inks(rng)
         light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
