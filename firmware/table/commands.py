@@ -6,43 +6,43 @@ The table process judges with this, never the page. README.md lists the commands
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
-from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.opening import House as House
+from firmware.table.opening import Past, need_right_seats, opened, reopened
+from firmware.table.people_commands import (
+    ListPerson,
+    Lock,
+    LogOff,
+    LogOn,
+    SetPin,
+    StrikePerson,
+    Unlock,
+    decide_people,
+)
+from firmware.table.people_commands import SignedCommand as _Command
+from firmware.table.phase import Phase
+from firmware.table.play_commands import (
+    CloseHand,
+    CountStack,
+    KeyHand,
+    MarkPaidBack,
+    Misdeal,
+    PlayCommand,
+    Reopen,
+    Resolve,
+    Sit,
+    TwoHands,
+)
 from firmware.table.settling import natural_verdict, pending_natural, settlement
 from firmware.table.state import Ask, State
-
-
-@dataclass(frozen=True)
-class House:
-    """What the next hand opens with: the configured seats and rules; names as in `HandOpened`.
-
-    `rules` is the profile with the options in it.
-    """
-
-    rules: Profile
-    profile: str
-    profile_hash: str
-    unit: int
-    seats: tuple[ev.SeatOpened, ...]
-    options: Mapping[str, JsonValue] = field(default_factory=dict)
-    layout_hash: str = ""
-    model_hash: str = ""
-    software: str = ""
-
-
-class _Command(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-    hand: int | None = None
-    actor: str = Field(default="dealer", min_length=1, max_length=40)
 
 
 class Next(_Command):
@@ -114,33 +114,61 @@ class MarkPaid(_Command):
 
 
 Command = Annotated[
-    Next | Confirm | LookAgain | Void | KeyButton | OfSeat | SetCard | KeyRow | MarkPaid,
+    Next
+    | Confirm
+    | LookAgain
+    | Void
+    | KeyButton
+    | OfSeat
+    | SetCard
+    | KeyRow
+    | MarkPaid
+    | PlayCommand
+    | LogOn
+    | LogOff
+    | Unlock
+    | Lock
+    | ListPerson
+    | StrikePerson
+    | SetPin,
     Field(discriminator="do"),
 ]
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Command)
 
 
 def parse_command(line: str | bytes) -> Command:
-    """Return the command in one line of JSON. Raises NotNow for what is none."""
+    """Return the command in one line of JSON. Raises NotNow for what is none.
+
+    The validator's own error is left behind: it quotes what came, and that may be a PIN.
+    """
     try:
         return _COMMANDS.validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         if first["type"].startswith("union_tag"):
-            raise NotNow("That is no command this table knows.") from error
+            raise NotNow("That is no command this table knows.") from None
         if not where:
-            raise NotNow('A command is one line of JSON, an object with a "do".') from error
-        raise NotNow(f"The command cannot be used: {where}: {first['msg']}.") from error
+            raise NotNow('A command is one line of JSON, an object with a "do".') from None
+        raise NotNow(f"The command cannot be used: {where}: {first['msg']}.") from None
 
 
-def decide(state: State, command: Command, house: House, rules: Profile) -> tuple[Event, ...]:
+def no_past(hand: int) -> State:
+    """Stand for a record without past hands."""
+    raise NotNow(f"There is no record of hand {hand} here.")
+
+
+def decide(
+    state: State, command: Command, house: House, rules: Profile, past: Past = no_past
+) -> tuple[Event, ...]:
     """Return the events that the command is, now; `rules` are those of the hand on the table.
 
     Raises NotNow with a sentence where it is not possible.
     """
     if command.hand is not None and command.hand != state.hand:
         raise NotNow(f"That was meant for hand {command.hand}; the table is at hand {state.hand}.")
+    if command.phase is not None and command.phase != state.phase:
+        raise NotNow(f"That was meant for {command.phase}; the hand is in {state.phase} by now.")
     match command:
         case Next():
             return _next(state, house, rules)
@@ -160,13 +188,30 @@ def decide(state: State, command: Command, house: House, rules: Profile) -> tupl
             return (ev.RowKeyed(command.seat, command.row, tuple(_code(c) for c in command.cards.split())),)
         case MarkPaid():
             return (ev.PaymentMarked(command.a, command.b, command.paid),)
+        case Reopen():
+            return (reopened(past(command.past), command.reason),)
+        case CloseHand():
+            return (ev.HandArchived(),)
+        case Resolve() | KeyHand() | Misdeal() | MarkPaidBack() | CountStack() | Sit() | TwoHands():
+            return (_play(command, house),)
+        case LogOn() | LogOff():
+            return decide_people(state, command)
+        case _:
+            raise NotNow("That is judged at the gate (firmware.table.gate), not here.")
 
 
 def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
     """Return what follows by itself: a hand in review with nothing open settles.
 
+    A keyed hand needs no reading; a card that was there twice and is no longer is no irregularity any more.
     Where the rules refuse the hand, nothing follows: no event is lost over it, and white says why.
     """
+    if state.phase is Phase.SHOWDOWN and state.keyed:
+        return (ev.PhaseAdvanced(Phase.REVIEW),)
+    twice = {question.cards[0] for question in state.questions if question.what is Ask.DUPLICATE}
+    over = [i for i in state.irregularities if i.what == "card_twice" and i.card not in twice]
+    if over and state.phase in (Phase.PLACING, Phase.REVIEW):
+        return tuple(ev.IrregularityEnded(i.number, by="table") for i in over)
     if state.phase is not Phase.REVIEW or state.questions:
         return ()
     try:
@@ -191,14 +236,16 @@ def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, 
 def _next(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
-            return (_opened(state, house),)
+            return (opened(state, house),)
         case Phase.DEALING:
-            return (ev.PhaseAdvanced(Phase.SETTING),)
-        case Phase.SETTING:
+            need_right_seats(state, house)
+            opens = any(seat.open for seat in state.seats)
+            return (ev.PhaseAdvanced(Phase.PLACING if opens else Phase.SETTING),)
+        case Phase.SETTING | Phase.PLACING:
             return (ev.PhaseAdvanced(Phase.SHOWDOWN),)
         case Phase.SETTLED:
             archived = ev.HandArchived()
-            return (archived, _opened(apply(state, archived), house))
+            return (archived,) if state.reopened else (archived, opened(apply(state, archived), house))
         case Phase.SHOWDOWN | Phase.READING:
             raise NotNow("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
@@ -209,6 +256,7 @@ def _next(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
 
 def _what_is_open(state: State) -> str:
     words = {
+        Ask.IRREGULARITY: "an irregularity",
         Ask.BUTTON: "the button's seat",
         Ask.COUNT: "a row with a wrong number of cards",
         Ask.DUPLICATE: "a card that is on the table twice",
@@ -219,26 +267,32 @@ def _what_is_open(state: State) -> str:
     return f"Not yet: {', '.join(kinds)}. Answer what is open, look again, or void the hand."
 
 
-def _opened(state: State, house: House) -> ev.HandOpened:
-    """Stacks go on from the last hand; a player who is new at the table brings the configured one."""
-    assert state.phase in BETWEEN_HANDS
-    seats = tuple(
-        ev.SeatOpened(s.seat, s.player, s.place, state.stacks.get(s.player, s.stack)) for s in house.seats
-    )
-    return ev.HandOpened(
-        hand=state.hand + 1,
-        profile=house.profile,
-        profile_hash=house.profile_hash,
-        unit=house.unit,
-        seats=seats,
-        button=state.puck.seat,
-        puck=state.puck,
-        faults=dict(state.faults),
-        options=dict(house.options),
-        layout_hash=house.layout_hash,
-        model_hash=house.model_hash,
-        software=house.software,
-    )
+def _play(
+    command: Resolve | KeyHand | Misdeal | MarkPaidBack | CountStack | Sit | TwoHands, house: House
+) -> Event:
+    match command:
+        case Resolve():
+            return ev.IrregularityEnded(command.number, command.stands, "dealer")
+        case KeyHand():
+            return ev.KeyingBegun(command.reason)
+        case Misdeal():
+            return ev.HandMisdealt(command.reason)
+        case MarkPaidBack():
+            return ev.PaybackMarked(command.number, command.paid)
+        case CountStack():
+            _need_player(command.player, house)
+            return ev.StackCounted(command.player, command.stack, command.reason)
+        case Sit():
+            _need_player(command.player, house)
+            what: Literal["sits_out", "passes"] = "sits_out" if command.do == "sit_out" else "passes"
+            return ev.SeatingChanged(what, command.on, command.player)
+        case TwoHands():
+            return ev.SeatingChanged("two_hands", command.on)
+
+
+def _need_player(player: str, house: House) -> None:
+    if player not in {seat.player for seat in house.seats}:
+        raise NotNow(f"{player} is no player of this table.")
 
 
 def _of_seat(command: OfSeat, rules: Profile) -> Event:

@@ -17,20 +17,22 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from firmware.table.errors import UnknownEvent
+from firmware.table.event import Event as Event
+from firmware.table.events_placing import CardPlaced as CardPlaced
+from firmware.table.events_placing import CardReread as CardReread
+from firmware.table.events_placing import IrregularityEnded as IrregularityEnded
+from firmware.table.events_placing import IrregularitySeen as IrregularitySeen
+from firmware.table.events_placing import KeyingBegun as KeyingBegun
+from firmware.table.people import Person, Role
 from firmware.table.phase import Phase
-
-Row = Literal["front", "middle", "back"]
-ROWS: Final[dict[Row, int]] = {"front": 3, "middle": 5, "back": 5}
-"""The rows and how many cards each takes, from the table's centre to the player."""
+from firmware.table.seen import ROWS as ROWS
+from firmware.table.seen import Capture as Capture
+from firmware.table.seen import CardReading as CardReading
+from firmware.table.seen import Row as Row
+from firmware.table.seen import RowReading as RowReading
+from firmware.table.seen import Thing as Thing
 
 PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened. Who did it and when stands in its journal row."""
-
-    type: ClassVar[str]
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,17 @@ class TableStarted(Event):
 
 @dataclass(frozen=True)
 class SeatOpened:
-    """A seat that plays: its place on the felt, and the stack before the hand in cents (None: uncapped)."""
+    """A seat that plays: its place on the felt, and the stack before the hand in cents (None: uncapped).
+
+    `open`: its cards are placed face up; `fantasyland`: this is a Fantasy Land hand of its player.
+    """
 
     seat: int
     player: str
     place: str
     stack: int | None = None
+    open: bool = False
+    fantasyland: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,24 @@ class Puck:
 
 
 @dataclass(frozen=True)
+class Payback:
+    """What a reopened hand moved: `payer` owes `winner` so many cents, until it is marked paid back."""
+
+    hand: int
+    payer: str
+    winner: str
+    amount: int
+    paid: bool = False
+
+
+@dataclass(frozen=True)
 class HandOpened(Event):
     """A hand opens. Carries the whole table state, so that recovery needs no earlier row.
 
     `profile_hash` and `layout_hash` are SHA-256 of texts in the journal's content table; `options` are the
     profile options that the house overrides, by dotted path; `unit` is cents a point; `button` the puck's
-    seat, if known; `puck` and `faults` what the devices said at that moment.
+    seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
+    also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -82,6 +101,14 @@ class HandOpened(Event):
     layout_hash: str = ""
     model_hash: str = ""
     software: str = ""
+    dealer: str = ""
+    down: int = 0
+    people: tuple[Person, ...] = ()
+    stacks: dict[str, int | None] = field(default_factory=dict)
+    fantasyland: tuple[str, ...] = ()
+    sits_out: tuple[str, ...] = ()
+    two_hands: bool = False
+    paybacks: tuple[Payback, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +131,10 @@ class ButtonKeyed(Event):
 
 @dataclass(frozen=True)
 class PhaseAdvanced(Event):
-    """The hand goes on: to setting (cards are out), showdown (the signal) or reading (the camera looks)."""
+    """The hand goes on: to setting or placing (cards are out), showdown (the signal), reading (the camera looks).
+
+    A keyed hand goes from the showdown to review.
+    """
 
     type: ClassVar[str] = "phase_advanced"
     to: Phase
@@ -143,49 +173,18 @@ class SurrenderWithdrawn(Event):
 
 
 @dataclass(frozen=True)
-class Capture:
-    """A stored image: its name below the captures folder, the SHA-256 of its bytes, its size in bytes."""
-
-    name: str
-    sha256: str
-    size: int
-
-
-@dataclass(frozen=True)
-class CardReading:
-    """One card as vision saw it. `card` is the best guess; only a `sure` one is used without asking.
-
-    `candidates` are the cards it may be, best first; `corners` four (x, y) in pixels of the full frame, empty
-    where unknown.
-    """
-
-    card: str | None
-    confidence: float
-    sure: bool
-    candidates: tuple[str, ...] = ()
-    corners: tuple[tuple[float, float], ...] = ()
-
-
-@dataclass(frozen=True)
-class RowReading:
-    """The cards in one zone, left to right as its player sees them; `capture` is the zone, upright."""
-
-    seat: int
-    row: Row
-    place: str
-    cards: tuple[CardReading, ...]
-    capture: Capture | None = None
-
-
-@dataclass(frozen=True)
 class ReadingTaken(Event):
-    """The camera read the table. `verdicts` are vision's own about the picture; `ms` its times."""
+    """The camera read the table. `verdicts` are vision's own about the picture; `ms` its times.
+
+    `things` are those in the zones of the seats that play.
+    """
 
     type: ClassVar[str] = "reading_taken"
     rows: tuple[RowReading, ...]
     frame: Capture | None = None
     verdicts: dict[str, JsonValue] = field(default_factory=dict)
     ms: dict[str, JsonValue] = field(default_factory=dict)
+    things: tuple[Thing, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -290,6 +289,68 @@ class HandVoided(Event):
 
 
 @dataclass(frozen=True)
+class HandMisdealt(Event):
+    """The deal was wrong: the hand is over and settles nothing, and the button stays."""
+
+    type: ClassVar[str] = "hand_misdealt"
+    reason: str
+
+
+@dataclass(frozen=True)
+class SeatEnd:
+    """How a seat ended a hand: what it said, and its certain cards, by row."""
+
+    seat: int
+    declares: bool = False
+    confirmed: bool = False
+    surrenders: bool = False
+    rows: dict[Row, tuple[str, ...]] = field(default_factory=dict)
+    captures: dict[Row, Capture] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HandReopened(Event):
+    """A past hand is disputed. Carries that hand's whole end, so that recovery needs no earlier row."""
+
+    type: ClassVar[str] = "hand_reopened"
+    reason: str
+    opened: HandOpened
+    button: int
+    seats: tuple[SeatEnd, ...]
+    settlement: dict[str, JsonValue]
+    frame: Capture | None = None
+
+
+@dataclass(frozen=True)
+class PaybackMarked(Event):
+    """What a reopened hand moved was paid back, or the mark is taken back. `number` counts from 1."""
+
+    type: ClassVar[str] = "payback_marked"
+    number: int
+    paid: bool = True
+
+
+@dataclass(frozen=True)
+class StackCounted(Event):
+    """Between hands a player's chips were counted: the stack in cents, None for uncapped."""
+
+    type: ClassVar[str] = "stack_counted"
+    player: str
+    stack: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class SeatingChanged(Event):
+    """Between hands: a player sits out or passes the next round; two players play two hands each (no `player`)."""
+
+    type: ClassVar[str] = "seating_changed"
+    what: Literal["sits_out", "passes", "two_hands"]
+    on: bool
+    player: str = ""
+
+
+@dataclass(frozen=True)
 class DeviceFault(Event):
     """A device dropped out; `detail` is a sentence for the dealer."""
 
@@ -306,6 +367,65 @@ class DeviceRecovered(Event):
     device: str
 
 
+@dataclass(frozen=True)
+class PersonListed(Event):
+    """Somebody was listed, or given another role. `pin` names a verifier in the PIN store, never the PIN."""
+
+    type: ClassVar[str] = "person_listed"
+    person: str
+    role: Role
+    pin: str = ""
+
+
+@dataclass(frozen=True)
+class PersonStruck(Event):
+    """Somebody was taken off the list."""
+
+    type: ClassVar[str] = "person_struck"
+    person: str
+
+
+@dataclass(frozen=True)
+class PinSet(Event):
+    """Somebody has another PIN; `pin` names its verifier."""
+
+    type: ClassVar[str] = "pin_set"
+    person: str
+    pin: str
+
+
+@dataclass(frozen=True)
+class PinTried(Event):
+    """A PIN was keyed for somebody. Counted before it is compared: pulling the plug gives no free try."""
+
+    type: ClassVar[str] = "pin_tried"
+    person: str
+
+
+@dataclass(frozen=True)
+class PinAccepted(Event):
+    """The PIN tried last was right. One that was tried and never accepted was wrong."""
+
+    type: ClassVar[str] = "pin_accepted"
+    person: str
+
+
+@dataclass(frozen=True)
+class LoggedOn(Event):
+    """A dealer began a down: the row's time is its start, `down` its number at this table."""
+
+    type: ClassVar[str] = "logged_on"
+    person: str
+    down: int
+
+
+@dataclass(frozen=True)
+class LoggedOff(Event):
+    """The dealer left and nobody took over."""
+
+    type: ClassVar[str] = "logged_off"
+
+
 EVENTS: Final[tuple[type[Event], ...]] = (
     TableStarted,
     HandOpened,
@@ -318,6 +438,11 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     SurrenderWithdrawn,
     ReadingTaken,
     ReadingFailed,
+    CardPlaced,
+    CardReread,
+    IrregularitySeen,
+    IrregularityEnded,
+    KeyingBegun,
     LookedAgain,
     CardResolved,
     CardCorrected,
@@ -328,8 +453,20 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     PaymentMarked,
     HandArchived,
     HandVoided,
+    HandMisdealt,
+    HandReopened,
+    PaybackMarked,
+    StackCounted,
+    SeatingChanged,
     DeviceFault,
     DeviceRecovered,
+    PersonListed,
+    PersonStruck,
+    PinSet,
+    PinTried,
+    PinAccepted,
+    LoggedOn,
+    LoggedOff,
 )
 BY_TYPE: Final[dict[str, type[Event]]] = {event.type: event for event in EVENTS}
 

@@ -1,4 +1,4 @@
-"""The phases of a closed hand."""
+"""The phases of a hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ class Phase(StrEnum):
     IDLE = "idle"
     DEALING = "dealing"
     SETTING = "setting"
+    PLACING = "placing"
     SHOWDOWN = "showdown"
     READING = "reading"
     REVIEW = "review"
@@ -29,8 +30,14 @@ OPEN: Final = frozenset(Phase) - BETWEEN_HANDS
 BUTTON_FOLLOWS_PUCK: Final = frozenset({Phase.DEALING})
 """The puck moves the button only until the cards are out."""
 
-DECLARING: Final = frozenset({Phase.SETTING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
+DECLARING: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
 """A natural may be declared until rows are compared (RULES.md 5.3)."""
 
-SURRENDERING: Final = frozenset({Phase.SETTING})
+SURRENDERING: Final = frozenset({Phase.SETTING, Phase.PLACING})
 """Surrender is offered before the showdown only (RULES.md 6)."""
+
+MISDEALING: Final = frozenset({Phase.DEALING, Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN})
+"""A misdeal is called before the rows are read."""
+
+WATCHING: Final = frozenset({Phase.PLACING, Phase.READING})
+"""What the camera sees of open seats is brought into the record."""

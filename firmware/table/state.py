@@ -6,18 +6,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from firmware.table.events import ROWS, Capture, HandOpened, Puck, Row
+from firmware.table.events import ROWS, Capture, HandOpened, IrregularitySeen, Payback, Puck, Row
+from firmware.table.people import Person
 from firmware.table.phase import Phase
+from firmware.table.seen import NO_FACES
 
 
 @dataclass(frozen=True)
 class Card:
-    """A card on the table. `sure`: read beyond doubt, or said by the dealer; only then is `card` used."""
+    """A card on the table. `sure`: read beyond doubt, or said by the dealer; only then is `card` used.
+
+    `seen` is what the camera took it for where the dealer said otherwise.
+    """
 
     card: str | None
     sure: bool
@@ -25,16 +30,23 @@ class Card:
     confidence: float = 0.0
     candidates: tuple[str, ...] = ()
     corners: tuple[tuple[float, float], ...] = ()
+    seen: str | None = None
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat that plays this hand. `stack` is cents before the hand, None for uncapped."""
+    """A seat that plays this hand. `stack` is cents before the hand, None for uncapped.
+
+    An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are what else the last
+    reading saw in a row.
+    """
 
     seat: int
     player: str
     place: str
     stack: int | None = None
+    open: bool = False
+    fantasyland: bool = False
     declares: bool = False
     confirmed: bool = False
     surrenders: bool = False
@@ -42,6 +54,7 @@ class Seat:
     middle: tuple[Card, ...] = ()
     back: tuple[Card, ...] = ()
     captures: Mapping[Row, Capture] = field(default_factory=dict)
+    things: Mapping[Row, tuple[str, ...]] = field(default_factory=dict)
 
     def row(self, row: Row) -> tuple[Card, ...]:
         """Return the cards of one row, left to right as the player sees them."""
@@ -52,10 +65,16 @@ class Seat:
         """All three rows."""
         return {row: self.row(row) for row in ROWS}
 
+    @property
+    def placed(self) -> int:
+        """How many cards lie in the rows."""
+        return sum(len(cards) for cards in self.rows.values())
+
 
 class Ask(StrEnum):
     """What the dealer can be asked, in the order of asking."""
 
+    IRREGULARITY = "irregularity"
     BUTTON = "button"
     COUNT = "count"
     DUPLICATE = "duplicate"
@@ -68,7 +87,8 @@ class Question:
     """Something the dealer must answer before the hand settles.
 
     `cards`: the candidates of an unsure card, best first; the card seen twice; the cards seen in a row of the
-    wrong count ("??" for an unsure one).
+    wrong count ("??" for an unsure one). `things` lie in that row and are no card that was read. `number` is the
+    irregularity's.
     """
 
     what: Ask
@@ -76,11 +96,19 @@ class Question:
     row: Row | None = None
     index: int | None = None
     cards: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    number: int | None = None
 
 
 @dataclass(frozen=True)
 class State:
-    """Everything the events say about now. `stacks` is by player: what each has when no hand is open."""
+    """Everything the events say about now.
+
+    `stacks` is by player: what each has when no hand is open. `keyed` is why the dealer keys the hand.
+    `irregularities` are those still open, of `irregularities_seen`; `dismissed` the findings that the dealer has
+    answered with the record. `fantasyland`, `sits_out` and `passes` name players. While a past hand is reopened,
+    `reopened` says why, `before` is what it was settled to, and `beneath` the table's own state.
+    """
 
     phase: Phase = Phase.IDLE
     hand: int = 0
@@ -97,7 +125,27 @@ class State:
     paid: frozenset[tuple[int, int]] = frozenset()
     stacks: Mapping[str, int | None] = field(default_factory=dict)
     void_reason: str = ""
+    misdealt: bool = False
+    keyed: str = ""
+    irregularities: tuple[IrregularitySeen, ...] = ()
+    irregularities_seen: int = 0
+    dismissed: frozenset[tuple[Any, ...]] = frozenset()
+    fantasyland: frozenset[str] = frozenset()
+    sits_out: frozenset[str] = frozenset()
+    passes: frozenset[str] = frozenset()
+    two_hands: bool = False
+    paybacks: tuple[Payback, ...] = ()
+    reopened: str = ""
+    before: Mapping[str, Any] | None = None
+    beneath: State | None = None
     faults: Mapping[str, str] = field(default_factory=dict)
+    people: tuple[Person, ...] = ()
+    dealer: str = ""
+    down: int = 0
+
+    def person(self, name: str) -> Person | None:
+        """Return the person listed under this name, or None."""
+        return next((person for person in self.people if person.name == name), None)
 
     def seat(self, number: int) -> Seat | None:
         """Return the seat with this number, or None if it does not play."""
@@ -107,10 +155,14 @@ class State:
     def questions(self) -> tuple[Question, ...]:
         """What the dealer must answer before the hand can settle, in the order of asking."""
         asked: list[Question] = []
+        showing = [seat for seat in self.seats if not seat.surrenders]
+        asked += _irregular(self.irregularities)
         if self.phase in _BUTTON_ASKED and self.button is None:
             asked.append(Question(Ask.BUTTON))
+        if self.phase is Phase.PLACING:
+            asked += _duplicates(showing)
+            asked += _unsure(showing, placing=True)
         if self.phase is Phase.REVIEW:
-            showing = [seat for seat in self.seats if not seat.surrenders]
             asked += _counts(showing)
             asked += _duplicates(showing)
             asked += _unsure(showing)
@@ -120,15 +172,27 @@ class State:
 
 INITIAL: Final = State()
 
-_BUTTON_ASKED: Final = frozenset({Phase.SETTING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
+_BUTTON_ASKED: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
+
+
+def _irregular(irregularities: Iterable[IrregularitySeen]) -> Iterator[Question]:
+    for seen in irregularities:
+        if seen.what != "card_twice":  # the question about the card, at each spot, is the same question
+            cards = (seen.card,) if seen.card else ()
+            yield Question(Ask.IRREGULARITY, seen.seat, seen.row, seen.index, cards, number=seen.number)
+
+
+def wrong_count(seat: Seat, row: Row) -> bool:
+    """Say whether a row has not exactly its cards: a back or a joker in it is one too many or one too few."""
+    return len(seat.row(row)) != ROWS[row] or not NO_FACES.isdisjoint(seat.things.get(row, ()))
 
 
 def _counts(seats: list[Seat]) -> Iterator[Question]:
     for seat in seats:
         for row, cards in seat.rows.items():
-            if len(cards) != ROWS[row]:
+            if wrong_count(seat, row):
                 seen = tuple(card.card if card.sure and card.card else "??" for card in cards)
-                yield Question(Ask.COUNT, seat.seat, row, None, seen)
+                yield Question(Ask.COUNT, seat.seat, row, None, seen, seat.things.get(row, ()))
 
 
 def _duplicates(seats: list[Seat]) -> Iterator[Question]:
@@ -145,10 +209,10 @@ def _duplicates(seats: list[Seat]) -> Iterator[Question]:
             yield Question(Ask.DUPLICATE, seat_number, row, index, (card,))
 
 
-def _unsure(seats: list[Seat]) -> Iterator[Question]:
+def _unsure(seats: list[Seat], *, placing: bool = False) -> Iterator[Question]:
     for seat in seats:
         for row, cards in seat.rows.items():
-            if len(cards) != ROWS[row]:
+            if wrong_count(seat, row) and not placing:
                 continue  # the row is asked as a whole
             for index, card in enumerate(cards):
                 if not card.sure or card.card is None:

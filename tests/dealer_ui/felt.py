@@ -46,13 +46,17 @@ class Felt:
     stack: int | None = 100_000
     hands: dict[int, tuple[str, str, str]] = field(default_factory=lambda: dict(HANDS))
     state: State = INITIAL
+    options: Mapping[str, Any] = field(
+        default_factory=lambda: {"deal.kind": "closed", "limits.min_points": 0}
+    )
 
     def __post_init__(self) -> None:
         self.journal = Journal(self.folder)
         self.captures = CaptureStore(self.folder)
 
-        self.rules = load_profile(self.profile)
-        self.profile_hash = self.journal.keep("profile", profile_toml(self.rules).encode())
+        written = load_profile(self.profile)
+        self.rules = written.with_options(self.options)
+        self.profile_hash = self.journal.keep("profile", profile_toml(written).encode())
 
     @property
     def house(self) -> House:
@@ -65,6 +69,7 @@ class Felt:
                 ev.SeatOpened(seat, PLAYERS.get(seat, f"Player {seat}"), place, self.stack)
                 for seat, place in self.seats.items()
             ),
+            options=self.options,
         )
 
     @property

@@ -23,6 +23,12 @@ PIXELS = b"pixels"
 FRAME = ev.Capture("000001/showdown.jpg", hashlib.sha256(PIXELS).hexdigest(), len(PIXELS))
 
 
+def spot(seat: int, row: ev.Row, index: int) -> tuple[tuple[float, float], ...]:
+    """Where a card lies in the picture: cards are 60 × 90 pixels, 70 apart."""
+    x, y = 70.0 * index + 500 * seat, 100.0 * list(ev.ROWS).index(row)
+    return ((x, y), (x + 60, y), (x + 60, y + 90), (x, y + 90))
+
+
 def row_reading(seat: int, row: ev.Row, cards: str, unsure: tuple[int, ...] = ()) -> ev.RowReading:
     return ev.RowReading(
         seat,
@@ -34,6 +40,7 @@ def row_reading(seat: int, row: ev.Row, cards: str, unsure: tuple[int, ...] = ()
                 0.4 if index in unsure else 0.99,
                 index not in unsure,
                 (card, "2c") if index in unsure else (),
+                spot(seat, row, index),
             )
             for index, card in enumerate(cards.split())
         ),
@@ -42,17 +49,27 @@ def row_reading(seat: int, row: ev.Row, cards: str, unsure: tuple[int, ...] = ()
 
 @dataclass(frozen=True)
 class Deal:
-    """Builds events of one hand of two seats."""
+    """Builds events of one hand of two seats; the `open` ones are placed face up."""
 
     rows: dict[int, dict[ev.Row, str]]
+    open: frozenset[int] = frozenset()
     frame = (FRAME.name, PIXELS)
 
     def opened(self, hand: int = 1, button: int | None = 1) -> ev.HandOpened:
-        seats = (ev.SeatOpened(1, "p1", "A", 10_000), ev.SeatOpened(2, "p2", "B", 10_000))
-        puck = ev.Puck("seat", button) if button else ev.Puck()
-        return ev.HandOpened(
-            hand, "washington-1-unit", "", 100, seats, button, puck=puck, layout_hash="", model_hash=""
+        seats = tuple(
+            ev.SeatOpened(
+                seat,
+                f"p{seat}",
+                "ABCD"[seat - 1],
+                10_000,
+                open=seat in self.open,
+                fantasyland=bool(self.open) and seat not in self.open,
+            )
+            for seat in self.rows
         )
+        puck = ev.Puck("seat", button) if button else ev.Puck()
+        profile = "california-face-up" if self.open else "washington-1-unit"
+        return ev.HandOpened(hand, profile, "", 100, seats, button, puck=puck, layout_hash="", model_hash="")
 
     def reading(self, unsure: tuple[tuple[int, ev.Row, int], ...] = ()) -> ev.ReadingTaken:
         rows = tuple(
@@ -61,6 +78,21 @@ class Deal:
             for row, cards in of_seat.items()
         )
         return ev.ReadingTaken(rows, FRAME)
+
+    def looks(self, upto: int = 13) -> tuple[ev.RowReading, ...]:
+        """What a look shows of the open seats once each has placed so many cards: back first, front last."""
+        rows = []
+        for seat in sorted(self.open):
+            left = upto
+            for row in ("back", "middle", "front"):
+                cards = self.rows[seat][row].split()[:left]
+                left -= len(cards)
+                rows.append(row_reading(seat, row, " ".join(cards)))
+        return tuple(rows)
+
+    def placed(self, upto: int = 13) -> list[ev.Event]:
+        """The cards that the open seats have placed by then."""
+        return [ev.CardPlaced(look.seat, look.row, card) for look in self.looks(upto) for card in look.cards]
 
     def settled(self) -> ev.Settled:
         """A settlement in the shape the rules give it; what the rules make of the cards is tested elsewhere."""
@@ -80,8 +112,10 @@ class Deal:
         way: dict[Phase, list[ev.Event]] = {
             Phase.IDLE: [],
             Phase.DEALING: [self.opened()],
-            Phase.SETTING: [ev.PhaseAdvanced(Phase.SETTING)],
-            Phase.SHOWDOWN: [ev.PhaseAdvanced(Phase.SHOWDOWN)],
+            Phase.PLACING if self.open else Phase.SETTING: [
+                ev.PhaseAdvanced(Phase.PLACING if self.open else Phase.SETTING)
+            ],
+            Phase.SHOWDOWN: [*self.placed(), ev.PhaseAdvanced(Phase.SHOWDOWN)],
             Phase.READING: [ev.PhaseAdvanced(Phase.READING)],
             Phase.REVIEW: [self.reading(unsure)],
             Phase.SETTLED: [self.settled()],
@@ -103,6 +137,17 @@ class Deal:
 @pytest.fixture
 def deal() -> Deal:
     return Deal(ROWS)
+
+
+@pytest.fixture
+def face_up() -> Deal:
+    return Deal(ROWS, frozenset({1, 2}))
+
+
+@pytest.fixture
+def fantasyland() -> Deal:
+    """Seat 1 places face up; seat 2 is in Fantasy Land."""
+    return Deal(ROWS, frozenset({1}))
 
 
 @pytest.fixture

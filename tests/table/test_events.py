@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from firmware.table import UnknownEvent
-from firmware.table.events import BY_TYPE, EVENTS, Event, HandOpened, parse, payload
+from firmware.table.events import BY_TYPE, EVENTS, Event, HandOpened, HandReopened, parse, payload
 
 json_values: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -27,7 +28,11 @@ def events() -> st.SearchStrategy[Event]:
 
 
 def _event(kind: type[Event]) -> st.SearchStrategy[Event]:
-    open_ended = {f.name: json_dicts for f in dataclasses.fields(kind) if "JsonValue" in str(f.type)}
+    open_ended: dict[str, st.SearchStrategy[Any]] = {
+        f.name: json_dicts for f in dataclasses.fields(kind) if "JsonValue" in str(f.type)
+    }
+    if kind is HandReopened:
+        open_ended["opened"] = _event(HandOpened)
     return st.builds(kind, **open_ended)
 
 

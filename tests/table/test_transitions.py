@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, fold
+from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, fold, people_effects
 from firmware.table import events as ev
 from firmware.table.effects import _EFFECTS
+from firmware.table.events import BY_TYPE
+from firmware.table.people import Role
 
 if TYPE_CHECKING:
     from tests.table.conftest import Deal
@@ -17,6 +20,7 @@ LETTERS = {
     "I": Phase.IDLE,
     "D": Phase.DEALING,
     "S": Phase.SETTING,
+    "P": Phase.PLACING,
     "W": Phase.SHOWDOWN,
     "R": Phase.READING,
     "V": Phase.REVIEW,
@@ -24,34 +28,56 @@ LETTERS = {
     "A": Phase.ARCHIVED,
     "X": Phase.VOID,
 }
-ORDER = "IDSWRVTAX"
+ORDER = "IDSPWRVTAX"
 # One column a phase, in this order; "." is refused, "=" stays, a letter leads there.
 EXPECTED = {
-    #                       IDSWRVTAX
-    "table_started": "       =========",
-    "device_fault": "        =========",
-    "device_recovered": "    =========",
-    "puck_seen": "           =========",
-    "hand_opened": "         D......DD",
-    "button_keyed": "        .=====V..",
-    "phase_advanced": "      .SWR.....",
-    "natural_declared": "    ..====...",
-    "natural_withdrawn": "   ..====...",
-    "surrendered": "         ..=......",
-    "surrender_withdrawn": " ..=......",
-    "reading_taken": "       ....V....",
-    "reading_failed": "      ....V....",
-    "looked_again": "        .....RR..",
-    "card_resolved": "       .....=...",
-    "card_corrected": "      .....VV..",
-    "row_keyed": "           .....VV..",
-    "natural_confirmed": "   .....=...",
-    "natural_unconfirmed": " .....VV..",
-    "settled": "             .....T...",
-    "payment_marked": "      ......=..",
-    "hand_archived": "       ......A..",
-    "hand_voided": "         .XXXXXX..",
+    #                       IDSPWRVTAX
+    "table_started": "       ==========",
+    "device_fault": "        ==========",
+    "device_recovered": "    ==========",
+    "puck_seen": "           ==========",
+    "hand_opened": "         D.......DD",
+    "button_keyed": "        .======V..",
+    "phase_advanced": "      .SWWR.....",
+    "natural_declared": "    ..=====...",
+    "natural_withdrawn": "   ..=====...",
+    "surrendered": "         ..==......",
+    "surrender_withdrawn": " ..==......",
+    "reading_taken": "       .....V....",
+    "reading_failed": "      .....V....",
+    "looked_again": "        ......RR..",
+    "card_resolved": "       ...=..=...",
+    "card_corrected": "      ...=..VV..",
+    "row_keyed": "           ...=..VV..",
+    "card_placed": "         ...=.=....",
+    "card_reread": "         ...=.=....",
+    "irregularity_seen": "   ...=.=....",
+    "irregularity_ended": "  ...=.==...",
+    "keying_begun": "        ..==VV....",
+    "natural_confirmed": "   ......=...",
+    "natural_unconfirmed": " ......VV..",
+    "settled": "             ......T...",
+    "payment_marked": "      .......=..",
+    "hand_archived": "       .......A..",
+    "hand_voided": "         .XXXXXXX..",
+    "hand_misdealt": "       .XXXX.....",
+    "hand_reopened": "       ........TT",
+    "payback_marked": "      =.......==",
+    "stack_counted": "       =.......==",
+    "seating_changed": "     =.......==",
+    "person_listed": "       ==========",
+    "person_struck": "       ==========",
+    "pin_set": "             ==========",
+    "pin_tried": "           ==========",
+    "pin_accepted": "        ==========",
+    "logged_on": "           ==========",
+    "logged_off": "          ==========",
 }
+STAFF = (
+    ev.PersonListed("Lin", Role.DEALER),
+    ev.PersonListed("Moreno", Role.FLOOR, "a-verifier"),
+    ev.LoggedOn("Lin", 1),
+)
 UNSURE: tuple[tuple[int, ev.Row, int], ...] = ((1, "middle", 2),)
 
 
@@ -66,21 +92,68 @@ CASES = [
 ]
 
 
+FACE_UP = {"card_placed", "card_reread", "irregularity_seen", "irregularity_ended"}
+SURE = ev.CardReading("9c", 0.99, True)
+MISSING = ev.IrregularitySeen(1, "card_missing", 1, "middle", 0, "9c")
+PAST = ev.HandReopened(
+    "a dispute",
+    ev.HandOpened(1, "washington-1-unit", "", 1, (ev.SeatOpened(1, "p1", "A"),)),
+    1,
+    (),
+    {"paid": {}},
+)
+OWED = (ev.Payback(1, "p1", "p2", 100),)
+
+
+def _short(deal: Deal, name: str) -> State:
+    """Return a face-up hand that is being read though a card of seat 1's middle is not on record, or unsure."""
+    unsure = replace(SURE, sure=False)
+    placed = [e for e in deal.placed() if isinstance(e, ev.CardPlaced) and (e.seat, e.row) != (1, "middle")]
+    middle = [ev.CardPlaced(1, "middle", unsure)] if name == "card_reread" else []
+    way = [*deal.until(Phase.PLACING), *middle, *placed, ev.DeviceFault("camera", "unplugged")]
+    return fold([*way, ev.PhaseAdvanced(Phase.SHOWDOWN), ev.PhaseAdvanced(Phase.READING)])
+
+
 def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
     """Return a state of this phase in which the event would be in order, if the phase allowed it, and the event."""
+    if phase is Phase.PLACING or (name in FACE_UP and phase not in (Phase.IDLE, Phase.SETTING)):
+        deal = replace(deal, open=frozenset({1, 2}))
     state = deal.at(phase)
+    if phase is Phase.PLACING and name == "phase_advanced":
+        state = fold(deal.placed(), state)
+    if phase is Phase.PLACING and name in ("card_reread", "card_resolved"):
+        state = apply(state, ev.CardPlaced(1, "middle", replace(SURE, sure=False)))
+    if phase is Phase.PLACING and name == "card_corrected":
+        state = apply(state, ev.CardPlaced(1, "middle", SURE))
+    if phase is Phase.READING and name in ("card_placed", "card_reread"):
+        state = _short(deal, name)
+    if name == "irregularity_ended" and phase in (Phase.PLACING, Phase.READING, Phase.REVIEW):
+        state = apply(deal.at(Phase.READING if phase is Phase.REVIEW else phase), MISSING)
+        state = apply(state, deal.reading()) if phase is Phase.REVIEW else state
     declared, confirmed = ev.NaturalDeclared(1), ev.NaturalConfirmed(1, None)
-    if name in ("natural_confirmed", "natural_withdrawn") and phase in (Phase.SETTING, *_LATER):
+    if name in ("natural_confirmed", "natural_withdrawn") and phase in (
+        Phase.SETTING,
+        Phase.PLACING,
+        *_LATER,
+    ):
         before = [e for e in deal.until(phase) if not isinstance(e, (ev.Settled, ev.HandArchived))]
         state = fold([*before, declared])
     if name == "natural_unconfirmed" and phase in (Phase.REVIEW, Phase.SETTLED):
         state = deal.at(Phase.REVIEW, declared, confirmed)
         state = state if phase is Phase.REVIEW else apply(state, deal.settled())
-    if name == "surrender_withdrawn" and phase is Phase.SETTING:
+    if name == "surrender_withdrawn" and phase in (Phase.SETTING, Phase.PLACING):
         state = apply(state, ev.Surrendered(2))
+    if name == "payback_marked":
+        state = replace(state, paybacks=OWED)
     if name == "card_resolved" and phase is Phase.REVIEW:
         state = fold(deal.until(Phase.REVIEW, UNSURE))
-    to = {Phase.DEALING: Phase.SETTING, Phase.SETTING: Phase.SHOWDOWN}.get(phase, Phase.READING)
+    if BY_TYPE[name] in people_effects.EFFECTS:
+        state = fold(STAFF, state)
+    to = {
+        Phase.DEALING: Phase.SETTING,
+        Phase.SETTING: Phase.SHOWDOWN,
+        Phase.PLACING: Phase.SHOWDOWN,
+    }.get(phase, Phase.READING)
     examples: dict[str, ev.Event] = {
         "table_started": ev.TableStarted("1.0"),
         "device_fault": ev.DeviceFault("camera", "unplugged"),
@@ -96,8 +169,18 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "reading_taken": deal.reading(),
         "reading_failed": ev.ReadingFailed("The felt's markers are hidden."),
         "looked_again": ev.LookedAgain(),
-        "card_resolved": ev.CardResolved(1, "middle", 2, "5h"),
-        "card_corrected": ev.CardCorrected(1, "middle", 2, "5s"),
+        "card_placed": ev.CardPlaced(1, "middle", SURE),
+        "card_reread": ev.CardReread(1, "middle", 0, SURE),
+        "irregularity_seen": MISSING,
+        "irregularity_ended": ev.IrregularityEnded(1, by="dealer" if phase is Phase.REVIEW else "camera"),
+        "keying_begun": ev.KeyingBegun("The camera is dead."),
+        "hand_misdealt": ev.HandMisdealt("A card was exposed."),
+        "hand_reopened": PAST,
+        "payback_marked": ev.PaybackMarked(1),
+        "stack_counted": ev.StackCounted("p1", 5, "counted"),
+        "seating_changed": ev.SeatingChanged("passes", True, "p1"),
+        "card_resolved": ev.CardResolved(1, "middle", 0 if phase is Phase.PLACING else 2, "5h"),
+        "card_corrected": ev.CardCorrected(1, "middle", 0 if phase is Phase.PLACING else 2, "5s"),
         "row_keyed": ev.RowKeyed(1, "front", ("2c", "3c", "4c")),
         "natural_confirmed": confirmed,
         "natural_unconfirmed": ev.NaturalUnconfirmed(1),
@@ -105,6 +188,13 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "payment_marked": ev.PaymentMarked(2, 1),
         "hand_archived": ev.HandArchived(),
         "hand_voided": ev.HandVoided("misdeal"),
+        "person_listed": ev.PersonListed("Bao", Role.DEALER),
+        "person_struck": ev.PersonStruck("Lin"),
+        "pin_set": ev.PinSet("Moreno", "another"),
+        "pin_tried": ev.PinTried("Moreno"),
+        "pin_accepted": ev.PinAccepted("Moreno"),
+        "logged_on": ev.LoggedOn("Moreno", 2),
+        "logged_off": ev.LoggedOff(),
     }
     return state, examples[name]
 

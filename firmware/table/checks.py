@@ -1,0 +1,73 @@
+"""What the effects of events share: checks that refuse with a sentence, and small changes of a state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.rules import CARDS as DECK
+from firmware.rules import SEATS
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, Row
+from firmware.table.phase import Phase
+from firmware.table.state import Seat, State
+
+CARDS: Final = frozenset(card.code for card in DECK)
+
+
+def need_seat(state: State, number: int) -> Seat:
+    """Return the seat. Raises NotNow where it does not play."""
+    seat = state.seat(number)
+    if seat is None:
+        raise NotNow(f"Seat {number} does not play this hand.")
+    return seat
+
+
+def need_open_seat(state: State, number: int) -> Seat:
+    """Return the seat. Raises NotNow for one whose cards are not to be known before the showdown."""
+    seat = need_seat(state, number)
+    if not seat.open:
+        raise NotNow(f"Seat {number}'s cards lie face down; nothing of them is known before the showdown.")
+    return seat
+
+
+def need_antenna(number: int | None) -> None:
+    """Raise NotNow for a seat that no table has."""
+    if number not in SEATS:
+        raise NotNow(f"There is no seat {number}; seats are {SEATS[0]} to {SEATS[-1]}.")
+
+
+def need_card(card: str) -> None:
+    """Raise NotNow for what is no card."""
+    if card not in CARDS:
+        raise NotNow(f"{card!r} is no card; cards are a rank of 23456789TJQKA and a suit of cdhs, like Th.")
+
+
+def need_no_payment(state: State) -> None:
+    """Raise NotNow where a payment is marked: what it stood on is not changed under it."""
+    if state.paid:
+        raise NotNow("A payment is already marked paid; take that mark back first.")
+
+
+def need_reason(reason: str, what: str) -> None:
+    """Raise NotNow for a reason that says nothing."""
+    if not reason.strip():
+        raise NotNow(f"Say why {what}.")
+
+
+def need_room(seat: Seat, row: Row) -> None:
+    """Raise NotNow where a row takes no more cards."""
+    if len(seat.row(row)) >= ROWS[row]:
+        raise NotNow(f"Seat {seat.seat}'s {row} row has {ROWS[row]} cards and takes no more.")
+
+
+def with_seat(state: State, number: int, **changes: Any) -> tuple[Seat, ...]:
+    """Return the seats, one of them changed."""
+    need_seat(state, number)
+    return tuple(replace(seat, **changes) if seat.seat == number else seat for seat in state.seats)
+
+
+def back_to_review(state: State, **changes: Any) -> State:
+    """Take back what a settlement stood on: it and its marks are gone, the journal has them. Placing goes on."""
+    phase = Phase.PLACING if state.phase is Phase.PLACING else Phase.REVIEW
+    return replace(state, phase=phase, settlement=None, paid=frozenset(), **changes)

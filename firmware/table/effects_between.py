@@ -1,0 +1,188 @@
+"""What events do at a hand's end and between hands: stacks, Fantasy Land, seating, reopened hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.rules import chips_plan
+from firmware.table import events as ev
+from firmware.table.checks import need_card, need_reason
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, Event
+from firmware.table.phase import Phase
+from firmware.table.state import Card, Seat, State
+
+
+def _hand_archived(state: State, _: ev.HandArchived) -> State:
+    settlement = state.settlement or {}
+    waiting = _fantasyland(state, settlement)
+    if state.beneath is not None:
+        return _closed_again(state, settlement, waiting)
+    after = settlement.get("stacks", {})
+    stacks = {player: after.get(player, stack) for player, stack in state.stacks.items()}
+    return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting)
+
+
+def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
+    """Return who has it for his next hand: who earned or kept it, and who had it and did not play (RULES.md 9)."""
+    player = {seat.seat: seat.player for seat in state.seats}
+    had = frozenset(state.opened.fantasyland) if state.opened else frozenset()
+    earned = {player[hand["seat"]] for hand in settlement.get("hands", ()) if hand.get("fantasyland_next")}
+    return (had - frozenset(player.values())) | earned
+
+
+def _hand_voided(state: State, event: ev.HandVoided) -> State:
+    need_reason(event.reason, "the hand is void")
+    if state.beneath is not None:
+        assert state.opened is not None
+        return _closed_again(state, {}, frozenset(state.opened.fantasyland))
+    return _void(state, event.reason)
+
+
+def _hand_misdealt(state: State, event: ev.HandMisdealt) -> State:
+    need_reason(event.reason, "it is a misdeal")
+    return replace(_void(state, event.reason), misdealt=True)
+
+
+def _void(state: State, reason: str) -> State:
+    return replace(
+        state, phase=Phase.VOID, void_reason=reason, settlement=None, paid=frozenset(), irregularities=()
+    )
+
+
+# ---- a past hand ----
+
+
+def _hand_reopened(state: State, event: ev.HandReopened) -> State:
+    need_reason(event.reason, "the hand is reopened")
+    if event.opened.hand > state.hand:
+        raise NotNow(f"Hand {event.opened.hand} has not been played.")
+    ends = {seat.seat: seat for seat in event.seats}
+    seats = []
+    for was in event.opened.seats:
+        end = ends.get(was.seat, ev.SeatEnd(was.seat))
+        for card in (card for row in end.rows.values() for card in row):
+            need_card(card)
+        cards: dict[str, Any] = {row: tuple(Card(c, True) for c in end.rows.get(row, ())) for row in ROWS}
+        seats.append(
+            Seat(
+                was.seat,
+                was.player,
+                was.place,
+                was.stack,
+                was.open,
+                was.fantasyland,
+                end.declares,
+                end.confirmed,
+                end.surrenders,
+                captures=end.captures,
+                **cards,
+            )
+        )
+    return replace(
+        state,
+        phase=Phase.SETTLED,
+        hand=event.opened.hand,
+        opened=event.opened,
+        seats=tuple(seats),
+        button=event.button,
+        button_keyed=True,
+        frame=event.frame,
+        verdicts={},
+        reading_failure="",
+        keyed="",
+        settlement=event.settlement,
+        paid=frozenset(),
+        irregularities=(),
+        reopened=event.reason,
+        before=event.settlement,
+        beneath=state,
+    )
+
+
+def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
+    """Return the table as it was, with what is to be paid back. Chips move once that is marked."""
+    beneath = state.beneath
+    assert beneath is not None
+    change = _won(state, settlement)
+    for player, won in _won(state, state.before or {}).items():
+        change[player] -= won
+    owed = tuple(
+        ev.Payback(state.hand, transfer.payer, transfer.winner, transfer.amount)
+        for transfer in chips_plan(change)
+    )
+    is_last = beneath.hand == state.hand and beneath.phase is Phase.ARCHIVED
+    return replace(
+        beneath,
+        puck=state.puck,
+        faults=state.faults,
+        people=state.people,
+        dealer=state.dealer,
+        down=state.down,
+        paybacks=(*beneath.paybacks, *owed),
+        settlement=dict(settlement) if is_last and settlement else beneath.settlement,
+        fantasyland=waiting if is_last else beneath.fantasyland,
+    )
+
+
+def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+    """Return what each player of the hand won, in cents."""
+    won = {seat.player: 0 for seat in state.seats}
+    for seat in state.seats:
+        won[seat.player] += settlement.get("paid", {}).get(str(seat.seat), 0)
+    return won
+
+
+def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
+    index = event.number - 1
+    if not 0 <= index < len(state.paybacks):
+        raise NotNow(f"There is no payback {event.number}.")
+    back = state.paybacks[index]
+    if back.paid == event.paid:
+        raise NotNow("It is marked paid back already." if event.paid else "It is not marked paid back.")
+    stacks = dict(state.stacks)
+    amount = back.amount if event.paid else -back.amount
+    for player, cents in ((back.payer, -amount), (back.winner, amount)):
+        stack = stacks.get(player)
+        if stack is None:
+            continue  # no stack is kept of him
+        if stack + cents < 0:
+            raise NotNow(f"{player} has less than that on the table; count {player}'s stack first.")
+        stacks[player] = stack + cents
+    marked = (*state.paybacks[:index], replace(back, paid=event.paid), *state.paybacks[index + 1 :])
+    return replace(state, paybacks=marked, stacks=stacks)
+
+
+# ---- players ----
+
+
+def _stack_counted(state: State, event: ev.StackCounted) -> State:
+    need_reason(event.reason, "the stack is another")
+    if event.stack is not None and event.stack < 0:
+        raise NotNow("A stack is 0 cents or more.")
+    return replace(state, stacks={**state.stacks, event.player: event.stack})
+
+
+def _seating_changed(state: State, event: ev.SeatingChanged) -> State:
+    if event.what == "two_hands":
+        return replace(state, two_hands=event.on)
+    if not event.player:
+        raise NotNow("Say which player.")
+    names = state.sits_out if event.what == "sits_out" else state.passes
+    if (event.player in names) == event.on:
+        raise NotNow(f"That is so already for {event.player}.")
+    changed = names | {event.player} if event.on else names - {event.player}
+    return replace(state, sits_out=changed) if event.what == "sits_out" else replace(state, passes=changed)
+
+
+EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.HandArchived: _hand_archived,
+    ev.HandVoided: _hand_voided,
+    ev.HandMisdealt: _hand_misdealt,
+    ev.HandReopened: _hand_reopened,
+    ev.PaybackMarked: _payback_marked,
+    ev.StackCounted: _stack_counted,
+    ev.SeatingChanged: _seating_changed,
+}

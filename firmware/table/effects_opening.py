@@ -1,0 +1,146 @@
+"""What events do from a hand's opening to its showdown, and what the devices' events do at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.checks import back_to_review, need_antenna, need_no_payment, need_seat, with_seat
+from firmware.table.errors import NotNow
+from firmware.table.events import Event, Puck
+from firmware.table.phase import BUTTON_FOLLOWS_PUCK, Phase
+from firmware.table.state import Seat, State
+from firmware.table.streets import not_complete
+
+
+def _table_started(state: State, _: ev.TableStarted) -> State:
+    return replace(_puck(state, Puck()), faults={})
+
+
+def _device_fault(state: State, event: ev.DeviceFault) -> State:
+    return replace(state, faults={**state.faults, event.device: event.detail})
+
+
+def _device_recovered(state: State, event: ev.DeviceRecovered) -> State:
+    return replace(state, faults={name: why for name, why in state.faults.items() if name != event.device})
+
+
+def _puck(state: State, puck: Puck) -> State:
+    follows = state.phase in BUTTON_FOLLOWS_PUCK and not state.button_keyed
+    return replace(state, puck=puck, button=puck.seat if follows else state.button)
+
+
+def _puck_seen(state: State, event: ev.PuckSeen) -> State:
+    if event.state == "seat":
+        need_antenna(event.seat)
+    elif event.seat is not None:
+        raise NotNow(f"A puck that is {event.state} lies at no seat.")
+    return _puck(state, Puck(event.state, event.seat, event.detail))
+
+
+def _button_keyed(state: State, event: ev.ButtonKeyed) -> State:
+    need_antenna(event.seat)
+    keyed = replace(state, button=event.seat, button_keyed=True)
+    if state.phase is not Phase.SETTLED:
+        return keyed
+    need_no_payment(state)
+    return back_to_review(keyed)
+
+
+def _hand_opened(state: State, event: ev.HandOpened) -> State:
+    if event.hand != state.hand + 1 and state.opened is not None:
+        raise NotNow(f"Hand {event.hand} cannot follow hand {state.hand}.")
+    if not 2 <= len(event.seats) <= 4:
+        raise NotNow(f"Two to four seats play a hand, not {len(event.seats)}.")
+    for name, values in (
+        ("seat", [seat.seat for seat in event.seats]),
+        ("place", [seat.place for seat in event.seats]),
+    ):
+        if len(set(values)) != len(values):
+            raise NotNow(f"One {name} is given to two hands; give each its own.")
+    for seat in event.seats:
+        need_antenna(seat.seat)
+    if event.button is not None:
+        need_antenna(event.button)
+    return State(
+        phase=Phase.DEALING,
+        hand=event.hand,
+        opened=event,
+        seats=tuple(Seat(s.seat, s.player, s.place, s.stack, s.open, s.fantasyland) for s in event.seats),
+        button=event.button,
+        puck=event.puck,
+        stacks={**event.stacks, **{s.player: s.stack for s in event.seats}},
+        faults=event.faults,
+        people=event.people,
+        dealer=event.dealer,
+        down=event.down,
+        fantasyland=frozenset(event.fantasyland),
+        sits_out=frozenset(event.sits_out),
+        two_hands=event.two_hands,
+        paybacks=event.paybacks,
+    )
+
+
+def _phase_advanced(state: State, event: ev.PhaseAdvanced) -> State:
+    match state.phase, event.to:
+        case Phase.DEALING, Phase.SETTING | Phase.PLACING as to:
+            opens = any(seat.open for seat in state.seats)
+            if opens != (to is Phase.PLACING):
+                raise NotNow(f"This hand is {'placed face up' if opens else 'set face down'}.")
+        case Phase.PLACING, Phase.SHOWDOWN if why := not_complete(state):
+            raise NotNow(why)
+        case Phase.SHOWDOWN, Phase.READING if state.keyed:
+            raise NotNow("This hand is keyed; the camera does not read it.")
+        case Phase.SHOWDOWN, Phase.REVIEW if not state.keyed:
+            raise NotNow("The cards have not been read.")
+    return replace(state, phase=event.to, dismissed=frozenset())
+
+
+def _natural_declared(state: State, event: ev.NaturalDeclared) -> State:
+    seat = need_seat(state, event.seat)
+    if seat.surrenders:
+        raise NotNow(f"Seat {event.seat} has surrendered; it cannot declare a natural.")
+    if seat.declares:
+        raise NotNow(f"Seat {event.seat} has already declared.")
+    return replace(state, seats=with_seat(state, event.seat, declares=True, confirmed=False))
+
+
+def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
+    seat = need_seat(state, event.seat)
+    if not seat.declares:
+        raise NotNow(f"Seat {event.seat} has not declared a natural.")
+    if seat.confirmed:
+        raise NotNow(f"Seat {event.seat}'s natural is confirmed; take the confirmation back first.")
+    return replace(state, seats=with_seat(state, event.seat, declares=False))
+
+
+def _surrendered(state: State, event: ev.Surrendered) -> State:
+    seat = need_seat(state, event.seat)
+    if seat.declares:
+        raise NotNow(f"Seat {event.seat} has declared a natural; it cannot surrender.")
+    if seat.surrenders:
+        raise NotNow(f"Seat {event.seat} has already surrendered.")
+    return replace(state, seats=with_seat(state, event.seat, surrenders=True))
+
+
+def _surrender_withdrawn(state: State, event: ev.SurrenderWithdrawn) -> State:
+    if not need_seat(state, event.seat).surrenders:
+        raise NotNow(f"Seat {event.seat} has not surrendered.")
+    return replace(state, seats=with_seat(state, event.seat, surrenders=False))
+
+
+EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.TableStarted: _table_started,
+    ev.DeviceFault: _device_fault,
+    ev.DeviceRecovered: _device_recovered,
+    ev.PuckSeen: _puck_seen,
+    ev.HandOpened: _hand_opened,
+    ev.ButtonKeyed: _button_keyed,
+    ev.PhaseAdvanced: _phase_advanced,
+    ev.NaturalDeclared: _natural_declared,
+    ev.NaturalWithdrawn: _natural_withdrawn,
+    ev.Surrendered: _surrendered,
+    ev.SurrenderWithdrawn: _surrender_withdrawn,
+}

@@ -1,0 +1,201 @@
+"""What events do from the reading of the cards to the last payment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.checks import (
+    back_to_review,
+    need_card,
+    need_no_payment,
+    need_open_seat,
+    need_seat,
+    with_seat,
+)
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, Event, Row
+from firmware.table.phase import Phase
+from firmware.table.state import Ask, Card, Seat, State
+
+
+def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
+    seen: dict[int, dict[Row, ev.RowReading]] = {seat.seat: {} for seat in state.seats}
+    for reading in event.rows:
+        need_seat(state, reading.seat)
+        if reading.row in seen[reading.seat]:
+            raise NotNow(f"Seat {reading.seat}'s {reading.row} row was read twice in one reading.")
+        for card in reading.cards:
+            if card.card is not None:
+                need_card(card.card)
+            elif card.sure:
+                raise NotNow("A card cannot be sure and unknown at once.")
+        seen[reading.seat][reading.row] = reading
+    things: dict[int, dict[Row, tuple[str, ...]]] = {seat.seat: {} for seat in state.seats}
+    for thing in event.things:
+        need_seat(state, thing.seat)
+        lying = things[thing.seat]
+        lying[thing.row] = (*lying.get(thing.row, ()), thing.what)
+    seats = tuple(_after_look(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
+    return replace(
+        state,
+        phase=Phase.REVIEW,
+        seats=seats,
+        frame=event.frame,
+        verdicts=event.verdicts,
+        reading_failure="",
+    )
+
+
+def _after_look(
+    seat: Seat, rows: Mapping[Row, ev.RowReading], things: Mapping[Row, tuple[str, ...]] | None = None
+) -> Seat:
+    """A closed seat is what the camera reads; a set card and a confirmed natural stay what they are.
+
+    The marker laid on the natural hides its cards; what an open seat shows against its record is an irregularity.
+    """
+    if seat.open:
+        return replace(seat, captures={**seat.captures, **_captures(rows)})
+    if seat.confirmed:
+        return seat
+    cards: dict[str, Any] = {
+        row: tuple(
+            Card(c.card, c.sure, "camera", c.confidence, c.candidates, c.corners)
+            for c in (rows[row].cards if row in rows else ())
+        )
+        for row in ROWS
+    }
+    return replace(seat, captures=_captures(rows), things=things or {}, **cards)
+
+
+def _captures(rows: Mapping[Row, ev.RowReading]) -> dict[Row, ev.Capture]:
+    return {row: reading.capture for row, reading in rows.items() if reading.capture is not None}
+
+
+def _reading_failed(state: State, event: ev.ReadingFailed) -> State:
+    seats = tuple(_after_look(seat, {}) for seat in state.seats)
+    return replace(
+        state, phase=Phase.REVIEW, seats=seats, frame=event.frame, verdicts={}, reading_failure=event.reason
+    )
+
+
+def _looked_again(state: State, _: ev.LookedAgain) -> State:
+    need_no_payment(state)
+    if state.reopened:
+        raise NotNow(
+            "A past hand is on the page; its cards no longer lie on the table. Correct it by its pictures."
+        )
+    return replace(state, phase=Phase.READING, settlement=None, keyed="", dismissed=frozenset())
+
+
+def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, tuple[Seat, ...]]:
+    """Return the card that lay there and the seats with the dealer's card in its place."""
+    if state.phase is Phase.PLACING:
+        need_open_seat(state, number)
+    cards = need_seat(state, number).row(row)
+    need_card(card)
+    if not 0 <= index < len(cards):
+        raise NotNow(
+            f"Seat {number}'s {row} row has {len(cards)} cards; there is none at {index}. Key the whole row."
+        )
+    before = cards[index]
+    seen = before.card if before.by == "camera" else before.seen
+    said = replace(before, card=card, sure=True, by="dealer", seen=seen)
+    return before, with_seat(state, number, **{row: (*cards[:index], said, *cards[index + 1 :])})
+
+
+def _card_resolved(state: State, event: ev.CardResolved) -> State:
+    before, seats = _put_card(state, event.seat, event.row, event.index, event.card)
+    if before.sure:
+        raise NotNow(f"That card is certain ({before.card}); correct it instead.")
+    return replace(state, seats=seats)
+
+
+def _card_corrected(state: State, event: ev.CardCorrected) -> State:
+    before, seats = _put_card(state, event.seat, event.row, event.index, event.card)
+    if not before.sure:
+        raise NotNow("That card is unsure; answer it instead.")
+    if before.card == event.card:
+        raise NotNow(f"That card is already {event.card}.")
+    return back_to_review(state, seats=_unconfirm(seats, event.seat))
+
+
+def _row_keyed(state: State, event: ev.RowKeyed) -> State:
+    size = ROWS[event.row]
+    placing = state.phase is Phase.PLACING
+    seat = need_open_seat(state, event.seat) if placing else need_seat(state, event.seat)
+    if len(event.cards) > size or (len(event.cards) < size and not placing):
+        raise NotNow(f"A {event.row} row has {size} cards, not {len(event.cards)}.")
+    for card in event.cards:
+        need_card(card)
+    lie = {card.card: card for card in seat.row(event.row)}
+    cards = tuple(
+        replace(lie[code], sure=True, by="dealer") if code in lie else Card(code, True, "dealer")
+        for code in event.cards
+    )
+    things = {row: what for row, what in seat.things.items() if row != event.row}
+    seats = with_seat(state, event.seat, things=things, **{event.row: cards})
+    return back_to_review(state, seats=_unconfirm(seats, event.seat))
+
+
+def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
+    """Other cards may bear out another natural, or none: green is asked again."""
+    return tuple(replace(seat, confirmed=False) if seat.seat == number else seat for seat in seats)
+
+
+def _natural_confirmed(state: State, event: ev.NaturalConfirmed) -> State:
+    seat = need_seat(state, event.seat)
+    if not seat.declares or seat.confirmed:
+        raise NotNow(f"Seat {event.seat} has no natural that waits for confirmation.")
+    if any(question.what is not Ask.NATURAL for question in state.questions):
+        raise NotNow("Answer what is open about the cards and the button first; then confirm the natural.")
+    return replace(state, seats=with_seat(state, event.seat, confirmed=True))
+
+
+def _natural_unconfirmed(state: State, event: ev.NaturalUnconfirmed) -> State:
+    if not need_seat(state, event.seat).confirmed:
+        raise NotNow(f"Seat {event.seat} has no confirmed natural.")
+    need_no_payment(state)
+    return back_to_review(state, seats=with_seat(state, event.seat, confirmed=False))
+
+
+def _settled(state: State, event: ev.Settled) -> State:
+    if state.questions:
+        raise NotNow(
+            f"{len(state.questions)} questions are open; nothing is settled before they are answered."
+        )
+    if event.settlement.get("irregularities") or "error" in event.settlement:
+        raise NotNow("The rules found the hand irregular; correct a card or a row, or void the hand.")
+    return replace(
+        state,
+        phase=Phase.SETTLED,
+        settlement=event.settlement,
+        settlements=state.settlements + 1,
+        paid=frozenset(),
+    )
+
+
+def _payment_marked(state: State, event: ev.PaymentMarked) -> State:
+    if state.reopened:
+        raise NotNow("A past hand is on the page; close it, then mark what is paid back.")
+    pair = (event.a, event.b)
+    pairs = (state.settlement or {}).get("pairs", [])
+    if not any((p["a"], p["b"]) == pair and p["paid"] for p in pairs):
+        raise NotNow(f"Nothing is to be paid between seats {event.a} and {event.b}.")
+    return replace(state, paid=state.paid | {pair} if event.paid else state.paid - {pair})
+
+
+EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.ReadingTaken: _reading_taken,
+    ev.ReadingFailed: _reading_failed,
+    ev.LookedAgain: _looked_again,
+    ev.CardResolved: _card_resolved,
+    ev.CardCorrected: _card_corrected,
+    ev.RowKeyed: _row_keyed,
+    ev.NaturalConfirmed: _natural_confirmed,
+    ev.NaturalUnconfirmed: _natural_unconfirmed,
+    ev.Settled: _settled,
+    ev.PaymentMarked: _payment_marked,
+}

@@ -1,0 +1,198 @@
+"""Which hand comes next: who is dealt in, where and how; and a past hand laid on the table again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import JsonValue
+
+from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
+from firmware.rules.order import clockwise_from
+from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
+from firmware.table import events as ev
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS
+from firmware.table.phase import Phase
+from firmware.table.state import Seat, State
+
+PLACES: Final = "ABCD"
+_ABSENT: Final = {
+    Absence.SITS_OUT: "sits out",
+    Absence.PASSES: "passes",
+    Absence.TOO_FEW_CHIPS: "has too few chips",
+    Absence.FIFTH: "waits, four others playing",
+}
+
+Past = Callable[[int], State]
+"""Hand number → how that hand ended last. Raises NotNow for a hand that is not in the record."""
+
+
+@dataclass(frozen=True)
+class House:
+    """What the next hand opens with: the configured seats and rules; names as in `HandOpened`.
+
+    `rules` is the profile with the options in it. `seats` are all players of the table, up to five, each with the
+    place that is his where it is free.
+    """
+
+    rules: Profile
+    profile: str
+    profile_hash: str
+    unit: int
+    seats: tuple[ev.SeatOpened, ...]
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+    layout_hash: str = ""
+    model_hash: str = ""
+    software: str = ""
+
+
+def opened(state: State, house: House) -> ev.HandOpened:
+    """Return the next hand's opening. Raises NotNow where no hand can be dealt.
+
+    Stacks go on from the last hand; a player who is new at the table brings the configured one.
+    """
+    if "disk" in state.faults:
+        raise NotNow(state.faults["disk"])
+    stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
+    return ev.HandOpened(
+        hand=state.hand + 1,
+        profile=house.profile,
+        profile_hash=house.profile_hash,
+        unit=house.unit,
+        seats=_dealt_in(state, house, stacks),
+        button=state.puck.seat,
+        puck=state.puck,
+        faults=dict(state.faults),
+        options=dict(house.options),
+        layout_hash=house.layout_hash,
+        model_hash=house.model_hash,
+        software=house.software,
+        dealer=state.dealer,
+        down=state.down,
+        people=state.people,
+        stacks={**state.stacks, **stacks},
+        fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),
+        sits_out=tuple(sorted(state.sits_out)),
+        two_hands=state.two_hands,
+        paybacks=tuple(back for back in state.paybacks if not back.paid),
+    )
+
+
+def sitters(state: State, house: House) -> list[Sitter]:
+    """Return the players of the table as the rules see them between hands."""
+    return [
+        Sitter(
+            seat=seat.seat,
+            stack=state.stacks.get(seat.player, seat.stack),
+            sits_out=seat.player in state.sits_out,
+            passes=seat.player in state.passes,
+        )
+        for seat in _of_players(house)
+    ]
+
+
+def _of_players(house: House) -> list[ev.SeatOpened]:
+    """Return each player's first seat: who plays two by configuration is one sitter."""
+    first: dict[str, ev.SeatOpened] = {}
+    for seat in house.seats:
+        first.setdefault(seat.player, seat)
+    return list(first.values())
+
+
+def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[ev.SeatOpened, ...]:
+    players = {seat.seat: seat for seat in _of_players(house)}
+    found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
+    if not found.is_enough:
+        why = "; ".join(
+            f"{players[seat].player} {_ABSENT[why]}" for seat, why in sorted(found.absent.items())
+        )
+        raise NotNow(f"A hand needs two players: {why or 'seat somebody'}.")
+    names = {players[seat].player for seat in found.playing}
+    if len(house.seats) > len(players):
+        playing = [seat for seat in house.seats if seat.player in names]
+    else:
+        playing = [players[seat] for seat in sorted(found.playing)]
+    if state.two_hands and len(playing) == 2 and can_play_two_hands(sitters(state, house)):
+        playing = _two_each(playing)
+    face_up = house.rules.deal.kind == "face_up"
+    lucky = state.fantasyland if offers_fantasyland(house.rules) else frozenset()
+    return tuple(
+        ev.SeatOpened(
+            seat=seat.seat,
+            player=seat.player,
+            place=place,
+            stack=stacks[seat.player],
+            open=face_up and seat.player not in lucky,
+            fantasyland=seat.player in lucky,
+        )
+        for seat, place in zip(playing, _places(playing), strict=True)
+    )
+
+
+def _next_button(state: State, house: House) -> int:
+    """Return the seat that will hold the button: where the puck was moved to, else the next one clockwise."""
+    puck, last = state.puck.seat, state.button
+    try:
+        if last is None:
+            return puck or opening_button(
+                sitters(state, house), house.rules, min(s.seat for s in house.seats)
+            )
+        if state.phase is Phase.VOID or puck not in (None, last):
+            return puck or last
+        return next_button(last, sitters(state, house))
+    except RulesError as error:
+        raise NotNow(f"No hand can be dealt: {error}.") from error
+
+
+def _two_each(playing: Sequence[ev.SeatOpened]) -> list[ev.SeatOpened]:
+    """Give each of two players the next free seat clockwise as a second one."""
+    taken = {seat.seat for seat in playing}
+    both = list(playing)
+    for seat in playing:
+        free = next(n for n in clockwise_from([n for n in SEATS if n not in taken], seat.seat))
+        taken.add(free)
+        both.append(ev.SeatOpened(free, seat.player, ""))
+    return sorted(both, key=lambda seat: seat.seat)
+
+
+def _places(playing: Sequence[ev.SeatOpened]) -> list[str]:
+    """Return a place for each: its own where nobody before has it, else one that is left."""
+    own = [seat.place for seat in playing]
+    firsts = {place: index for index, place in reversed(list(enumerate(own))) if place}
+    left = iter(place for place in PLACES if place not in firsts)
+    return [place if place and firsts[place] == index else next(left) for index, place in enumerate(own)]
+
+
+def need_right_seats(state: State, house: House) -> None:
+    """Raise NotNow where the button lies so that another of five players would sit out.
+
+    Who plays is said when the hand opens; a puck that is moved to another seat afterwards may contradict it.
+    """
+    if state.button is None or len(_of_players(house)) <= len(PLACES):
+        return
+    found = seating(sitters(state, house), state.button, house.unit, house.rules)
+    playing = {seat.player for seat in state.seats}
+    wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
+    if wanted != playing:
+        raise NotNow(
+            f"With the button at seat {state.button}, {' and '.join(sorted(wanted - playing))} must be dealt in "
+            f"and {' and '.join(sorted(playing - wanted))} not. Call a misdeal and open the hand again."
+        )
+
+
+def reopened(past: State, reason: str) -> ev.HandReopened:
+    """Return a past hand's reopening. Raises NotNow for a hand that was not settled."""
+    if past.opened is None or past.settlement is None or past.button is None:
+        raise NotNow(f"Hand {past.hand} was not settled; there is nothing to correct.")
+    return ev.HandReopened(
+        reason, past.opened, past.button, tuple(map(_end, past.seats)), dict(past.settlement), past.frame
+    )
+
+
+def _end(seat: Seat) -> ev.SeatEnd:
+    rows = {
+        row: tuple(card.card for card in seat.row(row) if card.sure and card.card is not None) for row in ROWS
+    }
+    return ev.SeatEnd(seat.seat, seat.declares, seat.confirmed, seat.surrenders, rows, dict(seat.captures))

@@ -1,0 +1,299 @@
+"""What a look at a face-up table says against the record, as events. Pure.
+
+Cards are matched with the record first by name, then by spot; README.md lists what each difference becomes. A look
+never changes a certain card: where it contradicts one, the dealer is asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.events import ROWS, Capture, CardReading, Event, Row, RowReading, Thing
+from firmware.table.events_placing import Irregular
+from firmware.table.seen import NO_FACES
+from firmware.table.state import Card, Seat, State
+from firmware.table.streets import open_seats, streets_of
+
+_SAME_SPOT: Final = 0.5
+"""Of a card's height: as far as a card's middle may wander and still be the card on that spot."""
+_ASKS_FOR_THE_DEALER: Final = frozenset({"out_of_turn", "card_twice"})
+"""What no later look can undo."""
+
+
+@dataclass
+class _Recorded:
+    """A card on record, and what the look shows in its place."""
+
+    seat: int
+    row: Row
+    index: int
+    card: Card
+    seen: CardReading | None = None
+    instead: _Found | None = None
+    """What surely lies on its spot though it is another card."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name where it is certain."""
+        return self.card.card if self.card.sure else None
+
+
+@dataclass
+class _Found:
+    """A card of the look that the record has not there."""
+
+    look: RowReading
+    card: CardReading
+    explained: bool = False
+
+
+@dataclass
+class _Comparison:
+    state: State
+    frame: Capture | None
+    things: Sequence[Thing]
+    looks: Sequence[RowReading]
+    recorded: list[_Recorded] = field(default_factory=list)
+    found: list[_Found] = field(default_factory=list)
+    findings: list[ev.IrregularitySeen] = field(default_factory=list)
+
+
+def compare(
+    state: State, looks: Iterable[RowReading], things: Iterable[Thing] = (), frame: Capture | None = None
+) -> tuple[Event, ...]:
+    """Return the events that a look at the rows of open seats is; none where it shows what is on record.
+
+    Rows of closed seats, and of those that surrendered, are left out whatever the look says of them.
+    """
+    seats = {seat.seat: seat for seat in open_seats(state)}
+    this = _Comparison(
+        state,
+        frame,
+        [thing for thing in things if thing.seat in seats],
+        [look for look in looks if look.seat in seats],
+    )
+    for look in this.looks:
+        _match(this, look, seats[look.seat])
+    reread = [
+        ev.CardReread(r.seat, r.row, r.index, r.seen, _look(this, r.seat, r.row).capture)
+        for r in this.recorded
+        if not r.card.sure and r.seen is not None and r.seen.sure
+    ]
+    _contradictions(this)
+    placed = list(_placements(this))
+    _face_down(this)
+    return (*_ended(this), *reread, *placed, *_new(this))
+
+
+# ---- matching ----
+
+
+def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
+    mine = [_Recorded(seat.seat, look.row, k, card) for k, card in enumerate(seat.row(look.row))]
+    free = list(look.cards)
+    for certain in (True, False):
+        for recorded in mine:
+            if recorded.card.sure is certain and recorded.seen is None:
+                names = (recorded.card.card, recorded.card.seen) if certain else (recorded.card.card,)
+                _take(recorded, free, _named(recorded, free, names))
+        if certain:
+            for recorded in mine:
+                if recorded.seen is None:
+                    _take(recorded, free, _near(recorded, free))
+    left = [_Found(look, card) for card in free]
+    for recorded in mine:
+        at = next((f for f in left if f.card is recorded.seen), None)
+        if at is not None:  # surely another card on its spot: it is still to be explained
+            recorded.seen, recorded.instead = None, at
+    spare = [f for f in left if not any(r.instead is f for r in mine)]
+    for recorded in mine:  # a keyed card has no spot: what is left over in its row is taken for it
+        if recorded.seen is None and recorded.instead is None and not recorded.card.corners and spare:
+            other = spare.pop(0)
+            if other.card.sure and recorded.card.sure:
+                recorded.instead = other
+            else:
+                recorded.seen = other.card
+                left.remove(other)
+    this.recorded += mine
+    this.found += left
+
+
+def _take(recorded: _Recorded, free: list[CardReading], card: CardReading | None) -> None:
+    """Give a recorded card what the look shows of it; what contradicts it stays free."""
+    if card is None:
+        return
+    recorded.seen = card
+    if not _contradicts(recorded, card):
+        free.remove(card)
+
+
+def _contradicts(recorded: _Recorded, card: CardReading) -> bool:
+    return recorded.card.sure and card.sure and card.card not in (recorded.card.card, recorded.card.seen)
+
+
+def _named(
+    recorded: _Recorded, free: Sequence[CardReading], names: tuple[str | None, ...]
+) -> CardReading | None:
+    """Return the card of this name, the nearest of several; by what the camera takes it for, only on its spot."""
+    own = [card for card in free if card.card is not None and card.card == names[0]]
+    if own:
+        return min(own, key=lambda card: _apart(recorded.card, card))
+    alias = [card for card in free if card.card is not None and card.card in names[1:]]
+    near = [card for card in alias if _apart(recorded.card, card) <= _SAME_SPOT or not recorded.card.corners]
+    return near[0] if near else None
+
+
+def _near(recorded: _Recorded, free: Sequence[CardReading]) -> CardReading | None:
+    close = [card for card in free if _apart(recorded.card, card) <= _SAME_SPOT]
+    return min(close, key=lambda card: _apart(recorded.card, card)) if close else None
+
+
+def _apart(card: Card, other: CardReading) -> float:
+    """Return how far apart two cards lie, in heights of a card; endless where that is not known."""
+    if len(card.corners) != 4 or len(other.corners) != 4:
+        return math.inf
+    height = math.dist(card.corners[0], card.corners[3])
+    return math.dist(_middle(card.corners), _middle(other.corners)) / height if height else math.inf
+
+
+def _middle(corners: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4
+
+
+# ---- what differs ----
+
+
+def _contradictions(this: _Comparison) -> None:
+    """Explain every recorded card that the look does not show where it should lie."""
+    for lost in (r for r in this.recorded if r.seen is None):
+        elsewhere = next(
+            (f for f in this.found if not f.explained and lost.name and f.card.card == lost.name), None
+        )
+        if elsewhere is not None and not _same_row(lost, elsewhere):
+            elsewhere.explained = True
+            lost.instead = None
+            _find(this, "card_moved", lost, elsewhere)
+    for lost in (r for r in this.recorded if r.seen is None):
+        if any(f.what == "card_moved" and f.card == lost.name and lost.name for f in this.findings):
+            continue
+        if lost.instead is not None and not lost.instead.explained:
+            lost.instead.explained = True
+            _find(this, "card_changed", lost, lost.instead)
+        else:
+            _find(this, "card_missing", lost)
+
+
+def _same_row(recorded: _Recorded, found: _Found) -> bool:
+    return (recorded.seat, recorded.row) == (found.look.seat, found.look.row)
+
+
+def _find(this: _Comparison, what: Irregular, recorded: _Recorded, found: _Found | None = None) -> None:
+    moved = what == "card_moved"
+    look = found.look if found else _look(this, recorded.seat, recorded.row)
+    lying = [t.what for t in this.things if (t.seat, t.row) == (recorded.seat, recorded.row)]
+    this.findings.append(
+        ev.IrregularitySeen(
+            0,
+            what,
+            recorded.seat,
+            recorded.row,
+            recorded.index,
+            recorded.name,
+            found.look.seat if found and moved else None,
+            found.look.row if found and moved else None,
+            found.card if found else None,
+            ", ".join(dict.fromkeys(lying)) if what == "card_missing" else "",
+            look.capture,
+            this.frame,
+        )
+    )
+
+
+def _look(this: _Comparison, seat: int, row: Row) -> RowReading:
+    return next(look for look in this.looks if (look.seat, look.row) == (seat, row))
+
+
+# ---- what is new ----
+
+
+def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
+    """Yield the cards that were placed; find those for which there is no room, no second copy, or no turn."""
+    counts = {seat.seat: seat.placed for seat in open_seats(this.state)}
+    rows = {
+        (seat.seat, row): len(cards) for seat in open_seats(this.state) for row, cards in seat.rows.items()
+    }
+    known = {r.name for r in this.recorded if r.name}
+    before = dict(counts)
+    last: dict[int, tuple[Row, int, CardReading, Capture | None]] = {}
+    for found in (f for f in this.found if not f.explained):
+        look, card = found.look, found.card
+        seat, row = look.seat, look.row
+        if rows[seat, row] >= ROWS[row]:
+            this.findings.append(_at(this, "extra_card", look, None, card))
+            continue
+        if card.sure and card.card in known:
+            this.findings.append(_at(this, "card_twice", look, rows[seat, row], card))
+        if card.sure and card.card:
+            known.add(card.card)
+        last[seat] = (row, rows[seat, row], card, look.capture)
+        rows[seat, row] += 1
+        counts[seat] += 1
+        yield ev.CardPlaced(seat, row, card, look.capture)
+    slowest = min((streets_of(count) for count in counts.values()), default=0)
+    for seat, (row, index, card, _) in last.items():
+        if streets_of(counts[seat]) > slowest + 1 and counts[seat] > before[seat]:
+            this.findings.append(_at(this, "out_of_turn", _look(this, seat, row), index, card))
+
+
+def _at(
+    this: _Comparison, what: Irregular, look: RowReading, index: int | None, card: CardReading
+) -> ev.IrregularitySeen:
+    name = card.card if card.sure else None
+    return ev.IrregularitySeen(
+        0, what, look.seat, look.row, index, name, seen=card, capture=look.capture, frame=this.frame
+    )
+
+
+def _face_down(this: _Comparison) -> None:
+    for thing in this.things:
+        if thing.what in NO_FACES and any((k.seat, k.row) == (thing.seat, thing.row) for k in this.looks):
+            look = _look(this, thing.seat, thing.row)
+            this.findings.append(
+                ev.IrregularitySeen(
+                    0,
+                    "face_down",
+                    thing.seat,
+                    thing.row,
+                    detail=thing.what,
+                    capture=look.capture,
+                    frame=this.frame,
+                )
+            )
+
+
+# ---- against what is known already ----
+
+
+def _ended(this: _Comparison) -> Iterator[ev.IrregularityEnded]:
+    still = {finding.finding for finding in this.findings}
+    looked = {(look.seat, look.row) for look in this.looks}
+    for seen in this.state.irregularities:
+        if seen.what in _ASKS_FOR_THE_DEALER or seen.finding in still or (seen.seat, seen.row) not in looked:
+            continue
+        yield ev.IrregularityEnded(seen.number)
+
+
+def _new(this: _Comparison) -> Iterator[ev.IrregularitySeen]:
+    known: set[tuple[Any, ...]] = {seen.finding for seen in this.state.irregularities} | set(
+        this.state.dismissed
+    )
+    number = this.state.irregularities_seen
+    for finding in this.findings:
+        if finding.finding not in known:
+            known.add(finding.finding)
+            number += 1
+            yield replace(finding, number=number)

@@ -1,0 +1,83 @@
+"""The commands beyond a closed hand's ordinary course: irregularities, keyed hands, and what happens between hands."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from firmware.table.people_commands import SignedCommand
+
+Reason = Annotated[str, Field(min_length=1, max_length=200)]
+Player = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class Resolve(SignedCommand):
+    """What stands of an irregularity: the record, or what lies on the table."""
+
+    do: Literal["resolve"] = "resolve"
+    number: int
+    stands: Literal["record", "table"]
+
+
+class KeyHand(SignedCommand):
+    """The camera is dead: the dealer keys this hand."""
+
+    do: Literal["key_hand"] = "key_hand"
+    reason: Reason
+
+
+class Misdeal(SignedCommand):
+    """The deal was wrong; the hand settles nothing."""
+
+    do: Literal["misdeal"] = "misdeal"
+    reason: Reason
+
+
+class CloseHand(SignedCommand):
+    """Close a settled hand without opening the next."""
+
+    do: Literal["archive"] = "archive"
+
+
+class Reopen(SignedCommand):
+    """Lay a past hand on the page again."""
+
+    do: Literal["reopen"] = "reopen"
+    past: int
+    reason: Reason
+
+
+class MarkPaidBack(SignedCommand):
+    """What a reopened hand moved is paid back, or its mark is taken back."""
+
+    do: Literal["mark_paid_back"] = "mark_paid_back"
+    number: int
+    paid: bool = True
+
+
+class CountStack(SignedCommand):
+    """A player's stack in cents, counted between hands."""
+
+    do: Literal["count_stack"] = "count_stack"
+    player: Player
+    stack: int = Field(ge=0)
+    reason: Reason
+
+
+class Sit(SignedCommand):
+    """A player sits out, or passes the next round; or does so no longer."""
+
+    do: Literal["sit_out", "pass_round"]
+    player: Player
+    on: bool = True
+
+
+class TwoHands(SignedCommand):
+    """Two players play two hands each, or no longer."""
+
+    do: Literal["two_hands"] = "two_hands"
+    on: bool = True
+
+
+PlayCommand = Resolve | KeyHand | Misdeal | CloseHand | Reopen | MarkPaidBack | CountStack | Sit | TwoHands

@@ -1,0 +1,108 @@
+"""How far a face-up hand has grown: five cards first, then eight times one (RULES.md 9). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from firmware.rules import CARDS, Profile, Rows, RulesError, parse_cards
+from firmware.rules.growing import growth
+from firmware.rules.order import clockwise_from
+from firmware.table.events import ROWS
+from firmware.table.phase import Phase
+from firmware.table.state import Ask, Seat, State
+
+FIRST: Final = 5
+"""Cards of the first street."""
+STREETS: Final = 9
+CARDS_EACH: Final = sum(ROWS.values())
+
+
+def streets_of(placed: int) -> int:
+    """Return how many streets so many cards complete.
+
+    >>> [streets_of(placed) for placed in (0, 4, 5, 6, 13)]
+    [0, 0, 1, 2, 9]
+    """
+    return max(0, placed - FIRST + 1)
+
+
+def cards_by(street: int) -> int:
+    """Return how many cards a seat has when so many streets are complete."""
+    return 0 if street == 0 else FIRST + street - 1
+
+
+def open_seats(state: State) -> tuple[Seat, ...]:
+    """Return the seats that place their cards face up."""
+    return tuple(seat for seat in state.seats if seat.open and not seat.surrenders)
+
+
+def street(state: State) -> int | None:
+    """Return the street that is being placed, from 1; None where nothing is, or all of it was."""
+    seats = open_seats(state)
+    if state.phase is not Phase.PLACING or not seats:
+        return None
+    done = min(streets_of(seat.placed) for seat in seats)
+    return done + 1 if done < STREETS else None
+
+
+def turn(state: State) -> int | None:
+    """Return the seat whose card is due: from the left of the button clockwise, who has not placed this street's."""
+    now = street(state)
+    if now is None or state.button is None:
+        return None
+    behind = {seat.seat for seat in open_seats(state) if streets_of(seat.placed) < now}
+    order = clockwise_from([seat.seat for seat in open_seats(state)], state.button % 5 + 1)
+    return next((seat for seat in order if seat in behind), None)
+
+
+def not_complete(state: State) -> str:
+    """Say why the showdown cannot be signalled while placing; nothing where it can.
+
+    Rows may be short where no camera watches them: they are keyed afterwards.
+    """
+    if any(question.what is Ask.IRREGULARITY for question in state.questions):
+        return "An irregularity is open; say what stands, or void the hand."
+    if state.keyed or "camera" in state.faults:
+        return ""
+    short = [seat for seat in open_seats(state) if seat.placed < CARDS_EACH]
+    if short:
+        seat = short[0]
+        return f"Seat {seat.seat} has placed {seat.placed} of {CARDS_EACH} cards."
+    return ""
+
+
+def dead_seats(state: State, rules: Profile) -> frozenset[int]:
+    """Return the open seats whose foul is certain, whatever may still come."""
+    if state.phase is not Phase.PLACING:
+        return frozenset()
+    seats = open_seats(state)
+    faces = {seat.seat: _faces(seat) for seat in seats}
+    if None in faces.values():
+        return frozenset()  # an unsure card may be any: nothing is certain
+    known = frozenset(code for rows in faces.values() if rows for row in rows for code in row.split())
+    return frozenset(
+        seat for seat, rows in faces.items() if rows and any(rows) and _is_dead(rows, known, rules)
+    )
+
+
+def _faces(seat: Seat) -> tuple[str, str, str] | None:
+    if any(not card.sure or card.card is None for cards in seat.rows.values() for card in cards):
+        return None
+    front, middle, back = (" ".join(card.card or "" for card in cards) for cards in seat.rows.values())
+    return front, middle, back
+
+
+@lru_cache(maxsize=256)
+def _is_dead(rows: tuple[str, str, str], known: frozenset[str], rules: Profile) -> bool:
+    unseen = [card for card in CARDS if card.code not in known]
+    try:
+        return growth(Rows(*map(parse_cards, rows)), unseen, rules).is_dead
+    except RulesError:
+        return False  # irregular as it lies: another question is open
+
+
+def by_seat(state: State) -> Mapping[int, int]:
+    """Return how many cards each open seat has placed."""
+    return {seat.seat: seat.placed for seat in open_seats(state)}
