@@ -7,7 +7,7 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,9 +56,10 @@ class Entry:
 
     def sealed(self) -> str:
         """Return the SHA-256, in hex, that `hash` must be."""
-        return hashlib.sha256(canonical(list(self._columns()[:-1])).encode()).hexdigest()
+        return hashlib.sha256(canonical(list(self.columns()[:-1])).encode()).hexdigest()
 
-    def _columns(self) -> tuple[Any, ...]:
+    def columns(self) -> tuple[Any, ...]:
+        """Return the row's values, in the order of the fields."""
         return (
             self.seq,
             self.hand,
@@ -145,14 +146,24 @@ class Journal:
             last = _next(last, event, who, self._now(), self._stepped_back and not entries)
             entries.append(last)
         began = time.perf_counter()
-        with _said("The journal could not be written"), _transaction(self._db):
-            self._db.executemany(
-                f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * 11)})",
-                [entry._columns() for entry in entries],
-            )
+        self._insert(entry.columns() for entry in entries)
         self._last, self._stepped_back = last, False
         self.commit_s = time.perf_counter() - began
         return self.seq
+
+    def append_sealed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Make rows durable that were sealed elsewhere: the columns of `Entry`, in order, all or none.
+
+        For whole records at once, generated or restored. What does not follow the last row is refused.
+        Raises JournalError.
+        """
+        rows = list(rows)
+        self._insert(rows)
+        self._last = Entry(*rows[-1]) if rows else self._last
+
+    def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        with _said("The journal could not be written"), _transaction(self._db):
+            self._db.executemany(f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * 11)})", rows)
 
     def keep(self, kind: str, data: bytes) -> str:
         """Store content that events name by hash (a profile's text, a layout), once; return its hash."""
