@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
+from dealer_ui.irregularities import irregularity_words, things_words
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
 from dealer_ui.words import card_name, counted, kind_name, ordinal
 from firmware.rules import NATURAL_WORDS, SEATS, Profile
 from firmware.table.events import ROWS, Row
+from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
 
@@ -21,6 +24,8 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     duplicates: set[str] = set()
     for question in state.questions:
         match question.what:
+            case Ask.IRREGULARITY:
+                found.append(_irregularity(state, rules, question))
             case Ask.BUTTON:
                 found.append(_button(state, rules))
             case Ask.COUNT:
@@ -32,7 +37,12 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
                 found.append(_card(state, rules, question))
             case Ask.NATURAL:
                 pass  # below: one after another, in settling order, once nothing else is open
-    if state.questions and not found and (seat := pending_natural(state, rules)) is not None:
+    if (
+        state.phase is Phase.REVIEW
+        and state.questions
+        and not found
+        and (seat := pending_natural(state, rules)) is not None
+    ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
     return tuple(found)
@@ -47,6 +57,32 @@ def puck_words(state: State) -> str:
         "fault": "The puck reader does not work.",
         "seat": "The puck was at no seat when the cards were out.",
     }.get(state.puck.state, "The puck reader does not tell where the puck is.")
+
+
+def _irregularity(state: State, rules: Profile, question: Question) -> Need:
+    seen = next(i for i in state.irregularities if i.number == question.number)
+    seat = _seat(state, seen.seat)
+    title, sentence, rule, record, table = irregularity_words(seen, rules)
+    resolve = {"do": "resolve", "number": seen.number, "hand": state.hand}
+    answers = [Action(record, {**resolve, "stands": "record"})]
+    if table:
+        answers.append(Action(table, {**resolve, "stands": "table"}, tone="warn", hold=True))
+    pictures = (
+        [Picture(seen.capture.name, f"seat {seen.seat}, {seen.row}, as seen now")] if seen.capture else []
+    )
+    if seen.frame and seen.seen and len(seen.seen.corners) == 4:
+        pictures.insert(0, _cut_out(seen.frame.name, seen.seen.corners))
+    return Need(
+        kind="irregularity",
+        title=title,
+        sentence=sentence,
+        rule=rule,
+        place=seat.place,
+        row=seen.row,
+        index=seen.index,
+        pictures=tuple(pictures),
+        actions=tuple(answers),
+    )
 
 
 def _button(state: State, rules: Profile) -> Need:
@@ -79,8 +115,8 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
     else:
         title = f"Seat {seat.seat} · {row}: {counted(seen, 'card')} of {expected}"
         sentence = (
-            f"The camera sees {counted(seen, 'card')} where {expected} belong. Straighten the row and look again, "
-            "or key it."
+            f"The camera sees {counted(seen, 'card')} where {expected} belong. {things_words(question.things)}"
+            "Straighten the row and look again, or key it."
         )
         rule = rules.irregularities.wrong_number_of_cards
     key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
@@ -100,7 +136,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         pictures=_pictures(seat, row),
         rows=(tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards),),
         pads=(Pad("Key the row…", key, expected, f"Seat {seat.seat} · {row}, left to right"),),
-        actions=(_look_again(state), *ghost),
+        actions=(*_again(state), *ghost),
     )
 
 
@@ -127,7 +163,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         pads=tuple(
             Pad(f"Seat {q.seat} · {q.row}, {ordinal(_index(q) + 1)} card", _set_card(state, q)) for q in spots
         ),
-        actions=(_look_again(state),),
+        actions=_again(state),
     )
 
 
@@ -147,7 +183,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
         candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
         pads=(Pad("Another card…" if candidates else "Choose the card…", command, title=where),),
-        actions=(_look_again(state),),
+        actions=_again(state),
     )
 
 
@@ -179,7 +215,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
         rule=_false_declaration(rules) if verdict is None else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
-        actions=(_look_again(state), accept),
+        actions=(*_again(state), accept),
     )
 
 
@@ -190,8 +226,11 @@ def _false_declaration(rules: Profile) -> str:
     return f"A declaration that the cards do not bear out is a foul{excuse}."
 
 
-def _look_again(state: State) -> Action:
-    return Action("Look again", {"do": "look_again", "hand": state.hand}, lamp="red")
+def _again(state: State) -> tuple[Action, ...]:
+    """Offer to read again where that can be: the cards of a past hand no longer lie there."""
+    if state.phase is not Phase.REVIEW or state.reopened:
+        return ()
+    return (Action("Look again", {"do": "look_again", "hand": state.hand}, lamp="red"),)
 
 
 def _set_card(state: State, question: Question) -> dict[str, Any]:
@@ -214,12 +253,16 @@ def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, 
     corners = seat.row(row)[index].corners
     if state.frame is None or len(corners) != 4:
         return ()
+    return (_cut_out(state.frame.name, corners),)
+
+
+def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
     (x0, y0), (x1, y1) = corners[0], corners[1]
     middle_x, middle_y = (sum(axis) / 4 for axis in zip(*corners, strict=True))
     side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
     turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
     crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
-    return (Picture(state.frame.name, "this card, enlarged", crop),)
+    return Picture(frame, "this card, enlarged", crop)
 
 
 def _seat(state: State, number: int | None) -> Seat:

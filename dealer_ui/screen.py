@@ -144,7 +144,7 @@ class Picture:
 class Need:
     """What the dealer has to do before the hand can go on; the first one has the largest place."""
 
-    kind: Literal["card", "count", "duplicate", "natural", "button"]
+    kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity"]
     title: str
     sentence: str
     rule: str = ""
@@ -200,7 +200,7 @@ class Screen:
     @property
     def mode(self) -> Literal["need", "felt"]:
         """`need` where a question has the largest place; `felt` while players may still declare, or nothing is open."""
-        return "need" if self.needs and self.phase == "review" else "felt"
+        return "need" if self.needs and self.phase in ("review", "placing") else "felt"
 
     @property
     def payment(self) -> Payment | None:

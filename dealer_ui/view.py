@@ -9,31 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dealer_ui.more import more, placing_words
 from dealer_ui.needs import needs, puck_words
 from dealer_ui.payments import foul_reasons, marks, payments, row_outcomes
-from dealer_ui.screen import Action, Card, Device, Face, Flag, Group, Outcome, Pad, Payment, Row, Screen, Seat
+from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
 from dealer_ui.words import card_name, in_two, kind_name, money, signed_money, signed_points
 from firmware.rules import Profile
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
-from firmware.table.people import Role
 from firmware.table.phase import OPEN, Phase
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
+from firmware.table.streets import dead_seats, not_complete
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
-VOID_REASONS: Final = (
-    "Misdeal",
-    "Exposed card",
-    "Wrong number of cards",
-    "Damaged or marked card",
-    "Dealer's error",
-)
-
 FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
-"""Phases in which the record may hold cards."""
+"""Phases in which the record may hold the cards of closed seats."""
+CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
 def view(seq: int, state: State, rules: Profile | None, *, answering: bool = True) -> Screen:
@@ -60,7 +54,7 @@ def view(seq: int, state: State, rules: Profile | None, *, answering: bool = Tru
         payments=pays,
         current=current,
         actions=_actions(state) if answering else (),
-        more=_more(state) if answering else (),
+        more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
         used=_used(state),
     )
@@ -78,6 +72,8 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
             return "Dealing", "Deal every seat its cards, face down. White button: the cards are out."
         case Phase.SETTING:
             return "Setting", "Players set their rows and may declare. White button: showdown."
+        case Phase.PLACING:
+            return placing_words(state)
         case Phase.SHOWDOWN:
             return "Showdown", "Turn all cards face up in their zones."
         case Phase.READING:
@@ -86,6 +82,8 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
             return "Question open", "Nothing is settled until it is answered."
         case Phase.REVIEW:
             return "Comparing", "The rows are being compared."
+        case Phase.SETTLED if state.reopened:
+            return f"Hand {state.hand:,} is reopened", f"{state.reopened}. Correct it, then close it."
         case Phase.SETTLED:
             return (
                 ("All paid", "Collect the cards. White button: next hand.") if all_paid else ("Settled", "")
@@ -94,13 +92,15 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
             return f"Hand {state.hand:,} is closed", "White button: open the next hand."
         case Phase.VOID:
             return (
-                f"Hand {state.hand:,} is void",
+                f"Hand {state.hand:,} is {'a misdeal' if state.misdealt else 'void'}",
                 f"{state.void_reason}. Nothing was settled; open the next hand.",
             )
 
 
 def _actions(state: State) -> tuple[Action, ...]:
-    press = {"do": "next", "hand": state.hand} if state.opened else {"do": "next"}
+    press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
+    if state.opened:
+        press["hand"] = state.hand
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             return (Action("Open a hand", press, tone="go", lamp="white"),)
@@ -108,6 +108,10 @@ def _actions(state: State) -> tuple[Action, ...]:
             return (Action("Cards are out", press, tone="go", lamp="white"),)
         case Phase.SETTING:
             return (Action("Showdown", press, tone="go", lamp="white"),)
+        case Phase.PLACING if not not_complete(state):
+            return (Action("Showdown", press, tone="go", lamp="white"),)
+        case Phase.SETTLED if state.reopened:
+            return (Action("Close the corrected hand", press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
             forward, back = (_for_hand(action, state) for action in marks(state.settlement, state.paid))
@@ -120,42 +124,6 @@ def _for_hand(action: Action | None, state: State) -> Action | None:
     if action is None:
         return None
     return Action(action.label, {**action.command, "hand": state.hand}, action.tone)
-
-
-def _more(state: State) -> tuple[Group, ...]:
-    groups: list[Group] = []
-    at = {"hand": state.hand}
-    if state.phase in OPEN and not state.paid:
-        seats = [seat.seat for seat in state.seats if seat.seat != state.button]
-        keyed = [Action(f"Seat {seat}", {"do": "key_button", "seat": seat, **at}) for seat in seats]
-        groups.append(Group("The button is at", tuple(keyed)))
-    if state.phase in OPEN:
-        voids = [
-            Action(reason, {"do": "void", "reason": reason, **at}, tone="warn", hold=True)
-            for reason in VOID_REASONS
-        ]
-        groups.append(Group("Void this hand: nothing is settled", tuple(voids)))
-    if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:
-        again = [Action("Look again", {"do": "look_again", **at}, lamp="red")]
-        again += [
-            Action(f"Take back seat {seat.seat}'s natural", {"do": "undo_confirm", "seat": seat.seat, **at})
-            for seat in state.seats
-            if seat.confirmed
-        ]
-        rows = [
-            Pad(f"Seat {seat.seat} · {row}", {"do": "key_row", "seat": seat.seat, "row": row, **at}, count)
-            for seat in state.seats
-            if not seat.surrenders
-            for row, count in ROWS.items()
-        ]
-        groups.append(Group("Read again", tuple(again)))
-        groups.append(Group("Key a whole row; a single card: touch it", pads=tuple(rows)))
-    dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
-    if dealers:
-        on = [Action(name, {"do": "log_on", "person": name}) for name in dealers]
-        now = f"{state.dealer} deals (down {state.down})" if state.dealer else "Nobody is logged on"
-        groups.append(Group(f"{now}; who deals from now on?", tuple(on)))
-    return tuple(groups)
 
 
 def _devices(state: State, answering: bool) -> tuple[Device, ...]:
@@ -181,6 +149,13 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
         said.append(
             f"The puck lies at seat {puck.seat}; for this hand the button stays at seat {state.button}."
         )
+    said += [
+        f"Hand {back.hand:,}, corrected: {back.payer} pays {money(back.amount)} back to {back.winner}."
+        for back in state.paybacks
+        if not back.paid
+    ]
+    if state.keyed and state.phase in OPEN:
+        said.append(f"This hand is keyed by the dealer: {state.keyed}")
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
@@ -190,8 +165,6 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
 
 
 def _used(state: State) -> tuple[tuple[str, int], ...]:
-    if state.phase not in FACES_READ:
-        return ()
     return tuple(
         (card.card, seat.seat)
         for seat in state.seats
@@ -244,7 +217,9 @@ def _seat(
         rows=tuple(
             _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), answering) for row in ROWS
         ),
-        flags=_flags(seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""),
+        flags=_flags(
+            state, rules, seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""
+        ),
         actions=_seat_actions(state, rules, seat) if answering else (),
     )
 
@@ -255,8 +230,14 @@ def _role(seat: int, payment: Payment | None) -> Any:
     return {payment.payer: "pays", payment.winner: "collects"}.get(seat, "")
 
 
-def _flags(seat: TableSeat, hand: Mapping[str, Any] | None, why: str) -> tuple[Flag, ...]:
+def _flags(
+    state: State, rules: Profile | None, seat: TableSeat, hand: Mapping[str, Any] | None, why: str
+) -> tuple[Flag, ...]:
     flags: list[Flag] = []
+    if seat.fantasyland:
+        flags.append(Flag("fantasyland", "Fantasy Land"))
+    if rules and seat.seat in dead_seats(state, rules):
+        flags.append(Flag("foul", "Dead hand"))
     if seat.surrenders:
         flags.append(Flag("surrender", "Surrendered"))
     if hand and hand["foul"]:
@@ -271,7 +252,7 @@ def _flags(seat: TableSeat, hand: Mapping[str, Any] | None, why: str) -> tuple[F
 
 
 def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple[Action, ...]:
-    if state.phase is not Phase.SETTING:
+    if state.phase not in (Phase.SETTING, Phase.PLACING):
         return ()
     at = {"seat": seat.seat, "hand": state.hand}
     if seat.declares:
@@ -303,27 +284,33 @@ def _row(
 
 def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Card, ...]:
     count = ROWS[row]
-    if state.phase not in FACES_READ:
-        lying: Face = "back" if state.phase in (Phase.SETTING, Phase.SHOWDOWN) else "empty"
+    if state.phase not in FACES_READ and not seat.open:
+        lying: Face = "back" if state.phase in (Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN) else "empty"
         return (Card("unread" if state.phase is Phase.READING else lying),) * count
     lie = seat.row(row)
+    still = (Card("empty"),) * (count - len(lie)) if seat.open else ()
+    if seat.open and not lie:
+        return still
     if not lie:
         blank: Face = "back" if seat.surrenders else "unread" if state.phase is Phase.REVIEW else "empty"
         return (Card(blank),) * count
-    correctable = answering and state.phase in OPEN and not state.paid and not seat.surrenders
+    correctable = answering and state.phase in CORRECTABLE and not state.paid and not seat.surrenders
     asked = {
         (q.row, q.index)
         for q in state.questions
         if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
     }
-    return tuple(
-        Card(
-            face="up" if card.sure and card.card else "unread",
-            code=card.card if card.sure and card.card else "",
-            asked=(row, index) in asked,
-            pad=_correction(state, seat.seat, row, index, card.card) if correctable else None,
+    return (
+        tuple(
+            Card(
+                face="up" if card.sure and card.card else "unread",
+                code=card.card if card.sure and card.card else "",
+                asked=(row, index) in asked,
+                pad=_correction(state, seat.seat, row, index, card.card) if correctable else None,
+            )
+            for index, card in enumerate(lie)
         )
-        for index, card in enumerate(lie)
+        + still
     )
 
 

@@ -35,6 +35,7 @@ from firmware.table.play_commands import (
     KeyHand,
     MarkPaidBack,
     Misdeal,
+    PlaceCard,
     PlayCommand,
     Reopen,
     Resolve,
@@ -188,6 +189,8 @@ def decide(
             return (ev.RowKeyed(command.seat, command.row, tuple(_code(c) for c in command.cards.split())),)
         case MarkPaid():
             return (ev.PaymentMarked(command.a, command.b, command.paid),)
+        case PlaceCard():
+            return (_place(state, command),)
         case Reopen():
             return (reopened(past(command.past), command.reason),)
         case CloseHand():
@@ -265,6 +268,15 @@ def _what_is_open(state: State) -> str:
     }
     kinds = dict.fromkeys(words[question.what] for question in state.questions)
     return f"Not yet: {', '.join(kinds)}. Answer what is open, look again, or void the hand."
+
+
+def _place(state: State, command: PlaceCard) -> ev.RowKeyed:
+    seat = state.seat(command.seat)
+    lie = seat.row(command.row) if seat else ()
+    if any(not card.sure or card.card is None for card in lie):
+        raise NotNow("Name the unsure card of that row first.")
+    codes = (*(card.card for card in lie if card.card), _code(command.card))
+    return ev.RowKeyed(command.seat, command.row, codes)
 
 
 def _play(

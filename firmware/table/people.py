@@ -58,6 +58,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "misdeal": _TABLE,
     "resolve": _TABLE,
     "key_hand": _TABLE,
+    "place_card": _TABLE,
     "archive": _TABLE,
     "reopen": _FLOOR,
     "mark_paid_back": _TABLE,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from firmware.table.people_commands import SignedCommand
+from firmware.table.seen import Row
 
 Reason = Annotated[str, Field(min_length=1, max_length=200)]
 Player = Annotated[str, Field(min_length=1, max_length=40)]
@@ -25,6 +26,15 @@ class KeyHand(SignedCommand):
 
     do: Literal["key_hand"] = "key_hand"
     reason: Reason
+
+
+class PlaceCard(SignedCommand):
+    """The next card of an open seat's row, keyed."""
+
+    do: Literal["place_card"] = "place_card"
+    seat: int
+    row: Row
+    card: str
 
 
 class Misdeal(SignedCommand):
@@ -80,4 +90,6 @@ class TwoHands(SignedCommand):
     on: bool = True
 
 
-PlayCommand = Resolve | KeyHand | Misdeal | CloseHand | Reopen | MarkPaidBack | CountStack | Sit | TwoHands
+PlayCommand = (
+    Resolve | KeyHand | PlaceCard | Misdeal | CloseHand | Reopen | MarkPaidBack | CountStack | Sit | TwoHands
+)

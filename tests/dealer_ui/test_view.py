@@ -33,9 +33,15 @@ def commands(seat: Seat) -> set[str]:
 def test_an_empty_table_says_what_it_waits_for_and_offers_to_open_a_hand() -> None:
     screen = view(0, INITIAL, None)
     assert screen.phase_title == "Waiting for a hand"
-    assert [action.command for action in screen.actions] == [{"do": "next"}]
+    assert [action.command for action in screen.actions] == [{"do": "next", "phase": "idle"}]
     assert [seat.seat for seat in screen.seats] == [None] * 4
     assert screen.hand is None
+
+
+def play_face_up(felt: Felt) -> Felt:
+    """Deal the next hands face up, as the profile has it."""
+    felt.rules = felt.rules.with_options({"deal.kind": "face_up"})
+    return felt
 
 
 @pytest.mark.parametrize("phase", list(Phase))
@@ -44,6 +50,7 @@ def test_every_phase_says_in_words_where_the_hand_is_and_what_comes_next(phase: 
         Phase.IDLE: lambda: None,
         Phase.DEALING: felt.deal,
         Phase.SETTING: felt.to_setting,
+        Phase.PLACING: lambda: (play_face_up(felt), felt.deal(), felt.do("next")),
         Phase.SHOWDOWN: lambda: (felt.to_setting(), felt.do("next")),
         Phase.READING: lambda: (felt.to_setting(), felt.to_reading()),
         Phase.REVIEW: lambda: (felt.to_setting(), felt.to_reading(), felt.read({(1, "back", 0): ("2h",)})),
@@ -172,7 +179,7 @@ def test_when_all_is_paid_the_next_hand_is_offered(felt: Felt) -> None:
         felt.do(**shown(felt).actions[-1].command)
     screen = shown(felt)
     assert screen.phase_title == "All paid"
-    assert screen.actions[-1].command == {"do": "next", "hand": 1}
+    assert screen.actions[-1].command == {"do": "next", "phase": "settled", "hand": 1}
     assert len(felt.state.paid) == 6
 
 
@@ -225,6 +232,9 @@ def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
         "confirm",
         "undo_confirm",
         "mark_paid",
+        "misdeal",
+        "key_hand",
+        "archive",
     }
 
 
