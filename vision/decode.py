@@ -36,6 +36,7 @@ _MERGE_DISTANCE = 6.5
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
+_CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
 _CLEARLY_THERE = 2.0  # log-odds of a card's presence above which it is not passed over
 
 
@@ -52,6 +53,12 @@ class Cluster:
     members: tuple[int, ...]
     logp: Floats
     presence: float
+
+    @property
+    def evidence(self) -> float:
+        """How much speaks for a card, in nats: its presence, and that one name stands out. Print names none clearly."""
+        second, first = np.partition(self.logp, -2)[-2:]
+        return self.presence + min(float(first - second), _CLEAR_NAME)
 
 
 @dataclass(frozen=True)

@@ -96,19 +96,19 @@ class Calibration:
 
     Attributes:
         margin: nats by which a name beats every other.
-        presence: log-odds that there is a card.
+        evidence: nats that speak for there being a card.
     """
 
     margin: Curve = Curve()
-    presence: Curve = Curve()
+    evidence: Curve = Curve()
 
-    def confidence(self, margin: float, presence: float) -> float:
+    def confidence(self, margin: float, evidence: float) -> float:
         """Return the probability that there is this card."""
-        return self.margin(margin) * self.presence(presence)
+        return self.margin(margin) * self.evidence(evidence)
 
-    def sure(self, margin: float, presence: float) -> bool:
+    def sure(self, margin: float, evidence: float) -> bool:
         """Tell whether the card may be taken without asking."""
-        return margin >= self.margin.sure_from and presence >= self.presence.sure_from
+        return margin >= self.margin.sure_from and evidence >= self.evidence.sure_from
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class CardReader:
         stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
         if stored is None:
             return Calibration()
-        return Calibration(Curve(**stored["margin"]), Curve(**stored["presence"]))
+        return Calibration(Curve(**stored["margin"]), Curve(**stored["evidence"]))
 
     @cached_property
     def sha256(self) -> str:

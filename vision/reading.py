@@ -43,7 +43,7 @@ class ReadCard:
     Attributes:
         card: its code, the best guess.
         margin: nats by which that name beats every other.
-        presence: log-odds that there is a card at all.
+        evidence: nats that speak for there being a card at all.
         confidence: 0 … 1, the probability that the name is right.
         sure: whether it may be taken without asking.
         candidates: codes from likely to unlikely, the card itself first.
@@ -52,7 +52,7 @@ class ReadCard:
 
     card: str
     margin: float
-    presence: float
+    evidence: float
     confidence: float
     sure: bool
     candidates: tuple[str, ...]
@@ -124,9 +124,9 @@ def read_card(named: Named, corners: Points, reader: CardReader, *, fit: bool = 
     return ReadCard(
         card=named.card,
         margin=named.margin,
-        presence=named.cluster.presence,
-        confidence=worth.confidence(named.margin, named.cluster.presence),
-        sure=fit and worth.sure(named.margin, named.cluster.presence),
+        evidence=named.cluster.evidence,
+        confidence=worth.confidence(named.margin, named.cluster.evidence),
+        sure=fit and worth.sure(named.margin, named.cluster.evidence),
         candidates=named.candidates,
         corners=corners,
     )

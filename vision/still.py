@@ -15,6 +15,7 @@ import numpy as np
 from vision.arrays import Image
 from vision.layout import TableLayout
 from vision.lens import Lens
+from vision.others import Other
 from vision.reader import CardReader
 from vision.reading import ReadCard, TableReading, ZoneReading, read
 
@@ -94,10 +95,15 @@ def _change(before: Image, after: Image) -> Waiting | None:
     return Waiting.MOVING if moved.mean() > _MOVING_SHARE else None
 
 
+def looks_alike(before: Image, after: Image) -> bool:
+    """Say whether two frames of one size show nothing that moved and no other light."""
+    return before.shape == after.shape and _change(_shrunk(before), _shrunk(after)) is None
+
+
 def agreed(readings: list[TableReading]) -> TableReading:
     """Make one reading of several of the same table: the last one, sure only where all of them agree.
 
-    A card that not every frame shows is kept, and asked about.
+    A card or another thing that not every frame shows is kept: a card is asked about.
     """
     last = readings[-1]
     zones = []
@@ -106,7 +112,23 @@ def agreed(readings: list[TableReading]) -> TableReading:
         cards = [_joined([_at(cards, card) for cards in seen]) for card in zone.cards]
         cards += [replace(card, sure=False) for card in _vanished(seen, zone.cards)]
         zones.append(ZoneReading(zone.place, zone.row, tuple(cards)))
-    return replace(last, zones=tuple(zones))
+    return replace(last, zones=tuple(zones), others=_things(readings))
+
+
+def _things(readings: list[TableReading]) -> tuple[Other, ...]:
+    """Return the other things of all frames, the last frame's first, each kind at each place once."""
+    things: list[Other] = []
+    for reading in reversed(readings):
+        things += [other for other in reading.others if not any(_same_thing(other, t) for t in things)]
+    return tuple(things)
+
+
+def _same_thing(one: Other, other: Other) -> bool:
+    apart = float(np.linalg.norm(one.corners.mean(axis=0) - other.corners.mean(axis=0)))
+    side = float(
+        np.linalg.norm(one.corners[1] - one.corners[0]) + np.linalg.norm(one.corners[2] - one.corners[1])
+    )
+    return one.what == other.what and apart <= side / 4
 
 
 def _vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:

@@ -2,7 +2,7 @@
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid;
 the decks that judge the result are others. Two logistic curves give the confidence: through the margins (named
-rightly or not) and through the presences (was there a card at all). From each, the least figure is taken at which
+rightly or not) and through the evidence (was there a card at all). From each, the least figure is taken at which
 neither the curve nor what was seen exceeds half the budget of silent errors: the tightest of `BUDGETS` at which most
 cards are still sure.
 """
@@ -57,10 +57,10 @@ class Samples:
 
 @dataclass(frozen=True)
 class Collected:
-    """Margins and presences of everything named; the mistakes in words, the surest first."""
+    """Margins and evidence of everything named; the mistakes in words, the surest first."""
 
     margins: Samples
-    presences: Samples
+    evidence: Samples
     mistakes: tuple[str, ...] = ()
 
 
@@ -87,10 +87,10 @@ def collect(model: Path, tables: int, seed: int) -> Collected:
     return Collected(
         Samples(np.array([c.margin for c in there]), np.array([c.right for c in there], bool)),
         Samples(
-            np.array([card.presence for card, _ in named]), np.array([bool(card.laid) for card, _ in named])
+            np.array([card.evidence for card, _ in named]), np.array([bool(card.laid) for card, _ in named])
         ),
         tuple(
-            f"{c.margin:.2f} nats, presence {c.presence:.2f}: {c.laid or 'no card'} as {c.named} ({where})"
+            f"{c.margin:.2f} nats, evidence {c.evidence:.2f}: {c.laid or 'no card'} as {c.named} ({where})"
             for c, where in wrong
         ),
     )
@@ -124,18 +124,18 @@ def threshold(samples: Samples, slope: float, offset: float, budget: float = BUD
 
 def affordable(collected: Collected) -> tuple[Calibration, float]:
     """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure."""
-    parts = collected.margins, collected.presences
+    parts = collected.margins, collected.evidence
     curves = [fit(part) for part in parts]
     for budget in BUDGETS:
-        margin, presence = (
+        margin, evidence = (
             Curve(round(slope, 4), round(offset, 4), round(threshold(part, slope, offset, budget / 2), 3))
             for part, (slope, offset) in zip(parts, curves, strict=True)
         )
         if all(
-            (p.nats >= c.sure_from).mean() >= USEFUL for p, c in zip(parts, (margin, presence), strict=True)
+            (p.nats >= c.sure_from).mean() >= USEFUL for p, c in zip(parts, (margin, evidence), strict=True)
         ):
             break
-    return Calibration(margin, presence), budget
+    return Calibration(margin, evidence), budget
 
 
 def write(collected: Collected, model: Path) -> Calibration:
@@ -149,7 +149,7 @@ def write(collected: Collected, model: Path) -> Calibration:
         "decks": list(VALIDATION),
         "cards": len(collected.margins.nats),
         "wrong": int((~collected.margins.held).sum()),
-        "no_card": int((~collected.presences.held).sum()),
+        "no_card": int((~collected.evidence.held).sum()),
     }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return worth
@@ -176,7 +176,7 @@ def command(model: Path | None, tables: int, seed: int) -> None:
     worth = write(collected, model)
     for what, samples, curve in (
         ("named rightly", collected.margins, worth.margin),
-        ("a card", collected.presences, worth.presence),
+        ("a card", collected.evidence, worth.evidence),
     ):
         sure = (samples.nats >= curve.sure_from).mean()
         click.echo(

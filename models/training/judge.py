@@ -53,7 +53,7 @@ class Judged:
     Attributes:
         laid: its code; empty: there was no card where one was named.
         named: the name it was given; empty: it was passed over.
-        margin, presence: nats (0 where it was passed over).
+        margin, evidence: nats (0 where it was passed over).
         confidence: 0 … 1.
         sure: whether it would be taken without asking.
         fit: whether the picture was fit to be read.
@@ -62,7 +62,7 @@ class Judged:
     laid: str
     named: str
     margin: float = 0.0
-    presence: float = 0.0
+    evidence: float = 0.0
     confidence: float = 0.0
     sure: bool = False
     fit: bool = True
@@ -178,7 +178,7 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
     score_table(scene.truth, reading, score)
     fit = all(reading.verdicts[name].ok for name in NEEDED)
     judged = [
-        Judged(laid, card.card, card.margin, card.presence, card.confidence, card.sure, fit)
+        Judged(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
         for laid, card in _paired(scene, reading)
     ]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
@@ -263,7 +263,7 @@ def read_photograph(task: Photograph) -> Outcome:
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
     judged = [
         Judged(
-            c.card if c.card in task.labels else "", c.card, c.margin, c.presence, c.confidence, c.sure, fit
+            c.card if c.card in task.labels else "", c.card, c.margin, c.evidence, c.confidence, c.sure, fit
         )
         for c in cards
     ]

@@ -61,12 +61,12 @@ def _bars(
 
 
 def figures(path: Path, cards: Sequence[Judged], worth: Calibration) -> None:
-    """Draw how margins are spread over right and wrong names, and presences over cards and what is none."""
+    """Draw how margins are spread over right and wrong names, and evidence over cards and what is none."""
     figure, axes = _figure(9, 3, 2)
     named = [c for c in cards if c.named]
     spreads = (
         ("margin", [(c.margin, c.right) for c in named if c.laid], ("right", "wrong"), worth.margin),
-        ("presence", [(c.presence, bool(c.laid)) for c in named], ("a card", "no card"), worth.presence),
+        ("evidence", [(c.evidence, bool(c.laid)) for c in named], ("a card", "no card"), worth.evidence),
     )
     for axis, (what, values, labels, curve) in zip(axes, spreads, strict=True):
         edges = np.linspace(0, max(16.0, curve.sure_from * 1.1), 65)

@@ -261,8 +261,8 @@ def write(m: Measured, worth: Calibration, docs: Path) -> Path:
         "Where the picture is unfit, the reader says so and no card is sure.",
         "![scale](reader-report/scales.png)",
         "## What a margin and a confidence are worth",
-        f"A card is sure whose name beats every other by {worth.margin.sure_from:.2f} nats, where the log-odds that "
-        f"there is a card at all are {worth.presence.sure_from:.2f} or more. Pictures fit to be read, all conditions, "
+        f"A card is sure whose name beats every other by {worth.margin.sure_from:.2f} nats, where the evidence for "
+        f"a card at all is {worth.evidence.sure_from:.2f} or more. Pictures fit to be read, all conditions, "
         "ordinary decks, not enrolled:",
         "![margins](reader-report/margins.png)",
         *[_classes(label, cards) for label, cards in parts],

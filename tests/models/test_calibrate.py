@@ -72,7 +72,7 @@ def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) 
     stored = json.loads(manifest.read_text())
     assert stored["sha256"] == "of the model"
     assert stored["calibration"]["margin"]["sure_from"] == worth.margin.sure_from
-    assert stored["calibration"]["presence"]["sure_from"] == worth.presence.sure_from
+    assert stored["calibration"]["evidence"]["sure_from"] == worth.evidence.sure_from
 
 
 def test_a_card_is_sure_only_by_name_and_by_presence() -> None:
@@ -80,7 +80,7 @@ def test_a_card_is_sure_only_by_name_and_by_presence() -> None:
     assert worth.sure(3.0, 2.0)
     assert not worth.sure(2.9, 9.0)
     assert not worth.sure(9.0, 1.9)
-    assert worth.confidence(3.0, 2.0) < min(worth.margin(3.0), worth.presence(2.0))
+    assert worth.confidence(3.0, 2.0) < min(worth.margin(3.0), worth.evidence(2.0))
 
 
 def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,9 +105,9 @@ def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.Monke
     )
     collected = collect(Path("reader.onnx"), tables=1, seed=0)
     assert collected.margins.nats.tolist() == [3.0, 9.0]  # where there is no card no name is wrong or right
-    assert collected.presences.nats.tolist() == [7.0, 2.0, 8.0]
-    assert collected.presences.held.tolist() == [True, False, True]
-    assert collected.mistakes[0].startswith("5.00 nats, presence 2.00: no card as 6s (anglo, ")
+    assert collected.evidence.nats.tolist() == [7.0, 2.0, 8.0]
+    assert collected.evidence.held.tolist() == [True, False, True]
+    assert collected.mistakes[0].startswith("5.00 nats, evidence 2.00: no card as 6s (anglo, ")
     assert len(collected.mistakes) == 2
 
 
