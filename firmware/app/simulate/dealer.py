@@ -20,7 +20,7 @@ from firmware.app.simulate.page import Page
 from firmware.app.simulate.table import TurnedTable
 from firmware.devices.panel import ButtonName
 from firmware.rules import CARDS, Profile
-from firmware.table import Ask, Phase, Question, State
+from firmware.table import Ask, NotNow, Phase, Question, State
 from firmware.table.events import ROWS, Row, SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settling import natural_verdict, pending_natural
@@ -41,8 +41,10 @@ PRESSED_UNLIT: Final = 0.02
 TOUCHED_STALE: Final = 0.02
 MISDECLARED: Final = 0.01
 HOLD: Final = 1.4
-STUCK_AFTER: Final = 400
+STUCK_AFTER: Final = 250
 """Things done in one hand after which it counts as lost: it cannot be ended."""
+BLANK_AFTER: Final = 100
+"""Looks at a review that asks nothing, after which it counts as lost: no fault lasts so long."""
 
 _BUTTON_OF: Final[Mapping[str, ButtonName]] = {
     "next": "next",
@@ -66,6 +68,7 @@ class _Hand:
     laid: bool = False
     looks: int = 0
     done: int = 0
+    blank: int = 0
     seen_wrong: dict[tuple[Spot, str | None], bool] = field(default_factory=dict)
     asked: set[Question] = field(default_factory=set)
     tried: set[str] = field(default_factory=set)
@@ -211,6 +214,9 @@ class Dealer:
             self._table.readings.felt = {}
             self._do("next")
             return
+        if state.phase is Phase.REVIEW and not state.questions:
+            self._wait(state, hand)
+            return
         hand.asked |= {q for q in state.questions if q.what is not Ask.NATURAL}
         if self._often(PRESSED_UNLIT):
             self._table.press(self._rng.choice(["confirm", "reject"]))
@@ -229,6 +235,16 @@ class Dealer:
                 self._review(state, hand)
             case Phase.SETTLED:
                 self._settled(state, hand)
+
+    def _wait(self, state: State, hand: _Hand) -> None:
+        """Nothing is asked, so it should settle; a table whose disk is full may take a while."""
+        hand.blank += 1
+        if hand.blank == BLANK_AFTER:
+            self._auditor.problem(
+                "lost", f"Hand {state.hand} is in review, nothing is asked, and it does not settle."
+            )
+        if hand.blank >= BLANK_AFTER:
+            self._touch("void", reason="It does not settle.")
 
     def _deal(self, hand: _Hand) -> None:
         if not hand.puck_moved:
@@ -279,7 +295,7 @@ class Dealer:
         elif self._often(LOOKED_AGAIN) and hand.looks < 3:
             hand.looks += 1
             self._do("look_again")
-        elif not self._say(state, hand) and state.questions:
+        elif not self._say(state, hand):
             self._answer(state, state.questions[0], hand)
 
     def _answer(self, state: State, question: Question, hand: _Hand) -> None:
@@ -319,16 +335,20 @@ class Dealer:
         assert question.seat is not None
         assert question.row is not None
         assert question.index is not None
-        return self._row(hand, question.seat, question.row)[question.index]
+        row = self._row(hand, question.seat, question.row)
+        return (
+            row[question.index] if question.index < len(row) else ""
+        )  # one too many: the row is asked as a whole
 
     def _other_card(self, hand: _Hand, card: str) -> str:
         return self._rng.choice([other.code for other in CARDS if other.code != card])
 
     def _natural(self, state: State, hand: _Hand) -> None:
-        seat = pending_natural(state, self._rules)
-        if seat is None:
-            return
-        borne_out = natural_verdict(state, seat, self._rules) is not None
+        try:
+            seat = pending_natural(state, self._rules)
+            borne_out = seat is not None and natural_verdict(state, seat, self._rules) is not None
+        except NotNow:
+            return  # the page shows no verdict
         if not self._press("confirm", 0.15 if borne_out else HOLD) and not self._faults.on("page-gone"):
             self._touch("confirm", seat=seat)
 

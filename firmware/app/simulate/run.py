@@ -14,7 +14,7 @@ from firmware.app.house import house_rules
 from firmware.app.players import Players
 from firmware.app.simulate.auditor import KINDS, Auditor, Kind, Problem
 from firmware.app.simulate.dealer import Dealer, GaveUp
-from firmware.app.simulate.faults import FaultName, Faults
+from firmware.app.simulate.faults import SHARE, FaultName, Faults
 from firmware.app.simulate.page import Page
 from firmware.app.simulate.reader_model import ReaderErrors, ReaderModel, with_sure_misreads
 from firmware.app.simulate.readings import TurnedReadings
@@ -91,15 +91,20 @@ def simulate(
     profile: str,
     played: Callable[[int], None] = lambda hand: None,
     journal: Callable[..., CrampedJournal] = CrampedJournal,
+    share: float = SHARE,
+    errors: ReaderErrors | None = None,
 ) -> Outcome:
     """Play so many hands in a fresh data folder; the same seed plays the same hands with the same faults.
+
+    `share`: of the hands, in which each fault strikes; `journal` makes the table process's; `errors`: how the reader
+    errs, as measured where nothing is said.
 
     Raises AppError, TableError where the run itself cannot go on.
     """
     config = simulated_house(data, profile)
     _, rules = house_rules(config)
-    strikes = Faults(faults, random.Random(f"faults {seed}"))
-    errors = ReaderErrors.load()
+    strikes = Faults(faults, random.Random(f"faults {seed}"), share)
+    errors = errors or ReaderErrors.load()
     if "sure-misread" in faults:
         errors = with_sure_misreads(errors)
     readings = TurnedReadings(
