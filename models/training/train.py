@@ -54,8 +54,8 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
     cv2.setNumThreads(1)
     os.nice(2)
     maker = SceneMaker(seed, data)
-    parent = multiprocessing.parent_process()
-    while parent is None or parent.is_alive():
+    parent = os.getppid()
+    while os.getppid() == parent:  # a trainer that was killed leaves nobody at work
         batch: list[Sample] = []
         while len(batch) < BATCH:
             picture, corners = maker.scene(SIZE_PX)
