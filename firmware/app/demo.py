@@ -15,14 +15,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from firmware.app.config import Config, SeatConfig, TimesConfig
 from firmware.app.errors import AppError, ConfigError
+
+if TYPE_CHECKING:
+    from firmware.app.sim.room import Room
 
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
@@ -64,7 +67,8 @@ def command(
     """Play a simulated table through the real product.
 
     Rendered camera frames go through the card reader, a pty speaks the puck reader's protocol, mock pins press the
-    buttons, and the dealer's page shows it live; you may play along on it. Ctrl-C ends it.
+    buttons, and the dealer's page shows it live; you may play along on it. On its /sim you move the puck, press the
+    buttons, pull cables and spoil the light. Ctrl-C ends it.
 
     With --json each hand gives {"hand", "profile", "truth", "reading", "asked", "settlement"}: the cards as they were
     laid and as they were read, by seat and row (a seat that surrendered shows none), and the cards that the dealer
@@ -118,6 +122,7 @@ def _play(
     """Play; return whether it was interrupted. Without a port there is no page."""
     from dealer_ui.link import TableLink
     from firmware.app.players import Players
+    from firmware.app.sim.room import Room
     from firmware.app.simulated_dealer import SimulatedDealer
     from firmware.app.simulation import SimulatedTable
     from firmware.table.journal import JournalReader
@@ -135,11 +140,16 @@ def _play(
             TableLink(config.socket),
             seed,
             pace,
+            among_people=port is not None,
         )
         stack.enter_context(_interrupts(dealer, over))
         if port is not None:
-            stack.enter_context(_page(config, port, room / "page.log"))
+            stack.enter_context(_page(config, port, room, Room(table, dealer)))
             click.echo(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
+            click.echo(
+                f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
+                err=True,
+            )
         for report in dealer.play(hands):
             click.echo(json.dumps(report, ensure_ascii=False) if as_json else _line(report))
         if port is not None and not over.is_set():
@@ -165,20 +175,16 @@ def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def _page(config: Config, port: int, log: Path) -> Iterator[None]:
-    """Serve the page from a process of its own. Raises AppError if it does not come up."""
-    with log.open("w+b") as said:
+def _page(config: Config, port: int, folder: Path, room: Room) -> Iterator[None]:
+    """Serve the page from a process of its own, and the room to it. Raises AppError if it does not come up."""
+    from firmware.app.socket_server import CommandSocket
+
+    orders = folder / "room.sock"
+    with (folder / "page.log").open("w+b") as said, closing(CommandSocket(orders, room.answer)) as hands:
+        hands.start()
         page = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "firmware.app.tethered",
-                "ui",
-                "--data",
-                str(config.data),
-                "--port",
-                str(port),
-            ],
+            [sys.executable, "-m", "firmware.app.sim.serve"]
+            + [str(part) for part in (config.data, config.socket, orders, port)],
             stdin=subprocess.PIPE,
             stdout=said,
             stderr=said,

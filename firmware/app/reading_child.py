@@ -42,6 +42,8 @@ CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
 WATCH_EVERY: Final = 1.0
 """Seconds between two looks at the camera while nobody asks for a reading."""
+TROUBLED_EVERY: Final = 0.25
+"""The same while it is in trouble."""
 
 
 def serve(line: Connection, spec: ReaderSpec) -> None:
@@ -55,10 +57,12 @@ def serve(line: Connection, spec: ReaderSpec) -> None:
     with suppress(EOFError, BrokenPipeError):
         try:
             worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
-            line.send(Ready(worker.camera_trouble()))
+            trouble = worker.camera_trouble()
+            line.send(Ready(trouble))
             while True:
-                while not line.poll(WATCH_EVERY):
-                    line.send(ReaderState(worker.camera_trouble()))
+                while not line.poll(TROUBLED_EVERY if trouble else WATCH_EVERY):
+                    trouble = worker.camera_trouble()
+                    line.send(ReaderState(trouble))
                 attempt, job = line.recv()
                 line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
         except CameraHung as error:  # only a fresh process gets rid of a hung driver

@@ -7,10 +7,12 @@ so a person may play along on the page.
 
 from __future__ import annotations
 
+import queue
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,6 +36,8 @@ HOLD: Final = 1.4
 FINGER_UP: Final = 0.05
 """Seconds between two presses of the quickest finger."""
 LOOK_EVERY: Final = 0.02
+GIVE_UP_AFTER: Final = 6.0
+"""Seconds after which a dealer among people stops waiting for what does not come, and looks again."""
 
 
 class Stopped(AppError):
@@ -58,7 +62,10 @@ class _Hand:
 
 
 class SimulatedDealer:
-    """Plays hands until told to stop. `pace`: the speed against a person's; None: no pauses at all."""
+    """Plays hands until told to stop. `pace`: the speed against a person's; None: no pauses at all.
+
+    `among_people`: somebody may pull cables and press buttons, so that what does not come is no fault of the table.
+    """
 
     def __init__(
         self,
@@ -68,6 +75,7 @@ class SimulatedDealer:
         link: TableLink,
         seed: int,
         pace: float | None = None,
+        among_people: bool = False,
     ) -> None:
         self._table = table
         self._players = players
@@ -75,6 +83,9 @@ class SimulatedDealer:
         self._link = link
         self._rng = random.Random(f"dealer {seed}")
         self._pace = pace
+        self._among_people = among_people
+        self._resting = threading.Event()
+        self._errands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._hand: _Hand | None = None
         self._seq = -1
@@ -84,6 +95,30 @@ class SimulatedDealer:
     def stop(self) -> None:
         """Make `play` return soon, from any thread."""
         self._stop.set()
+
+    # ---- a person in the dealer's place, from any thread ----
+
+    @property
+    def rests(self) -> bool:
+        """Whether a person is the dealer now."""
+        return self._resting.is_set()
+
+    def rest(self) -> None:
+        """Leave the table to a person."""
+        self._resting.set()
+
+    def go_on(self) -> None:
+        """Take the table over again."""
+        self._resting.clear()
+
+    def turn_up(self) -> None:
+        """Lay the players' cards of this hand face up, while a person is the dealer."""
+        self._errands.put(lambda: self._turn_up(self._of(self._reader.recover()[0]), again=True))
+
+    def _rest(self) -> None:
+        while self._resting.is_set() and not self._stop.is_set():
+            with suppress(queue.Empty):
+                self._errands.get(timeout=0.1)()
 
     def play(self, hands: int | None) -> Iterator[dict[str, Any]]:
         """Play so many hands (None: for ever) and yield each one's report once all is paid.
@@ -107,6 +142,7 @@ class SimulatedDealer:
     # ---- eyes ----
 
     def _look(self) -> State:
+        self._rest()
         if self._stop.is_set():
             raise Stopped("stopped")
         if self._table.failure is not None:
@@ -116,10 +152,12 @@ class SimulatedDealer:
         return self._state
 
     def _until(self, what: Callable[[State], bool], within: float = STUCK_AFTER) -> State:
-        """Look until something is so."""
-        deadline = time.monotonic() + within
+        """Look until something is so; among people, or until it has been waited for long enough."""
+        deadline = time.monotonic() + (GIVE_UP_AFTER if self._among_people else within)
         while not what(state := self._look()):
             if time.monotonic() > deadline:
+                if self._among_people:
+                    return state
                 raise SimulationStuck(
                     f"The simulated table has not gone on for {within:g} s (in {state.phase})."
                 )
@@ -219,8 +257,8 @@ class SimulatedDealer:
         if self._look().phase is Phase.SETTING:
             self._press("next")
 
-    def _turn_up(self, hand: _Hand) -> None:
-        if not hand.laid:
+    def _turn_up(self, hand: _Hand, again: bool = False) -> None:
+        if again or not hand.laid:
             hand.laid = True
             self._table.lay(by_place(self._seats, {seat: h.shown for seat, h in hand.hands.items()}))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gpiozero.pins.mock import MockFactory
 
-from firmware.devices.panel import ButtonName, LampName
+from firmware.devices.panel import BUTTONS, ButtonName, LampName
 from firmware.devices.pins import PinMap
 
 BOUNCE_LASTS = 0.008
@@ -43,6 +43,7 @@ class SimulatedPanel:
         self.factory = MockFactory()
         self._rng = random.Random(seed)
         self._hand = threading.Lock()
+        self._plugged = True
         for bcm in self.pins.buttons.values():
             self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
 
@@ -71,8 +72,30 @@ class SimulatedPanel:
         with self._hand:
             self._let_go(button)
 
+    def unplug(self) -> None:
+        """Pull the panel's cable: the pull-ups hold the buttons open, the lamps are dark, and nobody is told."""
+        with self._hand:
+            for button in BUTTONS:
+                self._let_go(button)
+            self._plugged = False
+
+    def replug(self) -> None:
+        """Plug it in again."""
+        self._plugged = True
+
+    @property
+    def plugged(self) -> bool:
+        """Whether the cable is in."""
+        return self._plugged
+
+    def down(self) -> frozenset[ButtonName]:
+        """The buttons whose contact is closed at this moment."""
+        return frozenset(name for name, bcm in self.pins.buttons.items() if not self._pin(bcm).state)
+
     def lit(self) -> frozenset[LampName]:
         """The lamps that are lit at this moment."""
+        if not self._plugged:
+            return frozenset()
         return frozenset(name for name, bcm in self.pins.lamps.items() if self._pin(bcm).state)
 
     def _push(self, button: ButtonName) -> None:
@@ -83,6 +106,8 @@ class SimulatedPanel:
 
     def _bounce(self, button: ButtonName, *, closed: bool) -> None:
         pin = self._pin(self.pins.buttons[button])
+        if not self._plugged or bool(pin.state) != closed:
+            return  # no cable, or nothing to do: it is down, or up, as it is
         drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
         drive[0]()
         over = time.monotonic() + BOUNCE_LASTS

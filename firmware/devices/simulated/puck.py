@@ -20,6 +20,7 @@ import time
 import tty
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,6 +33,19 @@ ACTION_TAG = "04AC71B2C3E580"
 READER_ID = "53494D5055434B"
 SNAPSHOT_EVERY, HEARTBEAT_EVERY = 0.5, 1.0
 _TURN = 0.01  # seconds between two looks at the line: what a sweep takes is more
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What was done to a simulated reader."""
+
+    plugged: bool
+    frozen: bool
+    stuck: bool
+    dead: frozenset[int]
+    """Seats whose antenna does not answer."""
+    tags: frozenset[tuple[int, str]]
+    """(seat, tag) of what lies where."""
 
 
 class SimulatedPuck:
@@ -62,6 +76,18 @@ class SimulatedPuck:
     def port(self) -> str:
         """The port's stable name; it exists while the reader is plugged in."""
         return str(self._link)
+
+    @property
+    def standing(self) -> Standing:
+        """How things stand just now."""
+        with self._lock:
+            return Standing(
+                self._line is not None,
+                self._frozen,
+                self._stuck,
+                frozenset(self._dead),
+                frozenset(self._tags),
+            )
 
     # what a person does to the disks
 

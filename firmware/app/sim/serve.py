@@ -1,0 +1,41 @@
+"""Serves the demo's page: the dealer's page as it is on the box, and /sim beside it. On the loopback interface only.
+
+    python -m firmware.app.sim.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
+
+It ends with whoever started it: the starter holds the other end of its standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.link import TableLink
+from dealer_ui.serve import serve
+from firmware.app.sim.page import add_to
+
+
+def main(data: str, table: str, room: str, port: str) -> None:
+    """Serve until the starter ends."""
+    settings = Settings(data=Path(data), socket=Path(table))
+    app = create_app(settings)
+    add_to(app, TableLink(Path(room)))
+    try:
+        serve(app, "127.0.0.1", int(port), settings.streams)
+    except OSError as error:
+        sys.exit(
+            f"The page cannot listen on port {port} ({error.strerror or error}); choose another with --port."
+        )
+
+
+def _end_with_starter() -> None:
+    os.read(sys.stdin.fileno(), 1)  # raw: a lock of the buffer would be in the way of an orderly end
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with_starter, daemon=True).start()
+    main(*sys.argv[1:])
