@@ -122,7 +122,10 @@ class Dealer:
     def _look(self) -> State:
         """Look at the page; while it is gone it shows what it showed."""
         if self._faults.on("page-gone"):
+            if self._table.seq != self._page.seq:
+                self._faults.strike("page-gone")
             return self._page.state
+        self._faults.notice("page-gone")  # it is back, and shows what it missed
         if self._table.seq == self._page.seq:
             return self._page.state
         return self._page.follow()
@@ -152,9 +155,8 @@ class Dealer:
     def _send(self, command: dict[str, Any]) -> dict[str, Any] | None:
         answer = self._table.touch(command)
         if answer is None:
-            if self._faults.on("page-gone"):
-                self._faults.notice("page-gone")
-        elif answer["ok"]:
+            return None
+        if answer["ok"]:
             self._auditor.answered(command, answer["seq"])
         elif "the disk is full" in answer["error"]:
             self._auditor.counts["refused_on_a_full_disk"] += 1
@@ -376,8 +378,10 @@ class Dealer:
 
     def _correct(self, state: State, hand: _Hand) -> bool:
         """A player disputes what the page shows of his cards, or the dealer sees it; say whether so."""
-        if state.button != hand.button and not self._mark_back(state):
-            return self._touch("key_button", seat=hand.button)
+        if state.button != hand.button:
+            if not self._mark_back(state):
+                self._touch("key_button", seat=hand.button)
+            return True
         for seat in state.seats:
             if seat.surrenders:
                 continue
