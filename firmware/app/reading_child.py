@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -53,7 +50,6 @@ def serve(line: Connection, spec: ReaderSpec) -> None:
     a second, `Failed` where only a fresh process may help.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the table's to handle
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError):
         try:
             worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
@@ -69,14 +65,6 @@ def serve(line: Connection, spec: ReaderSpec) -> None:
             line.send(Failed(f"{error} A fresh reading process takes over."))
         except VisionError as error:
             line.send(Failed(_sentence(str(error))))
-
-
-def _end_with_parent() -> None:
-    """A child that outlives a killed table would hold the camera."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 class _Worker:
@@ -126,8 +114,10 @@ class _Worker:
         self._seen = None
         try:
             image, reading = self._look()
+            began = time.monotonic()
             zones = self._crops(job, image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
+            images = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
@@ -135,20 +125,30 @@ class _Worker:
         except (VisionError, _RestlessError) as error:
             return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
         told = reading.to_json()
+        told["ms"] = told["ms"] | {"images": images}
         told["zones"] = [
             zone | {"capture": zones.get((zone["place"], zone["row"]))} for zone in told["zones"]
         ]
         return ReadingDone(job.number, told | {"frame": frame})
 
     def _look(self) -> tuple[Image, TableReading]:
-        """Return the last of the frames that agree, and what they say."""
+        """Return the last of the frames that agree, and what they say.
+
+        Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
+        them took.
+        """
         still = StillReader(self._layout, self._reader)
         deadline = time.monotonic() + self._still_within
+        waited = looked = 0.0
         while True:
+            began = time.monotonic()
             self._seen = self._frame().image
+            came = time.monotonic()
             answer = still.offer(self._seen)
+            waited, looked = waited + came - began, looked + time.monotonic() - came
             if not isinstance(answer, Waiting):
-                return self._seen, answer
+                whole = {"frames": round(1000 * waited, 2), "all_frames": round(1000 * looked, 2)}
+                return self._seen, replace(answer, ms=answer.ms | whole)
             if time.monotonic() > deadline:
                 raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import queue
 import threading
 import time
@@ -39,9 +40,18 @@ Answer = ReadingDone | ReadingLost | ReaderState
 
 def _child(line: Connection, spec: ReaderSpec) -> None:
     """Run in the child. Camera and vision are loaded there alone; the table process never holds them."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()  # before a second goes into loading them
     from firmware.app.reading_child import serve
 
     serve(line, spec)
+
+
+def _end_with_parent() -> None:
+    """A child that outlives a killed table would hold the camera."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class ReadingProcess:

@@ -107,6 +107,11 @@ class SimulatedTable:
         """Collect all cards."""
         self.camera.show(self._empty)
 
+    @property
+    def commit_s(self) -> float:
+        """Seconds that the journal's last commit took."""
+        return self._journal.commit_s
+
     # the product on it
 
     def _run(self) -> None:
