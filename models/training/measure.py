@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import datetime
 import json
+import multiprocessing
 import os
 import platform
 import time
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,7 @@ class Measured:
         scales: by px/mm, the ordinary decks.
         photographs, colourless: by set, as they are and without colour.
         ms: by threads, median milliseconds per stage of a full-size frame.
+        resident: bytes that a process reading full-size frames takes at most.
         peer: another network's time beside ours, if one was given.
     """
 
@@ -85,6 +88,7 @@ class Measured:
     photographs: dict[str, Outcome]
     colourless: dict[str, Outcome]
     ms: dict[int, dict[str, float]]
+    resident: int
     peer: Compared | None
 
     def over(
@@ -148,6 +152,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         photographs=photographs,
         colourless=colourless,
         ms={threads: time_stages(model, threads) for threads in (2, 1)},
+        resident=resident_bytes(model),
         peer=time_beside(model, peer) if peer else None,
         minutes=(time.monotonic() - began) / 60,
     )
@@ -190,6 +195,22 @@ def time_stages(model: Path, threads: int) -> dict[str, float]:
     finally:
         cv2.setNumThreads(usual)
     return summary(ms)
+
+
+def resident_bytes(model: Path) -> int:
+    """Return the most memory that a process of its own held while it read full-size frames."""
+    frame = rendered_table(TableLayout.load())
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(_read_and_weigh, model, frame).result()
+
+
+def _read_and_weigh(model: Path, frame: Image) -> int:
+    layout, reader = TableLayout.load(), CardReader(model, threads=2)
+    for _ in range(_TIMED):
+        read(frame, layout, reader)
+    # getrusage would count what this process held before it became one of its own
+    (peak,) = (line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+    return int(peak.split()[1]) * 1024
 
 
 def time_beside(model: Path, peer: Path) -> Compared:

@@ -114,6 +114,9 @@ def aims(m: Measured) -> list[Aim]:
     found.append(
         Aim("frame to 52 cards, one thread", "≤ 300 ms", f"{one['total']:.0f} ms", one["total"] <= 300)
     )
+    found.append(
+        Aim("memory of a process that reads", "< 400 MB", f"{m.resident / 1e6:.0f} MB", m.resident < 400e6)
+    )
     found.append(Aim("model file", "≤ 5 MB", f"{m.bytes / 1e6:.2f} MB", m.bytes <= 5e6))
     return found
 

@@ -52,6 +52,7 @@ def measured() -> Measured:
         photographs={"bidly_deals": tables(1)},
         colourless={"bidly_deals": Outcome(Score(cards=52, tables=1), [], 1)},
         ms={2: stages, 1: stages},
+        resident=250_000_000,
         peer=Compared(50.0, 200.0, "yolo11n-1280, 1280 × 1280"),
     )
 
@@ -117,5 +118,5 @@ def test_the_packaged_card_has_the_marks_between_which_figures_go() -> None:
 
 
 def test_names_are_classed_by_the_confidence_that_was_stated() -> None:
-    cards = [Judged("As", "As", 5, 0.97), Judged("As", "Ad", 5, 0.97), Judged("2c", "2c", 9, 0.9995)]
+    cards = [Judged("As", "As", 5, 6, 0.97), Judged("As", "Ad", 5, 6, 0.97), Judged("2c", "2c", 9, 6, 0.9995)]
     assert [(right, of) for _, right, of in classes(cards)] == [(1, 2), (1, 1)]
