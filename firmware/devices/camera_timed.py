@@ -18,8 +18,10 @@ T = TypeVar("T")
 
 LATE_AFTER = 2.0
 """Seconds after which a frame is late; a 4K camera needs about 0.3."""
-HUNG_AFTER = 5.0
+HUNG_AFTER = 4.0
 """Seconds without any frame after which the camera hangs; leaves time to replace it within 10."""
+OPEN_WITHIN = 8.0
+"""Seconds that opening may take: a sensor starts up and takes its settings on, which is some seconds."""
 
 
 class TimedCamera:
@@ -33,10 +35,12 @@ class TimedCamera:
         self,
         late_after: float = LATE_AFTER,
         hung_after: float = HUNG_AFTER,
+        open_within: float = OPEN_WITHIN,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._late_after = late_after
         self._hung_after = hung_after
+        self._open_within = open_within
         self._clock = clock
         self._worker: _Worker | None = None
         self._alive_at = 0.0
@@ -47,7 +51,7 @@ class TimedCamera:
             raise RuntimeError("This camera is open.")
         self._worker = _Worker()
         try:
-            self._worker.call(self._open, self._hung_after)
+            self._worker.call(self._open, self._open_within)
         except _TooLateError:
             self.close()
             raise CameraHung("The camera does not open: unplug it and plug it in.") from None

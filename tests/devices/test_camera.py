@@ -156,7 +156,7 @@ def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
         def _open(self) -> None:
             self._going.wait()
 
-    camera = Stubborn(lambda: picture(7), late_after=0.2, hung_after=0.2)
+    camera = Stubborn(lambda: picture(7), late_after=0.2, open_within=0.2)
     camera.freeze()
     with pytest.raises(CameraHung, match="does not open"):
         camera.open()

@@ -164,7 +164,7 @@ def test_a_missing_rpicam_vid_is_a_sentence() -> None:
 
 
 def test_a_camera_that_never_starts_is_hung(make: Make) -> None:
-    camera = make(timing={"late_after": 0.3, "hung_after": 0.8}, silent=1)
+    camera = make(timing={"late_after": 0.3, "open_within": 0.8}, silent=1)
     with pytest.raises(CameraHung, match="does not open"):
         camera.open()
 
