@@ -132,7 +132,7 @@ class Config(_Section):
     profile: str = "washington-1-unit"
     options: dict[str, JsonValue] = Field(default_factory=dict)
     unit: int = Field(default=100, ge=1)
-    seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=4)
+    seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=5)
     puck: PuckConfig = PuckConfig()
     camera: CameraConfig = CameraConfig()
     times: TimesConfig = TimesConfig()
@@ -141,7 +141,8 @@ class Config(_Section):
 
     @model_validator(mode="after")
     def _each_its_own(self) -> Self:
-        for what in ("seat", "place"):
+        # The fifth player sits out and gets whatever place is free when another passes.
+        for what in ("seat", "place") if len(self.seats) <= len(_SEATS) else ("seat",):
             values = [getattr(seat, what) for seat in self.seats]
             if len(set(values)) != len(values):
                 raise ValueError(f"two seats share one {what}; give each its own")

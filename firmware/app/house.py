@@ -26,11 +26,6 @@ def house_rules(config: Config) -> tuple[Profile, Profile]:
         rules = written.with_options(config.options)
     except RulesError as error:
         raise ConfigError(f"The profile cannot be used: {error}.") from error
-    if rules.deal.kind != "closed":
-        raise ConfigError(
-            f"{rules.title} is played face up, and face-up play is not part of this release. Choose a closed "
-            "profile, such as washington-1-unit; `feltwatch settle` settles face-up hands."
-        )
     return written, rules
 
 

@@ -7,8 +7,10 @@ from typing import Final
 from firmware.devices.panel import LampName, Light
 from firmware.table import Ask, Phase, State
 from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.streets import not_complete
 
 WHITE_GOES_ON: Final = BETWEEN_HANDS | {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
+"""While cards are placed it goes on once all of them are."""
 
 
 def lights(state: State, trouble: bool) -> dict[LampName, Light]:
@@ -18,7 +20,7 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
     """
     asked = {question.what for question in state.questions}
     shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
-    if state.phase in WHITE_GOES_ON:
+    if state.phase in WHITE_GOES_ON or (state.phase is Phase.PLACING and not not_complete(state)):
         shown["next"] = Light.ON
     if asked == {Ask.NATURAL}:
         shown["confirm"] = Light.BLINK

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 from firmware.rules import CARDS, SUITS, Card, Profile, Rows, foul
-from firmware.table.events import ROWS
+from firmware.table.events import ROWS, Row
 
 NATURAL_DEALT: Final = 0.08
 """The share of hands in which one seat is dealt a natural; by chance it would be one in a hundred and fifty."""
@@ -42,6 +42,20 @@ class SetHand:
     def truth(self) -> dict[str, str]:
         """The same as texts."""
         return {row: " ".join(cards) for row, cards in self.shown.items()}
+
+
+Spot = tuple[Row, str]
+"""A row and the card that is placed in it."""
+
+
+def in_placing_order(hand: SetHand, rng: random.Random) -> tuple[SetHand, list[Spot]]:
+    """Return a hand as it lies when it was placed card by card, and the order in which its cards came."""
+    came: list[tuple[Row, Card]] = [
+        (row, card) for row, cards in zip(ROWS, hand.rows, strict=True) for card in cards
+    ]
+    rng.shuffle(came)
+    front, middle, back = (tuple(card for r, card in came if r == row) for row in ROWS)
+    return replace(hand, rows=Rows(front, middle, back)), [(row, card.code) for row, card in came]
 
 
 class Players:

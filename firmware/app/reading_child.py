@@ -11,22 +11,26 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 import cv2
+import numpy as np
 
 from firmware.app.reading_messages import (
     Failed,
+    NothingNew,
     ReaderSpec,
     ReaderState,
     ReadingDone,
     ReadingJob,
     ReadingLost,
     Ready,
+    Watch,
 )
+from firmware.app.reading_watch import TableWatch, is_new, lacks, of_places
 from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate
 from firmware.table import CaptureError
 from firmware.table.captures import CaptureStore
-from vision.arrays import Image
+from vision.arrays import Image, Points
 from vision.errors import VisionError
-from vision.geometry import find_felt
+from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout
 from vision.reader import CardReader
 from vision.reading import TableReading
@@ -37,6 +41,8 @@ CROP_QUALITY: Final = 85
 """JPEG qualities that keep a full frame under 5 MB and a zone's crop under 120 kB (DESIGN.md 5)."""
 CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
+LIES_IN: Final = 0.15
+"""The share of a card's area with which a thing must lie in a zone to be there."""
 WATCH_EVERY: Final = 1.0
 """Seconds between two looks at the camera while nobody asks for a reading."""
 TROUBLED_EVERY: Final = 0.25
@@ -82,6 +88,8 @@ class _Worker:
         self._camera = spec.camera()
         self._is_open = False
         self._seen: Image | None = None
+        self._felt: FeltView | None = None
+        self._watch = TableWatch(self._reader)
 
     def camera_trouble(self) -> str:
         """Look at the camera; say what is wrong with it, or nothing. A lost one is opened anew.
@@ -106,38 +114,69 @@ class _Worker:
         self._camera.open()
         self._is_open = True
 
-    def read(self, job: ReadingJob) -> ReadingDone | ReadingLost:
+    def read(self, job: ReadingJob) -> ReadingDone | ReadingLost | NothingNew:
         """Read the table once it lies still; store the frame and the crops of the zones that play.
 
-        Raises CameraHung.
+        A watched table is read when it looks new, and what is new of it is stored. Raises CameraHung.
         """
         self._seen = None
+        layout = of_places(self._layout, job.places)
         try:
-            image, reading = self._look()
+            if job.watch is not None:
+                seen = self._watch.look(self._frame_image, layout, job.watch)
+                if isinstance(seen, str):
+                    return NothingNew(job.number, seen)
+                return self._tell_new(job, job.watch, layout, *seen)
+            self._watch.forget()
+            image, reading = self._look(layout)
             began = time.monotonic()
-            zones = self._crops(job, image)
+            told = self._told(reading, image, layout)
+            for zone in told["zones"]:
+                zone["capture"] = self._crop(job, zone["place"], zone["row"], image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-            images = round(1000 * (time.monotonic() - began), 2)
+            told["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
             return ReadingLost(job.number, str(error), fault=True)
         except (VisionError, _RestlessError) as error:
             return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
-        told = reading.to_json()
-        told["ms"] = told["ms"] | {"images": images}
-        told["zones"] = [
-            zone | {"capture": zones.get((zone["place"], zone["row"]))} for zone in told["zones"]
-        ]
         return ReadingDone(job.number, told | {"frame": frame})
 
-    def _look(self) -> tuple[Image, TableReading]:
+    def _tell_new(
+        self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
+    ) -> ReadingDone:
+        told = self._told(reading, image, layout)
+        strange = any(other["zones"] for other in told["others"])
+        for zone in told["zones"]:
+            known = watch.known.get((zone["place"], zone["row"]), ())
+            strange = strange or lacks(zone["cards"], known)
+            new = is_new(zone["cards"], known)
+            zone["capture"] = self._crop(job, zone["place"], zone["row"], image) if new else None
+        frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
+        return ReadingDone(job.number, told | {"frame": frame})
+
+    def _told(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
+        """Return the reading as plain data, each other thing with the zones that it lies in."""
+        self._felt = find_felt(image, self._layout)
+        outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
+        card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
+        told = reading.to_json()
+        for other in told["others"]:
+            other["zones"] = [
+                list(name)
+                for name, outline in outlines.items()
+                if _overlap(outline, np.array(other["corners"])) > LIES_IN * card_px
+            ]
+        return told
+
+    def _look(self, layout: TableLayout) -> tuple[Image, TableReading]:
         """Return the last of the frames that agree, and what they say.
 
         Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
         them took.
         """
-        still = StillReader(self._layout, self._reader)
+        still = StillReader(layout, self._reader)
         deadline = time.monotonic() + self._still_within
         waited = looked = 0.0
         while True:
@@ -170,17 +209,15 @@ class _Worker:
             self._open()
         return self._camera.frame()
 
-    def _crops(self, job: ReadingJob, image: Image) -> dict[tuple[str, str], dict[str, Any]]:
-        felt = find_felt(image, self._layout)
-        return {
-            (zone.place, zone.row): self._save(
-                f"{job.name}-{zone.place.lower()}-{zone.row}.jpg",
-                felt.rectify(image, zone, CROP_PX_PER_MM),
-                CROP_QUALITY,
-            )
-            for zone in self._layout.zones
-            if zone.place in job.places
-        }
+    def _frame_image(self) -> Image:
+        self._seen = self._frame().image
+        return self._seen
+
+    def _crop(self, job: ReadingJob, place: str, row: str, image: Image) -> dict[str, Any]:
+        zone = self._layout.zone(place, row)
+        assert self._felt is not None
+        picture = self._felt.rectify(image, zone, CROP_PX_PER_MM)
+        return self._save(f"{job.name}-{place.lower()}-{row}.jpg", picture, CROP_QUALITY)
 
     def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
         """Store what was seen of a table that could not be read. The reason counts without it, too."""
@@ -194,6 +231,12 @@ class _Worker:
     def _save(self, name: str, image: Image, quality: int) -> dict[str, Any]:
         _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
         return asdict(self._store.save(name, data.tobytes()))
+
+
+def _overlap(outline: Points, corners: Points) -> float:
+    """Return the area in pixels that two convex outlines share."""
+    area, _ = cv2.intersectConvexConvex(outline.astype(np.float32), corners.astype(np.float32))
+    return float(area)
 
 
 class _RestlessError(Exception):

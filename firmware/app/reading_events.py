@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from firmware.app.reading_messages import ReadingDone, ReadingLost
+from firmware.app.reading_messages import KnownCard, ReadingDone, ReadingLost
 from firmware.table import State
-from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading
+from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading, Thing
+from firmware.table.streets import open_seats
 
 
 def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
@@ -24,7 +25,22 @@ def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
         for zone in reading["zones"]
         if zone["place"] in seats
     )
-    return ReadingTaken(rows, _capture(reading["frame"]), reading["verdicts"], reading["ms"])
+    things = tuple(
+        Thing(other["what"], seats[place], row, _corners(other))
+        for other in reading.get("others", ())
+        for place, row in other.get("zones", ())
+        if place in seats
+    )
+    return ReadingTaken(rows, _capture(reading["frame"]), reading["verdicts"], reading["ms"], things)
+
+
+def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
+    """Return what the record has of the open seats, by place and row, as the camera would name it."""
+    return {
+        (seat.place, row): tuple(KnownCard(card.seen or card.card, card.sure) for card in cards)
+        for seat in open_seats(state)
+        for row, cards in seat.rows.items()
+    }
 
 
 def reading_failed(lost: ReadingLost) -> ReadingFailed:
@@ -33,10 +49,13 @@ def reading_failed(lost: ReadingLost) -> ReadingFailed:
 
 
 def _card(card: dict[str, Any]) -> CardReading:
-    corners = tuple((float(x), float(y)) for x, y in card["corners"])
     return CardReading(
-        card["card"], card["confidence"], card["sure"], tuple(card.get("candidates", ())), corners
+        card["card"], card["confidence"], card["sure"], tuple(card.get("candidates", ())), _corners(card)
     )
+
+
+def _corners(told: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(x), float(y)) for x, y in told["corners"])
 
 
 def _capture(fields: dict[str, Any] | None) -> Capture | None:

@@ -37,12 +37,32 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class KnownCard:
+    """A card on record: what the camera takes it for, and whether that is certain."""
+
+    card: str | None
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Look for a moment whether the table shows anything new, then answer: `ReadingDone`, or `NothingNew`.
+
+    `known` is the record, by place and row. `fresh`: whatever was told before, tell it again.
+    """
+
+    known: dict[tuple[str, str], tuple[KnownCard, ...]]
+    fresh: bool = False
+
+
+@dataclass(frozen=True)
 class ReadingJob:
-    """Read the table once. Images are stored under `name`; `places` are those that play."""
+    """Read the table once. Images are stored under `name`; only the zones of `places` are read."""
 
     number: int
     name: str
     places: tuple[str, ...]
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +74,14 @@ class ReadingDone:
 
     number: int
     reading: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NothingNew:
+    """A watched table shows what was told before; or, with `why`, it could not be seen for this moment."""
+
+    number: int
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from firmware.app.reading_messages import (
     Failed,
+    NothingNew,
     ReaderSpec,
     ReaderState,
     ReadingDone,
@@ -35,7 +36,7 @@ STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced
 START_EVERY: Final = 10.0
 """Seconds between two attempts to start a child that does not come up."""
 
-Answer = ReadingDone | ReadingLost | ReaderState
+Answer = ReadingDone | ReadingLost | NothingNew | ReaderState
 
 
 def _child(line: Connection, spec: ReaderSpec) -> None:
@@ -148,7 +149,7 @@ class ReadingProcess:
             if trouble := self._started():
                 continue
             answer = self._ask((attempt, job), self._within)
-            if isinstance(answer, (ReadingDone, ReadingLost)):
+            if isinstance(answer, (ReadingDone, ReadingLost, NothingNew)):
                 return answer
             trouble = answer
             log.warning("reading: %s", trouble)

@@ -19,16 +19,21 @@ from typing import Any, Final
 from dealer_ui.errors import PageError
 from dealer_ui.link import TableLink
 from firmware.app.errors import AppError
-from firmware.app.players import Players, SetHand, truth_json
+from firmware.app.players import Players, SetHand, Spot, in_placing_order, truth_json
+from firmware.app.simulated_placing import all_seen, lying, stands, true_card
 from firmware.app.simulation import SimulatedTable, by_place
 from firmware.table import Ask, Phase, Question, State
 from firmware.table.events import ReadingTaken
 from firmware.table.journal import JournalReader
+from firmware.table.people import Role
 from firmware.table.phase import OPEN
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
+from firmware.table.streets import street
 
 STUCK_AFTER: Final = 90.0
 """Seconds without anything happening after which the simulation gives up."""
+HANDS_A_DOWN: Final = 20
+"""Hands after which the next dealer takes over; a down is 40 minutes."""
 PUCK_FORGOTTEN: Final = 0.04
 """The share of hands in which the puck lies at no seat when the cards are out."""
 HOLD: Final = 1.4
@@ -59,6 +64,8 @@ class _Hand:
     said: bool = False
     laid: bool = False
     looked_again: bool = False
+    orders: dict[int, list[Spot]] = field(default_factory=dict)
+    """In which order the cards of open seats are placed."""
 
 
 class SimulatedDealer:
@@ -88,6 +95,7 @@ class SimulatedDealer:
         self._errands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._hand: _Hand | None = None
+        self._down = -1
         self._seq = -1
         self._state = State()
         self._seats = {seat.seat: seat.place for seat in table.house.seats}
@@ -208,6 +216,8 @@ class SimulatedDealer:
                 self._deal(state)
             case Phase.SETTING:
                 self._set(state)
+            case Phase.PLACING:
+                self._place(state)
             case Phase.SHOWDOWN | Phase.READING:
                 self._until(lambda now: now.phase not in (Phase.SHOWDOWN, Phase.READING))
             case Phase.REVIEW:
@@ -224,11 +234,24 @@ class SimulatedDealer:
         """Return what was dealt in this hand; deal if a person opened it behind our back."""
         if self._hand is None or self._hand.number != state.hand:
             button = sorted(self._seats)[(state.hand - 1) % len(self._seats)]
+            self._seats = {seat.seat: seat.place for seat in state.seats} or self._seats
             self._hand = _Hand(state.hand, self._players.deal(sorted(self._seats)), button)
+            for seat in state.seats:
+                if seat.open:
+                    set_hand, order = in_placing_order(self._hand.hands[seat.seat], self._rng)
+                    self._hand.hands[seat.seat], self._hand.orders[seat.seat] = set_hand, order
         return self._hand
+
+    def _log_on(self, state: State) -> None:
+        """Take over from the dealer before, by the page."""
+        dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
+        if dealers and self._down != (state.hand - 1) // HANDS_A_DOWN:
+            self._down = (state.hand - 1) // HANDS_A_DOWN
+            self._touch("log_on", person=dealers[0])
 
     def _deal(self, state: State) -> None:
         hand = self._of(state)
+        self._log_on(state)
         self._table.clear()
         self._pause(1.5)
         if self._rng.random() < PUCK_FORGOTTEN:
@@ -244,18 +267,59 @@ class SimulatedDealer:
     def _set(self, state: State) -> None:
         hand = self._of(state)
         self._pause(3)
-        if not hand.said:
-            hand.said = True
-            for seat, set_hand in hand.hands.items():
-                if set_hand.surrenders:
-                    self._touch("surrender", seat=seat, hand=state.hand)
-                elif set_hand.declares:
-                    self._touch("declare", seat=seat, hand=state.hand)
-                    self._pause(1)
+        self._say(state, hand)
         self._turn_up(hand)
         self._pause(1)
         if self._look().phase is Phase.SETTING:
             self._press("next")
+
+    def _say(self, state: State, hand: _Hand) -> None:
+        """Key what the players declare."""
+        if hand.said:
+            return
+        hand.said = True
+        for seat, set_hand in hand.hands.items():
+            if set_hand.surrenders:
+                self._touch("surrender", seat=seat, hand=state.hand)
+            elif set_hand.declares:
+                self._touch("declare", seat=seat, hand=state.hand)
+                self._pause(1)
+
+    def _place(self, state: State) -> None:
+        """Let the players place the next street, and see to it that the record has it."""
+        hand = self._of(state)
+        if not (self._table_questions(state, hand) or self._whole(state)):
+            now = street(state)
+            if now is not None:
+                self._pause(2)
+                self._table.lay(by_place(self._seats, lying(state, hand.hands, hand.orders, now)))
+                self._until(lambda s: all_seen(s, now) or self._to_answer(s) or s.phase is not Phase.PLACING)
+            return
+        if not self._whole(state) or state.questions:
+            return
+        self._say(state, hand)
+        self._turn_up(hand)
+        self._pause(1)
+        if self._look().phase is Phase.PLACING:
+            self._press("next")
+
+    @staticmethod
+    def _whole(state: State) -> bool:
+        return state.phase is Phase.PLACING and street(state) is None
+
+    @staticmethod
+    def _to_answer(state: State) -> bool:
+        return any(question.what is not Ask.BUTTON for question in state.questions)
+
+    def _table_questions(self, state: State, hand: _Hand) -> bool:
+        """Answer a question that is open while cards are placed; say whether there was one."""
+        if not self._to_answer(state) and not (state.questions and self._whole(state)):
+            return False
+        self._pause(4)  # a person on the page may be quicker
+        state = self._look()
+        if state.phase is Phase.PLACING and state.questions:
+            self._answer(state, state.questions[0], hand)
+        return True
 
     def _turn_up(self, hand: _Hand, again: bool = False) -> None:
         if again or not hand.laid:
@@ -284,28 +348,37 @@ class SimulatedDealer:
             return
         assert question.seat is not None
         assert question.row is not None
+        if question.what is Ask.IRREGULARITY:
+            seen = next(i for i in state.irregularities if i.number == question.number)
+            self._ask(hand, *([seen.card] if seen.card else []))
+            shown = {seat: set_hand.shown for seat, set_hand in hand.hands.items()}
+            self._touch("resolve", number=seen.number, stands=stands(seen, shown), **number)
+            return
         if question.index is None:
             lies = hand.hands[question.seat].shown[question.row]
             self._ask(hand, *lies)
             self._touch("key_row", seat=question.seat, row=question.row, cards=" ".join(lies), **number)
             return
         if question.what is Ask.DUPLICATE:
-            question = next(
-                q for q in state.questions if q.what is Ask.DUPLICATE and self._lies(hand, q) != q.cards[0]
-            )
-        card = self._lies(hand, question)
+            twice = [q for q in state.questions if q.what is Ask.DUPLICATE]
+            question = next(q for q in twice if self._lies(state, hand, q) != q.cards[0])
+        card = self._lies(state, hand, question)
         self._ask(hand, card)
         self._touch(
             "set_card", seat=question.seat, row=question.row, index=question.index, card=card, **number
         )
 
     @staticmethod
-    def _lies(hand: _Hand, question: Question) -> str:
+    def _lies(state: State, hand: _Hand, question: Question) -> str:
         """Return the card that truly lies where a question points."""
         assert question.seat is not None
         assert question.row is not None
         assert question.index is not None
-        return hand.hands[question.seat].shown[question.row][question.index]
+        truth = hand.hands[question.seat].shown[question.row]
+        seat = state.seat(question.seat)
+        if seat is not None and seat.open:
+            return true_card(state, question, truth)
+        return truth[question.index]
 
     @staticmethod
     def _ask(hand: _Hand, *cards: str) -> None:

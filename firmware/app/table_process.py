@@ -18,15 +18,15 @@ from typing import Any, Final, Protocol
 
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import lights
-from firmware.app.reading_events import reading_failed, reading_taken
-from firmware.app.reading_messages import ReaderState, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_events import known_cards, reading_failed, reading_taken
+from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import ButtonName, Buttons, Lamps, Press
 from firmware.devices.puck import PuckReader, PuckReading, PuckState
 from firmware.rules import Profile
-from firmware.table import NotNow, Phase, State, TableError, apply
+from firmware.table import NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.errors import NotAllowed
@@ -34,7 +34,10 @@ from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.phase import OPEN
 from firmware.table.pins import PinStore
+from firmware.table.placing import compare
+from firmware.table.reopening import end_of_hand
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
+from firmware.table.streets import open_seats
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,8 @@ PUCK_GRACE: Final = 2.0
 """Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
 RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
+UNSEEN_TOO_LONG: Final = 15.0
+"""Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its answer."""
 
@@ -105,7 +110,8 @@ class TableProcess:
         self._clock = clock
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
-        self._rules = self._rules_now(JournalReader(data))
+        self._reader = JournalReader(data)
+        self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
@@ -119,14 +125,19 @@ class TableProcess:
         self._showdown_at: float | None = None
         self._job: int | None = None
         self._jobs = 0
+        self._watching = False
+        self._look_afresh = True
+        self._looked_at = clock()
+        self._unseen = ""
+        self._watch_at = 0.0
         self._green: tuple[float, int] | None = None
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
-    def _rules_now(self, reader: JournalReader) -> Profile:
+    def _rules_now(self) -> Profile:
         opened = self.state.opened
         if opened is None or self.state.phase not in OPEN:
             return self._house.rules
-        return rules_of(opened, reader.content(opened.profile_hash))
+        return rules_of(opened, self._reader.content(opened.profile_hash))
 
     # ---- from other threads ----
 
@@ -225,8 +236,8 @@ class TableProcess:
                 self._puck = item
             case ReaderState():
                 self._reader_trouble = item.trouble
-            case ReadingDone() | ReadingLost():
-                self._read(item)
+            case ReadingDone() | ReadingLost() | NothingNew():
+                self._answered(item)
 
     # ---- doing ----
 
@@ -238,9 +249,11 @@ class TableProcess:
         events = list(events)
         state, followed = step(self.state, events, self._rules)
         seq = self._journal.append(events, actor, followed)
-        self.state = state
+        before, self.state = self.state, state
         if any(isinstance(event, ev.HandOpened) for event in events):
             self._rules = self._house.rules
+        elif state.opened is not before.opened:
+            self._rules = self._rules_now()  # a past hand was laid on the table, or taken off
         self._record_trouble = ""
         self._show()
         return seq
@@ -288,7 +301,12 @@ class TableProcess:
         who = self._gate.admit(command, self)
         if isinstance(command, GateCommand):
             return self._gate.obey(command, self, who)
-        return {"ok": True, "seq": self._do(decide(self.state, command, self._house, self._rules), who.actor)}
+        self._look_afresh = True  # what a person said may be contradicted by what lies there
+        events = decide(self.state, command, self._house, self._rules, self._past)
+        return {"ok": True, "seq": self._do(events, who.actor)}
+
+    def _past(self, hand: int) -> State:
+        return end_of_hand(self._reader, hand)
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Make events happen for the gate, on the table's own thread. Raises NotNow, JournalError."""
@@ -325,39 +343,87 @@ class TableProcess:
 
     # ---- the camera ----
 
-    def _read(self, answer: ReadingDone | ReadingLost) -> None:
+    def _answered(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
         if answer.number != self._job:
             return  # the hand went on without it
         self._job = None
-        if isinstance(answer, ReadingLost):
-            self._reader_trouble = answer.reason if answer.fault else ""
-            event: ev.Event = reading_failed(answer)
-        else:
+        if not isinstance(answer, ReadingLost):
             self._reader_trouble = ""
-            event = reading_taken(answer, self.state)
+        elif answer.fault or not self._watching:
+            self._reader_trouble = answer.reason if answer.fault else ""
+        if self._watching:
+            self._watched(answer)
+        elif not isinstance(answer, NothingNew):
+            self._read(answer)
+
+    def _read(self, answer: ReadingDone | ReadingLost) -> None:
+        """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
+        if isinstance(answer, ReadingLost):
+            events: tuple[ev.Event, ...] = (reading_failed(answer),)
+        else:
+            taken = reading_taken(answer, self.state)
             try:
-                apply(self.state, event)
+                events = (*compare(self.state, taken.rows, taken.things, taken.frame), taken)
+                fold(events, self.state)
             except NotNow as error:
-                event = ev.ReadingFailed(f"The reading makes no sense: {error}", event.frame)
-        self._try([event], "camera")
+                events = (ev.ReadingFailed(f"The reading makes no sense: {error}", taken.frame),)
+        self._try(events, "camera")
+
+    def _watched(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
+        """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
+        match answer:
+            case ReadingDone():
+                taken = reading_taken(answer, self.state)
+                try:
+                    events = compare(self.state, taken.rows, taken.things, taken.frame)
+                    fold(events, self.state)
+                except NotNow as error:
+                    self._unseen, self._look_afresh = f"The reading makes no sense: {error}", True
+                    return
+                if events and not self._try(events, "camera"):
+                    self._look_afresh = True
+                    return
+                self._unseen = ""
+            case NothingNew():
+                self._unseen = answer.why
+            case ReadingLost():
+                self._unseen, self._look_afresh = answer.reason, True
+                self._watch_at = self._clock() + RETRY
+        if not self._unseen:
+            self._looked_at = self._clock()
 
     def _look(self) -> None:
-        """Bring a hand in showdown to a reading, and a hand in reading to its cards."""
-        if self.state.phase is Phase.SHOWDOWN:
-            now = self._clock()
+        """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
+        phase, now = self.state.phase, self._clock()
+        if phase is Phase.SHOWDOWN:
             self._showdown_at = now if self._showdown_at is None else self._showdown_at
-            if now - self._showdown_at >= self._turn_up:
+            closed = any(not seat.open and not seat.surrenders for seat in self.state.seats)
+            if now - self._showdown_at >= (self._turn_up if closed else 0.0):
                 self._try([ev.PhaseAdvanced(Phase.READING)], TABLE)
         else:
             self._showdown_at = None
-        if self.state.phase is not Phase.READING:
+        watching = phase is Phase.PLACING and not self.state.keyed
+        if watching is not self._watching or (not watching and phase is not Phase.READING):
             self._job = None
-        elif self._job is None:
-            self._jobs += 1
-            self._job = self._jobs
-            name = f"{self.state.hand:06}/{self._journal.seq:09}-{self._job}"
-            places = tuple(seat.place for seat in self.state.seats)
-            self._readings.request(ReadingJob(self._job, name, places))
+        if watching and not self._watching:
+            self._look_afresh, self._looked_at, self._unseen = True, now, ""
+        self._watching = watching
+        if self._job is not None:
+            return
+        if watching and now >= self._watch_at:
+            self._request(
+                [seat.place for seat in open_seats(self.state)],
+                Watch(known_cards(self.state), self._look_afresh),
+            )
+            self._look_afresh = False
+        elif self.state.phase is Phase.READING:
+            self._request([seat.place for seat in self.state.seats])
+
+    def _request(self, places: list[str], watch: Watch | None = None) -> None:
+        self._jobs += 1
+        self._job = self._jobs
+        name = f"{self.state.hand:06}/{self._journal.seq:09}-{self._job}"
+        self._readings.request(ReadingJob(self._job, name, tuple(places), watch))
 
     # ---- levels ----
 
@@ -389,6 +455,10 @@ class TableProcess:
         faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
         if self._reader_trouble:
             faults["camera"] = self._reader_trouble
+        if self._watching and self._unseen and self._clock() - self._looked_at > UNSEEN_TOO_LONG:
+            faults["view"] = (
+                f"Placed cards are not seen: {self._unseen}. Let the table lie still for a moment."
+            )
         if self._lamp_trouble:
             faults["lamps"] = self._lamp_trouble
         if self._button_trouble:

@@ -245,6 +245,11 @@ class JournalReader:
             found = _entries(db, "WHERE type = 'logged_on' ORDER BY seq DESC LIMIT 1", ()) if db else []
             return found[0] if found else None
 
+    def of_type(self, type_name: str) -> list[Entry]:
+        """Return the entries of one type, of all hands."""
+        with self._open() as db:
+            return _entries(db, "WHERE type = ? ORDER BY seq", (type_name,)) if db else []
+
     def content(self, digest: str) -> bytes | None:
         """Return the content with this hash, or None."""
         with self._open() as db:
@@ -307,7 +312,7 @@ def _next(last: Entry | None, event: Event, actor: str, moment: Moment, stepped_
     return replace(entry, hash=entry.sealed())
 
 
-def _entries(db: sqlite3.Connection, where: str, values: tuple[int, ...]) -> list[Entry]:
+def _entries(db: sqlite3.Connection, where: str, values: tuple[int | str, ...]) -> list[Entry]:
     return [Entry(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM journal {where}", values)]
 
 

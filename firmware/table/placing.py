@@ -67,9 +67,10 @@ def compare(
 ) -> tuple[Event, ...]:
     """Return the events that a look at the rows of open seats is; none where it shows what is on record.
 
-    Rows of closed seats, and of those that surrendered, are left out whatever the look says of them.
+    Rows of closed seats, and of those that surrendered, are left out whatever the look says of them; so are those of
+    a confirmed natural: the marker laid on it may hide its cards.
     """
-    seats = {seat.seat: seat for seat in open_seats(state)}
+    seats = {seat.seat: seat for seat in open_seats(state) if not seat.confirmed}
     this = _Comparison(
         state,
         frame,
@@ -183,8 +184,15 @@ def _contradictions(this: _Comparison) -> None:
         if lost.instead is not None and not lost.instead.explained:
             lost.instead.explained = True
             _find(this, "card_changed", lost, lost.instead)
-        else:
+        elif not _under_the_marker(this, lost):
             _find(this, "card_missing", lost)
+
+
+def _under_the_marker(this: _Comparison, lost: _Recorded) -> bool:
+    """Say whether the marker of a declared natural may hide the card."""
+    seat = this.state.seat(lost.seat)
+    marked = any((t.seat, t.row, t.what) == (lost.seat, lost.row, "marker") for t in this.things)
+    return marked and seat is not None and seat.declares
 
 
 def _same_row(recorded: _Recorded, found: _Found) -> bool:
