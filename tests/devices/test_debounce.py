@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.devices.debounce import HOLD, SETTLE, STUCK, TOGETHER, Debounce, PressedButtons
+from firmware.devices.debounce import BOUNCE, HOLD, SETTLE, STUCK, TOGETHER, Debounce, PressedButtons
 from firmware.devices.panel import BUTTONS, ButtonName, Press
 from firmware.devices.simulated.panel import bounces
+from tests.devices import bounce_traces
 
+LOOK_US = 140_000
+"""A press that outlasts the look at the pins every 0.1 s, bounces and all, is seen without one edge of it."""
 UP: dict[ButtonName, bool] = dict.fromkeys(BUTTONS, False)
 
 
@@ -172,3 +176,34 @@ def test_a_contact_at_rest_needs_no_look(start: bool) -> None:
     due.append(contact.due)
     assert due == [None, 1.0 + SETTLE, None]
     assert contact.level == (not start)
+
+
+# recorded traces
+
+
+@pytest.mark.parametrize("recorded", bounce_traces.traces(), ids=lambda recorded: recorded["switch"])
+class TestRecordedTraces:
+    def edges(self, recorded: dict[str, Any]) -> list[Edge]:
+        return [
+            Edge(change / 1e6, "confirm", number % 2 == 0)
+            for number, change in enumerate(recorded["changes_us"])
+        ]
+
+    def test_the_trace_is_what_its_model_says(self, recorded: dict[str, Any]) -> None:
+        assert recorded == bounce_traces.record(recorded["switch"])
+
+    def test_no_press_is_lost_and_none_is_given_twice(self, recorded: dict[str, Any]) -> None:
+        presses = [press for press in play(self.edges(recorded)) if not press.held]
+        began = [begins / 1e6 for begins, _ in recorded["presses_us"]]
+        assert len(presses) == len(began)
+        assert all(0 <= press.at - at <= BOUNCE for press, at in zip(presses, began, strict=True))
+
+    def test_nor_where_the_kernel_drops_edges(self, recorded: dict[str, Any]) -> None:
+        edges = self.edges(recorded)
+        for seed in range(20):
+            rng = random.Random(seed)
+            lost = frozenset(number for number in range(len(edges)) if rng.random() < 0.2)
+            presses = [press for press in play(edges, lost) if not press.held]
+            long = [begins for begins, ends in recorded["presses_us"] if ends - begins > LOOK_US]
+            assert len(presses) <= len(recorded["presses_us"])
+            assert len(presses) >= len(long)
