@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from firmware.devices.panel import LampName, Light
-from firmware.table import Ask, Phase, State
+from firmware.table import Ask, NotNow, Phase, State, apply
+from firmware.table.events import LookedAgain
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.streets import not_complete
 
@@ -24,6 +25,14 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
         shown["next"] = Light.ON
     if asked == {Ask.NATURAL}:
         shown["confirm"] = Light.BLINK
-    if state.phase is Phase.REVIEW:
+    if _looks_again(state):
         shown["reject"] = Light.ON
     return shown
+
+
+def _looks_again(state: State) -> bool:
+    try:
+        apply(state, LookedAgain(None))
+    except NotNow:
+        return False
+    return True

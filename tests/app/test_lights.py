@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from firmware.app.lights import lights
+from firmware.app.table_process import BUTTON_COMMANDS
 from firmware.devices.panel import Light
 from firmware.rules import CARDS
-from firmware.table import INITIAL, Card, Phase, Seat
+from firmware.table import INITIAL, Card, NotNow, Phase, Seat
+from firmware.table.commands import decide, step
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Table
 
 
 @pytest.mark.parametrize("phase", list(Phase))
@@ -35,3 +42,45 @@ def test_trouble_is_red_and_takes_the_ready_lamp_away() -> None:
     assert lights(INITIAL, trouble=True).get("fault") is Light.ON
     assert "ready" not in lights(INITIAL, trouble=True)
     assert "fault" not in lights(INITIAL, trouble=False)
+
+
+def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
+    table: Table, cards: Callable[..., dict[str, Any]]
+) -> None:
+    seen: list[Phase] = []
+
+    def agree() -> None:
+        process, state = table.process, table.state
+        seen.append(state.phase)
+        shown = lights(state, trouble=False)
+        for button, command in BUTTON_COMMANDS.items():
+            try:
+                step(state, decide(state, command, process._house, process._rules), process._rules)
+            except NotNow:
+                assert button not in shown, f"{button} is lit in {state.phase} and does nothing"
+            else:
+                assert button in shown, f"{button} is dark in {state.phase} and does something"
+
+    agree()
+    table.puck_at(1)
+    table.until(lambda state: state.puck.seat == 1)
+    for phase in (Phase.DEALING, Phase.SETTING):
+        table.do('{"do":"next"}')
+        assert table.state.phase is phase
+        agree()
+    table.do('{"do":"declare","seat":1}', '{"do":"next"}')
+    table.until_phase(Phase.READING)
+    agree()
+    table.until(lambda _: table.readings.jobs != [])
+    table.readings.answer(cards("Kd"), table.readings.jobs[-1].number)
+    table.until_phase(Phase.REVIEW)
+    agree()  # a card is asked for, and a natural waits
+    table.do('{"do":"set_card","seat":2,"row":"back","index":4,"card":"Kd"}')
+    agree()
+    table.do('{"do":"confirm"}')
+    assert table.until_phase(Phase.SETTLED).paid == frozenset()
+    agree()
+    pair = table.state.settlement["pairs"][0]  # type: ignore[index]
+    table.do(f'{{"do":"mark_paid","a":{pair["a"]},"b":{pair["b"]}}}')
+    agree()
+    assert {Phase.IDLE, Phase.DEALING, Phase.SETTING, Phase.READING, Phase.REVIEW, Phase.SETTLED} <= set(seen)
