@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ class Table:
     def say(self, *events: ev.Event) -> None:
         self.state, _ = step(self.state, events, self.rules)
 
-    def look(self, shown: dict[int, dict[str, list[str]]]) -> tuple[ev.RowReading, ...]:
+    def look(self, shown: Mapping[int, Mapping[str, list[str]]]) -> tuple[ev.RowReading, ...]:
         return tuple(
             ev.RowReading(
                 seat,
@@ -85,7 +86,7 @@ class Table:
                     n: orders[n][: cards_by(street)] if n == due else orders[n][: _count(self.state, n)]
                     for n in open_seats
                 }
-                shown = {
+                shown: dict[int, dict[str, list[str]]] = {
                     n: {row: [c for r, c in cards if r == row] for row in ev.ROWS}
                     for n, cards in placed.items()
                 }
