@@ -40,7 +40,7 @@ def add_to(app: Flask, link: TableLink) -> None:
 
 
 @blueprint.get("")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def page() -> str:
     """Show the room."""
     return render_template(
@@ -53,21 +53,21 @@ def page() -> str:
 
 
 @blueprint.get("/static/<path:name>")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def static(name: str) -> Response:
     """Give the page's style and script."""
     return send_from_directory(Path(__file__).parent / "static", name)
 
 
 @blueprint.get("/room.json")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def room() -> Response:
     """Say how things stand in the room."""
     return _order({"do": "look"})
 
 
 @blueprint.post("/do")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def do() -> Response:
     """Do one thing in the room."""
     order = request.get_json(silent=True)

@@ -54,11 +54,12 @@ class Room:
     def answer(self, line: bytes) -> dict[str, Any]:
         """Do one order; return how things stand then, or a sentence that says what was wrong with it."""
         try:
-            order = json.loads(line)
-            if not isinstance(order, dict) or order.get("do") not in self._orders:
+            order = _parsed(line)
+            do = self._orders.get(str(order.get("do")))
+            if do is None:
                 raise BadOrder("That is no order of this page.")
-            self._orders[order["do"]](order)
-        except ValueError as error:
+            do(order)
+        except BadOrder as error:
             return {"ok": False, "error": str(error)}
         return {"ok": True, "room": self.standing()}
 
@@ -167,6 +168,16 @@ class Room:
                 self._table.clear()
             case _:
                 raise BadOrder("That cannot be done with the cards.")
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        order = json.loads(line)
+    except ValueError:
+        order = None
+    if not isinstance(order, dict):
+        raise BadOrder("An order is one JSON object.")
+    return order
 
 
 def _seat(order: dict[str, Any]) -> int:
