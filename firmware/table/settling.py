@@ -82,6 +82,7 @@ def _seat_json(seat: Seat) -> dict[str, Any]:
         "player": seat.player,
         "declares": seat.declares,
         "surrenders": seat.surrenders,
+        "fantasyland": seat.fantasyland,
     }
     if seat.stack is not None:
         hand["stack"] = seat.stack
