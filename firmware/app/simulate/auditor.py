@@ -53,6 +53,11 @@ DOES: Final[Mapping[str, frozenset[str]]] = {
     "undo_confirm": frozenset({"natural_unconfirmed"}),
     "mark_paid": frozenset({"payment_marked"}),
     "void": frozenset({"hand_voided"}),
+    "archive": frozenset({"hand_archived"}),
+    "key_hand": frozenset({"keying_begun"}),
+    "resolve": frozenset({"irregularity_ended"}),
+    "sit_out": frozenset({"seating_changed"}),
+    "count_stack": frozenset({"stack_counted"}),
     "misdeal": frozenset({"hand_misdealt"}),
 }
 """The events that a command may become. What the command says, its event must say."""
@@ -97,6 +102,7 @@ class _Hand:
     surrenders: set[int] = field(default_factory=set)
     confirmed: set[int] = field(default_factory=set)
     cards: dict[tuple[int, str], list[_Spot]] = field(default_factory=dict)
+    irregular: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
     settled: bool = False
     ended: str = ""
@@ -104,6 +110,11 @@ class _Hand:
     @property
     def seats(self) -> list[int]:
         return [seat["seat"] for seat in self.opened["seats"]]
+
+    @property
+    def placing(self) -> set[int]:
+        """The seats whose cards are placed face up."""
+        return {seat["seat"] for seat in self.opened["seats"] if seat.get("open")}
 
     @property
     def showing(self) -> list[int]:
@@ -128,6 +139,7 @@ class Auditor:
         self._given = given
         self._hand: _Hand | None = None
         self._stacks: dict[str, int | None] = {}
+        self._lucky: set[str] = set()
         self._seq = 0
         self._monotonic_ns = 0
         self._wall_ms = 0
@@ -235,6 +247,10 @@ class Auditor:
                     "lost",
                     f"{seat['player']} had {had} cents; hand {said['hand']} opens with {seat['stack']}.",
                 )
+            if seat.get("fantasyland", False) != (seat["player"] in self._lucky):
+                self.problem(
+                    "lost", f"{seat['player']}'s Fantasy Land in hand {said['hand']} is not what he earned."
+                )
         self._hand = _Hand(said["hand"], said, said["button"])
         self._stacks |= {seat["player"]: seat["stack"] for seat in said["seats"]}
         self.counts["opened"] += 1
@@ -263,6 +279,62 @@ class Auditor:
 
     def _surrender_withdrawn(self, said: Mapping[str, Any]) -> None:
         self._open.surrenders.discard(said["seat"])
+
+    # face-up play
+
+    def _card_placed(self, said: Mapping[str, Any]) -> None:
+        hand, card = self._open, said["card"]
+        self.counts["cards_placed"] += 1
+        self._need_given(said["seat"], said["row"], card)
+        hand.cards.setdefault((said["seat"], said["row"]), []).append(_Spot(card["card"], card["sure"]))
+
+    def _card_reread(self, said: Mapping[str, Any]) -> None:
+        self._need_given(said["seat"], said["row"], said["card"])
+        row = self._open.row(said["seat"], said["row"])
+        if row[said["index"]].sure:
+            self.problem(
+                "unasked", f"Hand {self._open.number}: a look changed a set card, {row[said['index']].card}."
+            )
+        row[said["index"]] = _Spot(said["card"]["card"], said["card"]["sure"])
+
+    def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
+        """A card that the camera placed must be in a reading that was given."""
+        if self._given is None:
+            return
+        place = next(s["place"] for s in self._open.opened["seats"] if s["seat"] == seat)
+        if not any(
+            (zone["place"], zone["row"]) == (place, row)
+            and any((c["card"], c["sure"]) == (card["card"], card["sure"]) for c in zone["cards"])
+            for zones in self._given.values()
+            for zone in zones
+        ):
+            self.problem(
+                "lost", f"{card['card']} was placed at seat {seat}, and no reading that was given has it."
+            )
+
+    def _irregularity_seen(self, said: Mapping[str, Any]) -> None:
+        self.counts["irregularities"] += 1
+        self._open.irregular[said["number"]] = said
+        if said["what"] in ("card_changed", "card_twice"):
+            self._faults.notice("sure-misread")
+
+    def _irregularity_ended(self, said: Mapping[str, Any]) -> None:
+        seen = self._open.irregular.pop(said["number"])
+        if said["by"] != "dealer":
+            return
+        row = self._open.row(seen["seat"], seen["row"])
+        at = next(
+            (k for k, spot in enumerate(row) if seen["card"] and spot.card == seen["card"]), seen["index"]
+        )
+        match seen["what"], said["stands"]:
+            case ("out_of_turn", "record") | ("card_missing", "table"):
+                del row[at]
+            case "card_moved", "table":
+                self._open.cards.setdefault((seen["to_seat"], seen["to_row"]), []).append(row.pop(at))
+            case "card_changed", stands:
+                row[at] = _Spot(seen["seen"]["card"] if stands == "table" else row[at].card, True, said=True)
+
+    # ---- the camera, after the signal ----
 
     def _reading_taken(self, said: Mapping[str, Any]) -> None:
         hand = self._open
@@ -293,8 +365,9 @@ class Auditor:
 
     def _read(self, cards: dict[tuple[int, str], list[_Spot]]) -> None:
         hand = self._open
-        kept = {key: row for key, row in hand.cards.items() if key[0] in hand.confirmed}
-        hand.cards = {key: row for key, row in cards.items() if key[0] not in hand.confirmed} | kept
+        stay = hand.confirmed | hand.placing
+        kept = {key: row for key, row in hand.cards.items() if key[0] in stay}
+        hand.cards = {key: row for key, row in cards.items() if key[0] not in stay} | kept
 
     def _card_resolved(self, said: Mapping[str, Any]) -> None:
         self._dealer_says(said)
@@ -331,6 +404,11 @@ class Auditor:
     def _in_doubt(self, hand: _Hand) -> list[str]:
         """Return what a settlement must not stand on."""
         found = [] if hand.button is not None else ["no button"]
+        found += [
+            f"an open irregularity ({seen['what']})"
+            for seen in hand.irregular.values()
+            if seen["what"] != "card_twice"  # the question is that about the card, at each spot
+        ]
         seen: Counter[str] = Counter()
         for seat in hand.showing:
             for row, size in SIZES.items():
@@ -352,8 +430,8 @@ class Auditor:
             card
             for seat in hand.showing
             for row in SIZES
-            for card, true in zip(hand.row(seat, row), dealt.rows[seat][row], strict=False)
-            if card.card != true
+            for card in hand.row(seat, row)
+            if card.card not in dealt.rows[seat][row]
         ]
 
     def _surely_wrong(self, hand: _Hand) -> bool:
@@ -371,6 +449,8 @@ class Auditor:
                 "declares": seat in hand.declares,
                 "surrenders": seat in hand.surrenders,
             }
+            if opened.get("fantasyland"):
+                line["fantasyland"] = True
             if opened["stack"] is not None:
                 line["stack"] = opened["stack"]
             if seat not in hand.surrenders:
@@ -391,7 +471,10 @@ class Auditor:
         if not hand.settled or hand.settlement is None:
             self.problem("lost", f"Hand {hand.number} was archived unsettled.")
             return
-        self._stacks |= hand.settlement["stacks"]
+        self._stacks |= hand.settlement.get("stacks", {})
+        player = {seat["seat"]: seat["player"] for seat in hand.opened["seats"]}
+        earned = {player[h["seat"]] for h in hand.settlement.get("hands", ()) if h.get("fantasyland_next")}
+        self._lucky = (self._lucky - set(player.values())) | earned
         self._compare(hand)
 
     def _compare(self, hand: _Hand) -> None:
@@ -414,6 +497,11 @@ class Auditor:
 
     def _hand_misdealt(self, _: Mapping[str, Any]) -> None:
         self._end(self._open, "voided")
+
+    # between hands
+
+    def _stack_counted(self, said: Mapping[str, Any]) -> None:
+        self._stacks[said["player"]] = said["stack"]
 
     def _end(self, hand: _Hand, how: str) -> None:
         if hand.ended:

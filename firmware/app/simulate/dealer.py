@@ -13,17 +13,21 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from firmware.app.errors import AppError
-from firmware.app.players import Players, SetHand
-from firmware.app.simulate.auditor import Auditor, Dealt, Spot
+from firmware.app.players import Players, SetHand, Spot, in_placing_order
+from firmware.app.simulate.auditor import Auditor, Dealt
+from firmware.app.simulate.auditor import Spot as SpotAt
 from firmware.app.simulate.faults import Faults
 from firmware.app.simulate.page import Page
+from firmware.app.simulate.placing import Placing
 from firmware.app.simulate.table import TurnedTable
+from firmware.app.simulated_placing import true_card
 from firmware.devices.panel import ButtonName
 from firmware.rules import CARDS, Profile
 from firmware.table import Ask, NotNow, Phase, Question, State
 from firmware.table.events import ROWS, Row, SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.streets import STREETS
 
 PUCK_FORGOTTEN: Final = 0.04
 PUCK_MISLAID: Final = 0.02
@@ -40,6 +44,14 @@ PRESSED_TWICE: Final = 0.03
 PRESSED_UNLIT: Final = 0.02
 TOUCHED_STALE: Final = 0.02
 MISDECLARED: Final = 0.01
+CLOSED: Final = 0.1
+"""The share of hands after which the dealer closes the hand without opening the next."""
+SITS_OUT: Final = 0.4
+COUNTED: Final = 0.2
+"""Then, the shares in which somebody sits out or comes back, and in which chips are counted."""
+KEYED: Final = 0.2
+WAITS: Final = 12
+"""Looks at a street that is not on record, after which the dealer keys it."""
 HOLD: Final = 1.4
 STUCK_AFTER: Final = 250
 """Things done in one hand after which it counts as lost: it cannot be ended."""
@@ -69,9 +81,10 @@ class _Hand:
     looks: int = 0
     done: int = 0
     blank: int = 0
-    seen_wrong: dict[tuple[Spot, str | None], bool] = field(default_factory=dict)
+    seen_wrong: dict[tuple[SpotAt, str | None], bool] = field(default_factory=dict)
     asked: set[Question] = field(default_factory=set)
     tried: set[str] = field(default_factory=set)
+    placing: Placing | None = None
 
 
 class Dealer:
@@ -93,6 +106,7 @@ class Dealer:
         self._auditor = auditor
         self._faults = faults
         self._players = players
+        self._seats = seats
         self._places = {seat.seat: seat.place for seat in seats}
         self._rules = rules
         self._rng = rng
@@ -194,13 +208,21 @@ class Dealer:
             self._number = state.hand
             seats = sorted(seat.seat for seat in state.seats)
             hands = self._players.deal(seats)
+            self._places = {seat.seat: seat.place for seat in state.seats}
+            orders: dict[int, list[Spot]] = {}
+            for seat in state.seats:
+                if seat.open:
+                    hands[seat.seat], orders[seat.seat] = in_placing_order(hands[seat.seat], self._rng)
             declares = {seat for seat, hand in hands.items() if hand.declares}
             self._hand = _Hand(hands, seats[(state.hand - 1) % len(seats)], declares)
+            if orders:
+                self._hand.placing = Placing(hands, orders, self._places, self._rng)
             rows = {
                 seat: {row: [card.code for card in cards] for row, cards in zip(ROWS, hand.rows, strict=True)}
                 for seat, hand in hands.items()
             }
-            self._auditor.dealt = {state.hand: Dealt(rows, self._hand.button)}
+            self._auditor.dealt[state.hand] = Dealt(rows, self._hand.button)
+            self._auditor.dealt.pop(state.hand - 3, None)
             self._table.readings.felt = {}
             self._faults.plan(self._table.now)
         return self._hand
@@ -214,7 +236,8 @@ class Dealer:
         hand = self._hand
         if state.phase in BETWEEN_HANDS:
             self._table.readings.felt = {}
-            self._do("next")
+            if not self._between_hands(state):
+                self._do("next")
             return
         if state.phase is Phase.REVIEW and not state.questions:
             self._wait(state, hand)
@@ -231,12 +254,82 @@ class Dealer:
                 self._deal(hand)
             case Phase.SETTING:
                 self._set(state, hand)
+            case Phase.PLACING:
+                self._place(state, hand)
             case Phase.SHOWDOWN | Phase.READING:
                 self._lay(hand)
             case Phase.REVIEW:
                 self._review(state, hand)
             case Phase.SETTLED:
                 self._settled(state, hand)
+
+    def _between_hands(self, state: State) -> bool:
+        """A player sits out or comes back, or his chips are counted; say whether one did."""
+        players = [seat.player for seat in self._seats]
+        if self._often(SITS_OUT):
+            player = self._rng.choice(players)
+            on = player not in state.sits_out
+            if not on or len(players) - len(state.sits_out) > 2:
+                self._touch("sit_out", player=player, on=on)
+                return True
+        if self._often(COUNTED):
+            stack = self._rng.randrange(1, 2000) * 100
+            self._touch("count_stack", player=self._rng.choice(players), stack=stack, reason="Chips bought.")
+            return True
+        return False
+
+    def _place(self, state: State, hand: _Hand) -> None:
+        """Let the players place the next street once the record has the last one; answer what is asked meanwhile."""
+        placing = hand.placing
+        assert placing is not None
+        open_questions = [q for q in state.questions if q.what is not Ask.BUTTON]
+        if open_questions:
+            placing.waits += 1
+            if placing.bent:
+                self._put_right(placing)
+            else:
+                self._answer(state, open_questions[0], hand)
+        elif state.keyed or placing.all_seen(state):
+            if placing.street == STREETS:
+                self._show_down(state, hand, placing)
+            else:
+                placing.go_on()
+                self._table.readings.felt = placing.felt
+        else:
+            self._not_seen(state, hand, placing)
+        self._table.pass_time(0.5)
+
+    def _show_down(self, state: State, hand: _Hand, placing: Placing) -> None:
+        if placing.bent:
+            self._put_right(placing)
+        if not self._say(state, hand):
+            self._lay(hand)
+            self._do("next")
+
+    def _put_right(self, placing: Placing) -> None:
+        placing.put_right()
+        self._table.readings.felt = placing.felt
+
+    def _not_seen(self, state: State, hand: _Hand, placing: Placing) -> None:
+        """A card is not on record: wait for a look, see to the felt, then key the row, or the hand."""
+        placing.waits += 1
+        if placing.waits == WAITS // 2 and placing.bent:
+            self._put_right(placing)
+        if placing.waits < WAITS:
+            return
+        if "camera" in state.faults and self._often(KEYED):
+            self._touch("key_hand", reason="The camera is dead.")
+            return
+        lies = placing.should_lie()
+        short = [
+            (seat.seat, row)
+            for seat in state.seats
+            for row in ROWS
+            if seat.open and len(seat.row(row)) < len(lies[seat.seat][row])
+        ]
+        if short:
+            seat, row = self._rng.choice(short)
+            self._touch("key_row", seat=seat, row=row, cards=" ".join(lies[seat][row]))
 
     def _wait(self, state: State, hand: _Hand) -> None:
         """Nothing is asked, so it should settle; a table whose disk is full may take a while."""
@@ -289,6 +382,8 @@ class Dealer:
             self._table.readings.felt = {
                 self._places[seat]: set_hand.shown for seat, set_hand in hand.hands.items()
             }
+            if hand.placing is not None:
+                hand.placing.street = STREETS
 
     def _review(self, state: State, hand: _Hand) -> None:
         if not hand.laid:
@@ -308,6 +403,10 @@ class Dealer:
                 self._touch("key_button", seat=seat)
             case Ask.NATURAL:
                 self._natural(state, hand)
+            case Ask.IRREGULARITY:
+                assert hand.placing is not None
+                seen = next(i for i in state.irregularities if i.number == question.number)
+                self._touch("resolve", number=seen.number, stands=hand.placing.stands(seen))
             case Ask.COUNT:
                 assert question.seat is not None
                 assert question.row is not None
@@ -316,33 +415,36 @@ class Dealer:
                 spots = [
                     q
                     for q in state.questions
-                    if q.what is question.what and self._lies(hand, q) not in q.cards[:1]
+                    if q.what is question.what and self._lies(state, hand, q) not in q.cards[:1]
                 ]
                 asked = spots[0] if question.what is Ask.DUPLICATE and spots else question
-                card = self._other_card(hand, self._lies(hand, asked)) if wrongly else self._lies(hand, asked)
+                card = self._lies(state, hand, asked)
+                if wrongly:
+                    card = self._other_card(card)
                 self._touch("set_card", seat=asked.seat, row=asked.row, index=asked.index, card=card)
 
     def _key_row(self, hand: _Hand, seat: int, row: Row, wrongly: bool) -> None:
         cards = self._row(hand, seat, row)
         if wrongly:
             spot = self._rng.randrange(len(cards))
-            cards[spot] = self._other_card(hand, cards[spot])
+            cards[spot] = self._other_card(cards[spot])
         self._touch("key_row", seat=seat, row=row, cards=" ".join(cards))
 
     @staticmethod
     def _row(hand: _Hand, seat: int, row: Row) -> list[str]:
         return [card.code for card in getattr(hand.hands[seat].rows, row)]
 
-    def _lies(self, hand: _Hand, question: Question) -> str:
+    def _lies(self, state: State, hand: _Hand, question: Question) -> str:
+        """Return the card that truly lies where a question points; "" where the row has none so far out."""
         assert question.seat is not None
         assert question.row is not None
         assert question.index is not None
         row = self._row(hand, question.seat, question.row)
-        return (
-            row[question.index] if question.index < len(row) else ""
-        )  # one too many: the row is asked as a whole
+        if hand.placing is not None and question.seat in hand.placing.orders:
+            return true_card(state, question, row)  # on record in the order in which the camera saw them
+        return row[question.index] if question.index < len(row) else ""
 
-    def _other_card(self, hand: _Hand, card: str) -> str:
+    def _other_card(self, card: str) -> str:
         return self._rng.choice([other.code for other in CARDS if other.code != card])
 
     def _natural(self, state: State, hand: _Hand) -> None:
@@ -372,6 +474,9 @@ class Dealer:
             self._pay(state)
         elif state.hand >= self._last:
             self._all_done = not self._faults.on("page-gone")
+        elif self._often(CLOSED) and not self._faults.on("page-gone"):
+            self._table.readings.felt = {}
+            self._touch("archive")
         elif not self._faults.on("page-gone"):
             self._table.readings.felt = {}
             self._do("next")
@@ -383,18 +488,16 @@ class Dealer:
                 self._touch("key_button", seat=hand.button)
             return True
         for seat in state.seats:
-            if seat.surrenders:
-                continue
-            for row in ROWS:
-                for index, (card, true) in enumerate(
-                    zip(seat.row(row), self._row(hand, seat.seat, row), strict=False)
-                ):
-                    if card.card == true:
+            for row in ROWS if not seat.surrenders else ():
+                truth = self._row(hand, seat.seat, row)
+                cards = [card.card for card in seat.row(row)]
+                missing = [card for card in truth if card not in cards]
+                for index, card in enumerate(cards):
+                    if card in truth or not missing:
                         continue
-                    seen = hand.seen_wrong.setdefault(
-                        ((seat.seat, row, index), card.card), self._often(NOTICED)
-                    )
-                    if seen:
+                    spot = (seat.seat, row, index)
+                    if hand.seen_wrong.setdefault((spot, card), self._often(NOTICED)):
+                        true = truth[index] if truth[index] in missing else missing[0]
                         if not self._mark_back(state):
                             self._touch("set_card", seat=seat.seat, row=row, index=index, card=true)
                         return True

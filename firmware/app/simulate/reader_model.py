@@ -26,6 +26,9 @@ the rest the name is on the table twice."""
 CONSIDERED: Final = 0.9
 """Assumed: the share of unsure misreads among whose candidates the card itself is."""
 
+FACE_DOWN: Final = "back"
+"""In the place of a card's code: it lies face down (`vision.render.FACE_DOWN`)."""
+
 Felt = Mapping[str, Mapping[str, Sequence[str]]]
 """What lies face up on the felt: by place and row, the cards from the player's left to his right."""
 
@@ -103,23 +106,30 @@ class ReaderModel:
         seen = {(place, row): list(cards) for place, rows in felt.items() for row, cards in rows.items()}
         wrong = self._sure_misreads(seen, rates)
         self.surely_wrong = len(wrong)
-        zones = []
+        zones, others = [], []
         for place in places:
             for row in ("front", "middle", "back"):
-                cards = [
-                    read
-                    for index, card in enumerate(seen.get((place, row), ()))
-                    for read in self._card(card, wrong.get((place, row, index)), rates)
-                ]
+                cards = []
+                for index, card in enumerate(seen.get((place, row), ())):
+                    corners = _corners(place, row, index)
+                    if card == FACE_DOWN:
+                        others.append({"what": "back", "corners": corners, "zones": [[place, row]]})
+                        continue
+                    named = self._card(card, wrong.get((place, row, index)), rates)
+                    cards += [read | {"corners": corners} for read in named]
                 zones.append({"place": place, "row": row, "cards": cards, "capture": None})
-        return {"zones": zones, "others": [], "frame": None, "verdicts": {}, "ms": {}}
+        return {"zones": zones, "others": others, "frame": None, "verdicts": {}, "ms": {}}
 
     def _sure_misreads(
         self, seen: Mapping[tuple[str, str], list[str]], rates: Rates
     ) -> dict[tuple[str, str, int], str]:
-        spots = [(*zone, index) for zone, cards in seen.items() for index in range(len(cards))]
-        lies = {spot: seen[spot[:2]][spot[2]] for spot in spots}
-        chosen = [spot for spot in spots if self._rng.random() < rates.misread_sure]
+        lies = {
+            (*zone, index): card
+            for zone, cards in seen.items()
+            for index, card in enumerate(cards)
+            if card != FACE_DOWN
+        }
+        chosen = [spot for spot in lies if self._rng.random() < rates.misread_sure]
         wrong: dict[tuple[str, str, int], str] = {}
         for spot in chosen:
             named = self._taken_for(lies[spot])
@@ -164,6 +174,12 @@ def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
         ordinary=replace(errors.ordinary, misread_sure=most),
         under_a_hand=replace(errors.under_a_hand, misread_sure=most),
     )
+
+
+def _corners(place: str, row: str, index: int) -> list[list[float]]:
+    """Return where the card at an index lies in the picture: beside the one before it."""
+    x, y = 1000.0 * "ABCD".index(place) + 150.0 * index, 300.0 * ("front", "middle", "back").index(row)
+    return [[x, y], [x + 126, y], [x + 126, y + 176], [x, y + 176]]
 
 
 def _read(card: str, sure: bool, candidates: tuple[str, ...]) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.app.reading_messages import ReaderState, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.simulate.faults import Faults
 from firmware.app.simulate.reader_model import ReaderModel
 from firmware.table.captures import CaptureStore
@@ -20,6 +21,8 @@ TAKES: Final = (0.6, 1.5)
 """Seconds that a reading takes: three frames that agree."""
 WITHIN: Final = 20.0
 """Seconds after which the table gives a reading up (`TimesConfig.reading`)."""
+READ_ANYWAY: Final = 5.0
+"""Seconds after which a watched felt that looks the same is read again (`firmware.app.reading_watch`)."""
 DEAD: Final = "The reading process stopped unexpectedly; it is being replaced."
 LATE: Final = f"No reading within {WITHIN:g} s; the reading process is being replaced."
 NO_CAMERA: Final = "The camera is not connected: plug it in."
@@ -57,10 +60,13 @@ class TurnedReadings:
         self._trouble = ""
         self._now = 0.0
         self._last: ReadingDone | None = None
+        self._told_of: dict[str, dict[str, list[str]]] | None = None
+        self._told_at = 0.0
 
     def start(self, put: Callable[[Any], None]) -> None:
         """Begin; see `Readings.start`."""
         self._put, self._asked, self._trouble, self._last = put, [], "", None
+        self._told_of = None
 
     def request(self, job: ReadingJob) -> None:
         """Ask for a reading; see `Readings.request`."""
@@ -104,9 +110,19 @@ class TurnedReadings:
             faults.strike("disk-full")
             self._lose(job, NO_ROOM)
         elif self._model.restless():
-            self._put_answer(ReadingLost(job.number, RESTLESS, fault=False))
+            self._put_answer(
+                NothingNew(job.number, RESTLESS)
+                if job.watch
+                else ReadingLost(job.number, RESTLESS, fault=False)
+            )
+        elif job.watch and not job.watch.fresh and self._looks_as_told():
+            self._put_answer(NothingNew(job.number))
         else:
             self._done(job)
+
+    def _looks_as_told(self) -> bool:
+        """Say whether the felt looks as when it was last told of; now and then it is read anew all the same."""
+        return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
 
     def _again(self, asked: _Asked, why: str, after: float) -> None:
         """The process is replaced; what it was asked is tried once more, then given up."""
@@ -124,6 +140,7 @@ class TurnedReadings:
 
     def _done(self, job: ReadingJob) -> None:
         told = self._model.read(self.felt, job.places)
+        self._told_of, self._told_at = deepcopy(self.felt), self._now
         if self._model.surely_wrong:
             self._faults.strike("sure-misread")
         name = f"{job.name}-1-frame.jpg"
@@ -155,6 +172,6 @@ class TurnedReadings:
                 self._faults.notice("camera-babble")
         self._put_answer(ReadingDone(done.number, done.reading | {"zones": zones}))
 
-    def _put_answer(self, answer: ReadingDone | ReadingLost) -> None:
+    def _put_answer(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
         if self._put is not None:
             self._put(answer)
