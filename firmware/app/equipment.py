@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware.app.config import CameraConfig, Config
 from firmware.app.table_process import Devices
 from firmware.devices.errors import DeviceError
+from firmware.devices.power import PowerWatch
 
 if TYPE_CHECKING:
     from firmware.devices.camera import FrameSource
-    from firmware.devices.gpio import GpioButtons, GpioLamps
+    from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
     from firmware.devices.puck import PuckReader
+
+MAINS_GONE: Final = (
+    "The mains is gone and the box runs on its battery: finish the hand, then shut the box down."
+)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """What hangs on the header."""
+
+    buttons: GpioButtons
+    lamps: GpioLamps
+    buzzer: GpioBuzzer
+    power_line: GpioPowerLine
 
 
 def open_devices(config: Config) -> Devices:
     """Return the table's devices; what is missing is told as a fault, and the table runs without it."""
     faults: dict[str, str] = {}
     puck: PuckReader | None = None
-    panel: tuple[GpioButtons, GpioLamps] | None = None
+    panel: _Panel | None = None
     try:
         puck = _puck(config)
     except DeviceError as error:
@@ -27,13 +43,24 @@ def open_devices(config: Config) -> Devices:
         panel = _panel(config)
     except DeviceError as error:
         faults["buttons"] = str(error)
-    buttons, lamps = panel or (None, None)
+    watch = PowerWatch()
 
     def trouble() -> dict[str, str]:
-        stuck = buttons.fault if buttons else None
-        return {**faults, "buttons": stuck} if stuck else faults
+        now = dict(faults)
+        if watch.warning:
+            now["power"] = watch.warning
+        return now | panel_trouble(panel.buttons, panel.power_line) if panel else now
 
-    return Devices(puck, buttons, lamps, trouble)
+    if panel is None:
+        return Devices(puck, None, None, trouble, others=(watch,))
+    others = (watch, panel.power_line)
+    return Devices(puck, panel.buttons, panel.lamps, trouble, panel.buzzer, others)
+
+
+def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:
+    """Return what is wrong on the header: a stuck button, the mains gone."""
+    faults = {"buttons": buttons.fault} if buttons.fault else {}
+    return faults | {"power": MAINS_GONE} if power_line.failing() else faults
 
 
 def make_camera(config: CameraConfig) -> FrameSource:
@@ -83,9 +110,14 @@ def _puck(config: Config) -> PuckReader:
     return SerialPuck(link, puck.port)
 
 
-def _panel(config: Config) -> tuple[GpioButtons, GpioLamps]:
-    from firmware.devices.gpio import GpioButtons, GpioLamps
+def _panel(config: Config) -> _Panel:
+    from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
     from firmware.devices.pins import PinMap, pi_pin_factory
 
     pins, factory = PinMap.load(), pi_pin_factory(config.gpiochip)
-    return GpioButtons(pins, factory), GpioLamps(pins, factory)
+    return _Panel(
+        GpioButtons(pins, factory),
+        GpioLamps(pins, factory),
+        GpioBuzzer(pins, factory),
+        GpioPowerLine(pins, factory),
+    )

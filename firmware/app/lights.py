@@ -1,4 +1,4 @@
-"""Which lamps a state lights: a lamp is on where its button does something now."""
+"""Which lamps a state lights: a lamp is on where its button does something now. And when the buzzer calls."""
 
 from __future__ import annotations
 
@@ -36,3 +36,12 @@ def _looks_again(state: State) -> bool:
     except NotNow:
         return False
     return True
+
+
+def beeps(before: tuple[bool, bool], now: tuple[bool, bool]) -> int:
+    """Return how often the buzzer sounds when (trouble, something is asked of the dealer) changes so.
+
+    Two: something has broken. One: the table asks. Silence for whatever was so before, and for what gets better.
+    """
+    trouble, asks = (is_so and not was for was, is_so in zip(before, now, strict=True))
+    return 2 if trouble else 1 if asks else 0

@@ -16,13 +16,14 @@ from typing import Final, Self
 import numpy as np
 
 from firmware.app.config import Config
+from firmware.app.equipment import panel_trouble
 from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
 from firmware.app.reading_messages import ReaderSpec
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.camera import FrameSource
-from firmware.devices.gpio import GpioButtons, GpioLamps
+from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.puck_line import PuckLine
 from firmware.devices.puck_serial import SerialPuck
 from firmware.devices.simulated.camera import Room, RoomCamera
@@ -77,6 +78,7 @@ class SimulatedTable:
                 start_within=config.times.reading_start,
             )
             buttons = GpioButtons(self.panel.pins, self.panel.factory)
+            power_line = GpioPowerLine(self.panel.pins, self.panel.factory)
             self.process = TableProcess(
                 config.data,
                 self._journal,
@@ -85,7 +87,9 @@ class SimulatedTable:
                     SerialPuck(PuckLine(self.puck.disks, seats=range(1, 6)), self.puck.port),
                     buttons,
                     GpioLamps(self.panel.pins, self.panel.factory),
-                    lambda: {"buttons": buttons.fault} if buttons.fault else {},
+                    partial(panel_trouble, buttons, power_line),
+                    GpioBuzzer(self.panel.pins, self.panel.factory),
+                    (power_line,),
                 ),
                 self.readings,
                 config.socket,

@@ -12,18 +12,19 @@ import queue
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from firmware.app.inputs import Request, Stop
-from firmware.app.lights import lights
+from firmware.app.lights import beeps, lights
 from firmware.app.reading_events import known_cards, reading_failed, reading_taken
 from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
 from firmware.devices.errors import DeviceError
-from firmware.devices.panel import ButtonName, Buttons, Lamps, Press
+from firmware.devices.panel import ButtonName, Buttons, Buzzer, Lamps, Press
 from firmware.devices.puck import PuckReader, PuckReading, PuckState
 from firmware.rules import Profile
 from firmware.table import NotNow, Phase, State, TableError, fold
@@ -74,12 +75,27 @@ class Readings(Protocol):
 
 @dataclass
 class Devices:
-    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts."""
+    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts.
+
+    `others` are only started and closed with the table: whoever made them tells of them in `trouble`.
+    """
 
     puck: PuckReader | None
     buttons: Buttons | None
     lamps: Lamps | None
     trouble: Callable[[], Mapping[str, str]] = dict
+    buzzer: Buzzer | None = None
+    others: Sequence[Part] = ()
+
+
+class Part(Protocol):
+    """A device that only has to be started and closed."""
+
+    def start(self) -> None:
+        """Begin. Raises DeviceError, and says so itself."""
+
+    def close(self) -> None:
+        """End. May be called twice."""
 
 
 class TableProcess:
@@ -119,6 +135,8 @@ class TableProcess:
         self._puck_known_at = clock()
         self._reader_trouble = ""
         self._lamp_trouble = ""
+        self._buzzer_trouble = ""
+        self._shown = (False, False)
         self._button_trouble = ""
         self._record_trouble = ""
         self._retry_at = 0.0
@@ -194,7 +212,8 @@ class TableProcess:
     def end(self) -> None:
         """Let go of the socket and the devices, and refuse whoever still waits."""
         devices = self._devices
-        for part in (self._socket, devices.puck, devices.buttons, self._readings, devices.lamps):
+        panel = (devices.puck, devices.buttons, self._readings, devices.lamps, devices.buzzer)
+        for part in (self._socket, *panel, *devices.others):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -217,6 +236,14 @@ class TableProcess:
                 self._devices.lamps.start()
             except DeviceError as error:
                 self._devices.lamps, self._lamp_trouble = None, str(error)
+        if self._devices.buzzer is not None:
+            try:
+                self._devices.buzzer.start()
+            except DeviceError as error:
+                self._devices.buzzer, self._buzzer_trouble = None, str(error)
+        for part in self._devices.others:
+            with suppress(DeviceError):  # `trouble` tells of it
+                part.start()
         if self._devices.buttons is not None:
             try:
                 self._devices.buttons.start(self.put)
@@ -272,12 +299,14 @@ class TableProcess:
         return True
 
     def _show(self) -> None:
-        if self._devices.lamps is None:
-            return
         trouble = bool(self.state.faults or self._record_trouble)
+        before, self._shown = self._shown, (trouble, bool(self.state.questions))
         try:
-            self._devices.lamps.show(lights(self.state, trouble))
-            self._lamp_trouble = ""
+            if self._devices.lamps is not None:
+                self._devices.lamps.show(lights(self.state, trouble))
+                self._lamp_trouble = ""
+            if self._devices.buzzer is not None and (times := beeps(before, self._shown)):
+                self._devices.buzzer.beep(times)
         except DeviceError as error:
             self._lamp_trouble = str(error)
 
@@ -461,6 +490,8 @@ class TableProcess:
             )
         if self._lamp_trouble:
             faults["lamps"] = self._lamp_trouble
+        if self._buzzer_trouble:
+            faults["buzzer"] = self._buzzer_trouble
         if self._button_trouble:
             faults["buttons"] = self._button_trouble
         if self._devices.puck is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import gpiozero
 from gpiozero.pins import Factory
 
-from firmware.devices.debounce import PressedButtons
+from firmware.devices.debounce import Debounce, PressedButtons
 from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
 from firmware.devices.panel import BUTTONS, ButtonName, LampName, Light, Press
 from firmware.devices.pins import PinMap
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY = 0.1
 """Seconds between two looks at the pins themselves, so that a lost edge never leaves a button hanging."""
+BEEP = 0.08
+"""Seconds of a short beep, and between two."""
 BLINK = 0.25
 """Seconds on and seconds off of a blinking lamp: 2 Hz, far from the rates that trouble people (3 Hz and more)."""
 
@@ -173,3 +175,71 @@ class GpioLamps:
             led.off()
             led.close()
         self._leds.clear()
+
+
+class GpioBuzzer:
+    """An active buzzer. `Buzzer` on a gpiozero pin, active high through the driver."""
+
+    def __init__(self, pins: PinMap, factory: Factory) -> None:
+        self._bcm = pins.buzzer
+        self._factory = _check(factory)
+        self._device: Any = None
+
+    def start(self) -> None:
+        """Take the pin; see `Buzzer.start`."""
+        try:
+            self._device = gpiozero.Buzzer(self._bcm, pin_factory=self._factory)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            raise DeviceRefused(f"The buzzer's pin cannot be used: {error}.") from error
+
+    def beep(self, times: int) -> None:
+        """Sound; see `Buzzer.beep`."""
+        try:
+            self._device.beep(BEEP, BEEP, n=times)
+        except Exception as error:  # lgpio.error descends from Exception alone
+            raise DeviceError(f"The buzzer cannot be driven ({error}): check the panel's cable.") from error
+
+    def close(self) -> None:
+        """Silence; see `Buzzer.close`."""
+        if self._device is not None:
+            self._device.off()
+            self._device.close()
+            self._device = None
+
+
+class GpioPowerLine:
+    """The UPS's line: low while the mains is gone and the box runs on its battery."""
+
+    SETTLE = 0.5
+    """Seconds that the line must keep its level: a UPS that switches over is no power cut."""
+
+    def __init__(self, pins: PinMap, factory: Factory, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bcm = pins.power_fail
+        self._factory = _check(factory)
+        self._clock = clock
+        self._device: Any = None
+        self._line = Debounce(settle=self.SETTLE)
+
+    def start(self) -> None:
+        """Take the pin. Raises DeviceRefused."""
+        try:
+            self._device = gpiozero.InputDevice(self._bcm, pull_up=True, pin_factory=self._factory)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            raise DeviceRefused(f"The power-fail line's pin cannot be used: {error}.") from error
+
+    def failing(self) -> bool | None:
+        """Look at the line: whether the mains is gone; None where it cannot be read. Ask at least every second."""
+        if self._device is None:
+            return None
+        try:
+            self._line.look(bool(self._device.is_active), self._clock())
+        except Exception as error:  # lgpio.error descends from Exception alone
+            log.debug("the power-fail line cannot be read: %s", error)
+            return None
+        return self._line.level
+
+    def close(self) -> None:
+        """Let go of the pin. May be called twice."""
+        if self._device is not None:
+            self._device.close()
+            self._device = None

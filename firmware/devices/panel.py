@@ -65,3 +65,16 @@ class Lamps(Protocol):
 
     def close(self) -> None:
         """All dark; let go of the pins. May be called twice."""
+
+
+class Buzzer(Protocol):
+    """The dealer's buzzer."""
+
+    def start(self) -> None:
+        """Take the pin; it is silent. Raises DeviceError if the pin cannot be used."""
+
+    def beep(self, times: int) -> None:
+        """Sound so many short beeps, without waiting for them. Raises DeviceError where it cannot be driven."""
+
+    def close(self) -> None:
+        """Silence; let go of the pin. May be called twice."""

@@ -25,6 +25,13 @@ HEADER_CHIPS = (
 )
 """How the chip of the 40-pin header calls itself: device-tree names, then driver labels (Pi 5, Pi 4, older)."""
 
+_PINS: Mapping[str, tuple[str, ...]] = {
+    "buttons": BUTTONS,
+    "lamps": LAMPS,
+    "buzzer": ("buzzer",),
+    "power": ("fail",),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class PinMap:
@@ -33,6 +40,7 @@ class PinMap:
     buttons: Mapping[ButtonName, int]
     lamps: Mapping[LampName, int]
     buzzer: int
+    power_fail: int
 
     @classmethod
     def load(cls, path: Path | None = None) -> PinMap:
@@ -44,7 +52,7 @@ class PinMap:
             raise DeviceSettings(f"The pin map {source} cannot be read: {error}.") from error
         pins = {
             f"{section}.{name}": _bcm(table, section, name, source)
-            for section, names in (("buttons", BUTTONS), ("lamps", LAMPS), ("buzzer", ("buzzer",)))
+            for section, names in _PINS.items()
             for name in names
         }
         taken: dict[int, str] = {}
@@ -55,6 +63,7 @@ class PinMap:
             {name: pins[f"buttons.{name}"] for name in BUTTONS},
             {name: pins[f"lamps.{name}"] for name in LAMPS},
             pins["buzzer.buzzer"],
+            pins["power.fail"],
         )
 
 

@@ -6,8 +6,10 @@ undervoltage flag stands for less than 4.63 V.
 
 from __future__ import annotations
 
+import logging
 import re
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,9 @@ VCGENCMD = "vcgencmd"
 ANSWER_WITHIN = 2.0
 """Seconds that vcgencmd may take; it talks to the firmware and can hang with it."""
 HOT_C = 80.0
+LOOK_EVERY = 5.0
+"""Seconds between two looks at the sensors."""
+log = logging.getLogger(__name__)
 _THROTTLED = re.compile(r"throttled=0x([0-9a-fA-F]{1,8})\s*")
 # Bits of get_throttled: now, and 16 places up since boot
 _UNDERVOLTAGE, _CAPPED, _THROTTLED_NOW, _SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -94,3 +99,33 @@ class Power:
             except (OSError, ValueError):
                 continue
         return None
+
+
+class PowerWatch:
+    """Reads the sensors on a small thread of its own, as vcgencmd can hang, and tells what is wrong."""
+
+    def __init__(self, power: Power | None = None, every: float = LOOK_EVERY) -> None:
+        self._power = power or Power()
+        self._every = every
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="power", daemon=True)
+        self.warning = ""
+        """What a person should do something about, as sentences; empty while all is well or nothing is known."""
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop. May be called twice."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            warning = " ".join(self._power.read().warnings())
+            if warning != self.warning:
+                log.warning("power: %s", warning or "well again")
+            self.warning = warning
+            self._stop.wait(self._every)

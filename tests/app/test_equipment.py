@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from firmware.app.config import CameraConfig, Config
-from firmware.app.equipment import make_camera, open_devices
+from firmware.app.equipment import make_camera, open_devices, panel_trouble
+from firmware.app.house import prepare_house
+from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.camera_files import FileFrames
 from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings
 from firmware.devices.camera_uvc import UvcCamera, UvcSettings
+from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.puck_line import PuckLine
 from firmware.devices.puck_serial import SerialPuck
+from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.devices.spot_em4100 import Em4100Spot
 from firmware.devices.spot_pn532 import Pn532Spot
+from firmware.table.journal import Journal
+from tests.app.conftest import FakeReadings
 
 
 @pytest.mark.parametrize(
@@ -55,3 +65,44 @@ def test_what_is_missing_is_told_and_the_table_runs_without_it() -> None:
     faults = devices.trouble()
     assert "No tag is named for the dealer disk" in faults["puck"]
     assert "GPIO header" in faults["buttons"]
+
+
+def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> None:
+    panel = SimulatedPanel(seed=1)
+    buttons = GpioButtons(panel.pins, panel.factory)
+    line = GpioPowerLine(panel.pins, panel.factory)
+    devices = Devices(
+        None,
+        buttons,
+        GpioLamps(panel.pins, panel.factory),
+        partial(panel_trouble, buttons, line),
+        GpioBuzzer(panel.pins, panel.factory),
+        (line,),
+    )
+    pin: Any = panel.factory.pin(panel.pins.buzzer)
+    with Journal(config.data) as journal:
+        house = prepare_house(config, journal)
+        table = TableProcess(config.data, journal, house, devices, FakeReadings(), config.socket, 0.0)
+        thread = threading.Thread(target=table.run)
+        thread.start()
+        try:
+            time.sleep(0.5)
+            pin.clear_states()
+            panel.cut_mains()
+            wait(lambda: "battery" in table.state.faults.get("power", ""))
+            assert panel.lit() == {"fault", "next"}
+            wait(lambda: [state.state for state in pin.states] == [False, True, False, True, False])
+            panel.restore_mains()
+            wait(lambda: not table.state.faults)
+            wait(lambda: panel.lit() == {"ready", "next"})
+            assert len(pin.states) == 5
+        finally:
+            table.stop()
+            thread.join(10)
+
+
+def wait(so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

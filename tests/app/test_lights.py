@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware.app.lights import lights
+from firmware.app.lights import beeps, lights
 from firmware.app.table_process import BUTTON_COMMANDS
 from firmware.devices.panel import Light
 from firmware.rules import CARDS
@@ -84,3 +84,22 @@ def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
     table.do(f'{{"do":"mark_paid","a":{pair["a"]},"b":{pair["b"]}}}')
     agree()
     assert {Phase.IDLE, Phase.DEALING, Phase.SETTING, Phase.READING, Phase.REVIEW, Phase.SETTLED} <= set(seen)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "times"),
+    [
+        ((False, False), (False, True), 1),
+        ((False, False), (True, False), 2),
+        ((False, False), (True, True), 2),
+        ((True, False), (True, True), 1),
+        ((False, True), (True, True), 2),
+        ((True, True), (True, True), 0),
+        ((True, True), (False, True), 0),
+        ((False, True), (False, False), 0),
+    ],
+)
+def test_the_buzzer_calls_for_what_is_new_and_bad(
+    before: tuple[bool, bool], now: tuple[bool, bool], times: int
+) -> None:
+    assert beeps(before, now) == times

@@ -81,6 +81,11 @@ def test_the_camera_and_its_light_are_spoiled_and_put_right(here: Things) -> Non
     assert here.camera.spoil.hangs == hangs + 1
 
 
+def test_the_mains_is_cut_and_restored(here: Things) -> None:
+    assert order(here, do="mains", on=False)["room"]["panel"]["mains"] is False
+    assert order(here, do="mains", on=True)["room"]["panel"]["mains"] is True
+
+
 def test_cards_are_laid_by_a_person_only_while_the_dealer_rests(here: Things) -> None:
     refused = order(here, do="felt", what="turn_up")
     assert refused["error"].startswith("The simulated dealer plays")

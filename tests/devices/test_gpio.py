@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
-from firmware.devices.gpio import BLINK, GpioButtons, GpioLamps
+from firmware.devices.gpio import BEEP, BLINK, GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel import BUTTONS, Light, Press
 from firmware.devices.simulated.panel import SimulatedPanel
 
@@ -166,4 +166,95 @@ def test_lamps_that_are_in_use_are_refused_with_a_sentence(panel: SimulatedPanel
     lamps.show({"ready": Light.ON})
     with pytest.raises(DeviceRefused, match="lamps' pins"):
         GpioLamps(panel.pins, panel.factory).start()
+    assert panel.lit() == {"ready"}
+
+
+# buzzer and power-fail line
+
+
+def test_the_buzzer_sounds_so_many_short_beeps(panel: SimulatedPanel) -> None:
+    buzzer = GpioBuzzer(panel.pins, panel.factory)
+    buzzer.start()
+    pin: Any = panel.factory.pin(panel.pins.buzzer)
+    pin.clear_states()
+    buzzer.beep(2)
+    time.sleep(5 * BEEP + 0.1)
+    assert [state.state for state in pin.states] == [False, True, False, True, False]
+    assert not panel.sounds()
+    buzzer.beep(100)
+    buzzer.close()
+    buzzer.close()
+    assert not panel.sounds()
+
+
+def test_a_buzzer_that_cannot_be_driven_or_taken_is_a_sentence(
+    panel: SimulatedPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buzzer = GpioBuzzer(panel.pins, panel.factory)
+    buzzer.start()
+    with pytest.raises(DeviceRefused, match="buzzer's pin"):
+        GpioBuzzer(panel.pins, panel.factory).start()
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(buzzer._device, "beep", broken)
+        with pytest.raises(DeviceError, match="buzzer cannot be driven"):
+            buzzer.beep(1)
+    buzzer.close()
+
+
+def test_the_mains_is_gone_once_the_line_says_so_for_half_a_second(panel: SimulatedPanel) -> None:
+    now = 0.0
+    line = GpioPowerLine(panel.pins, panel.factory, clock=lambda: now)
+    assert line.failing() is None
+    line.start()
+    said = []
+    for cut, at in (
+        (False, 0.0),
+        (True, 1.0),
+        (False, 1.2),
+        (True, 2.0),
+        (True, 2.4),
+        (True, 2.6),
+        (False, 3.0),
+    ):
+        now = at
+        (panel.cut_mains if cut else panel.restore_mains)()
+        said.append(line.failing())
+    now = 3.6
+    said.append(line.failing())
+    assert said == [False, False, False, False, False, True, True, False]
+    line.close()
+    line.close()
+    assert line.failing() is None
+
+
+def test_a_power_fail_line_that_cannot_be_read_is_not_known(
+    panel: SimulatedPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = GpioPowerLine(panel.pins, panel.factory)
+    line.start()
+    with pytest.raises(DeviceRefused, match="power-fail line"):
+        GpioPowerLine(panel.pins, panel.factory).start()
+    line._device.close()
+    assert line.failing() is None
+    line.close()
+
+
+@pytest.mark.parametrize("device", [GpioBuzzer, GpioPowerLine])
+def test_nor_is_it_guessed_for_the_rest_of_the_header(panel: SimulatedPanel, device: type[Any]) -> None:
+    with pytest.raises(DeviceSettings, match="pin factory"):
+        device(panel.pins, None)
+
+
+def test_a_pulled_panel_presses_nothing_and_shows_nothing(panel: SimulatedPanel, lamps: GpioLamps) -> None:
+    lamps.show({"ready": Light.ON})
+    panel.push("next")
+    panel.unplug()
+    assert (panel.down(), panel.lit()) == (frozenset(), frozenset())
+    panel.push("next")
+    assert panel.down() == frozenset()
+    panel.replug()
     assert panel.lit() == {"ready"}

@@ -25,6 +25,8 @@ fault = { bcm = 20 }
 ready = { bcm = 21 }
 [buzzer]
 buzzer = { bcm = 18 }
+[power]
+fail = { bcm = 16 }
 """
 
 
@@ -33,7 +35,7 @@ def test_the_packaged_pin_map_names_every_button_and_lamp() -> None:
     assert set(pins.buttons) == set(BUTTONS)
     assert set(pins.lamps) == set(LAMPS)
     reserved = {2, 3, 14, 15, 7, 8, 9, 10, 11}  # I2C, UART, SPI
-    assert reserved.isdisjoint({*pins.buttons.values(), *pins.lamps.values(), pins.buzzer})
+    assert reserved.isdisjoint({*pins.buttons.values(), *pins.lamps.values(), pins.buzzer, pins.power_fail})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware.devices import power
-from firmware.devices.power import Power, PowerReading
+from firmware.devices.power import Power, PowerReading, PowerWatch
 
 
 def box(tmp_path: Path, script: str, *zones: tuple[str, str]) -> Power:
@@ -99,3 +99,22 @@ def test_every_alarm_rings(reading: PowerReading, warnings: list[str]) -> None:
     said = reading.warnings()
     assert len(said) == len(warnings)
     assert all(part in sentence for part, sentence in zip(warnings, said, strict=True))
+
+
+def test_the_watch_tells_what_is_wrong_and_that_it_is_well_again(tmp_path: Path) -> None:
+    flags = tmp_path / "flags"
+    flags.write_text("throttled=0x1")
+    watch = PowerWatch(box(tmp_path, f"cat {flags}"), every=0.02)
+    watch.start()
+    try:
+        for wanted in ("too weak: use", "", "cool down"):
+            flags.write_text(
+                {"too weak: use": "throttled=0x1", "": "throttled=0x0"}.get(wanted, "throttled=0x4")
+            )
+            deadline = time.monotonic() + 5
+            while (wanted not in watch.warning) if wanted else watch.warning:
+                assert time.monotonic() < deadline, watch.warning
+                time.sleep(0.01)
+    finally:
+        watch.close()
+        watch.close()

@@ -44,6 +44,9 @@ class Room:
             "let_go": lambda order: table.panel.let_go(_button(order)),
             "press_two": lambda order: table.panel.press_together("confirm", "reject", apart=0.02),
             "panel": lambda order: table.panel.replug() if _flag(order, "plugged") else table.panel.unplug(),
+            "mains": lambda order: (
+                table.panel.restore_mains() if _flag(order, "on") else table.panel.cut_mains()
+            ),
             "camera": self._camera,
             "knob": self._knob,
             "drift": lambda order: table.camera.drift(_number(order, "value", 0.0, 20.0)),
@@ -81,6 +84,7 @@ class Room:
                 "plugged": self._table.panel.plugged,
                 "down": sorted(self._table.panel.down()),
                 "lit": sorted(self._table.panel.lit()),
+                "mains": self._table.panel.on_mains(),
             },
             "camera": {
                 "plugged": spoil.plugged,

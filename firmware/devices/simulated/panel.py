@@ -46,6 +46,7 @@ class SimulatedPanel:
         self._plugged = True
         for bcm in self.pins.buttons.values():
             self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
+        self._pin(self.pins.power_fail).drive_high()
 
     def press(self, button: ButtonName, seconds: float = PRESS) -> None:
         """Press one button and let go after `seconds`."""
@@ -87,6 +88,22 @@ class SimulatedPanel:
     def plugged(self) -> bool:
         """Whether the cable is in."""
         return self._plugged
+
+    def cut_mains(self) -> None:
+        """The mains goes; the UPS says so."""
+        self._pin(self.pins.power_fail).drive_low()
+
+    def restore_mains(self) -> None:
+        """The mains is back."""
+        self._pin(self.pins.power_fail).drive_high()
+
+    def on_mains(self) -> bool:
+        """Whether there is mains."""
+        return bool(self._pin(self.pins.power_fail).state)
+
+    def sounds(self) -> bool:
+        """Whether the buzzer sounds at this moment."""
+        return bool(self._pin(self.pins.buzzer).state)
 
     def down(self) -> frozenset[ButtonName]:
         """The buttons whose contact is closed at this moment."""

@@ -4,7 +4,7 @@ const token = document.querySelector("meta[name=csrf-token]").content;
 const all = (selector) => document.querySelectorAll(selector);
 const error = document.getElementById("error");
 const WELL = [
-  { do: "puck", what: "thaw" }, { do: "antenna", seat: 3, ok: true }, { do: "panel", plugged: true },
+  { do: "puck", what: "thaw" }, { do: "antenna", seat: 3, ok: true }, { do: "panel", plugged: true }, { do: "mains", on: true },
   { do: "let_go", button: "next" }, { do: "camera", what: "replug" }, { do: "camera", what: "thaw" },
   { do: "camera", what: "clear" }, { do: "drift", value: 0 }, { do: "knob", name: "glare", value: 0 },
   { do: "knob", name: "light", value: 1 }, { do: "knob", name: "bands", value: 0 }, { do: "knob", name: "late_s", value: 0 },
@@ -48,7 +48,7 @@ function show(now) {
     const on = toggle ? Boolean(at(toggle)) : at(has).map(String).includes(item);
     button.textContent = words.split("|")[on ? 0 : 1];
     button.dataset.order = on ? button.dataset.on : button.dataset.off;
-    const well = toggle === "puck.plugged" || toggle === "panel.plugged" || toggle === "camera.plugged" || toggle === "dealer.plays";
+    const well = toggle === "puck.plugged" || toggle === "panel.plugged" || toggle === "camera.plugged" || toggle === "panel.mains" || toggle === "dealer.plays";
     button.classList.toggle("wrong", on !== well);
   }
   for (const lamp of all("[data-lamp]")) lamp.classList.toggle("lit", room.panel.lit.includes(lamp.dataset.lamp));
