@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,7 +76,20 @@ class TestAPluggedReader:
         reader.mend_antenna(3)
         sink.wait(in_state(PuckState.NONE), within=1)
 
-    @pytest.mark.parametrize("moment", ["known", "lifted", "frozen", "babbling", "just plugged"])
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            "known",
+            "lifted",
+            "frozen",
+            "babbling",
+            "just plugged",
+            "stuck",
+            "apart",
+            "a copy",
+            "an antenna dead",
+        ],
+    )
     def test_unplugged_in_any_state_it_is_unknown_at_once_and_back_within_two_seconds(
         self, reader: SimulatedPuck, sink: Sink[PuckReading], moment: str
     ) -> None:
@@ -90,12 +104,22 @@ class TestAPluggedReader:
                 reader.babble(os.urandom(300))
             case "just plugged":
                 reader.replug()
+            case "stuck":
+                reader.stick()
+            case "apart":
+                reader.lay(ACTION_TAG, 1)
+            case "a copy":
+                reader.lay(DEALER_TAG, 1)
+            case "an antenna dead":
+                reader.break_antenna(4)
         reader.unplug()
         gone = sink.wait(in_state(PuckState.UNKNOWN), within=1)
         assert gone.seat is None
         time.sleep(0.7)  # long enough for the host's patience to grow
         assert "not connected" in sink.got[-1].detail
+        reader.lift()
         reader.move_to(5)
+        reader.mend_antenna(4)
         reader.replug()
         sink.wait(at_seat(5), within=2)
 
@@ -141,6 +165,24 @@ class TestAPluggedReader:
             reader.babble(b"AT\r\nAT+CGMI\r\n$$$***\r\n")
             time.sleep(0.05)
         assert [reading.seat for reading in sink.got[heard:]] == []
+
+    def test_a_modem_manager_that_probes_the_line_and_reads_its_answers_moves_nothing(
+        self, reader: SimulatedPuck, sink: Sink[PuckReading]
+    ) -> None:
+        reader.move_to(2)
+        sink.wait(at_seat(2), within=2)
+        heard = len(sink.got)
+        line = os.open(reader.port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)  # it cares for no lock
+        try:
+            for probe in (b"AT\r\n", b"AT+GCAP\r\n", b"ATI\r\n", b"AT+CGMI\r\n") * 3:
+                os.write(line, probe)
+                time.sleep(0.05)
+                with suppress(BlockingIOError):
+                    os.read(line, 40)  # takes half a sentence away from the host
+        finally:
+            os.close(line)
+        sink.wait(at_seat(2), within=2)
+        assert {reading.seat for reading in sink.got[heard:]} <= {2, None}
 
     def test_other_firmware_is_a_fault_until_ours_is_plugged_in(
         self, reader: SimulatedPuck, sink: Sink[PuckReading]
