@@ -85,7 +85,6 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         ({"profile": "nope"}, "no profile"),
         ({"options": {"foul.colour": 1}}, "foul.colour"),
         ({"options": {"foul.points": "many"}}, "foul.points"),
-        ({"profile": "california-face-up"}, "face-up play is not part of this release"),
     ],
 )
 def test_rules_that_cannot_be_played_are_said(values: dict[str, object], why: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 from firmware.app.reading_messages import ReaderSpec, ReaderState, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.simulation import camera_on
+from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.simulated.camera import Room
 from firmware.table.captures import CaptureStore
 from firmware.table.events import Capture
@@ -90,7 +91,7 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., P
     read = {(z["place"], z["row"]): [c["card"] for c in z["cards"]] for z in done.reading["zones"]}
     assert read["A", "front"] == HANDS["A"]["front"]
     assert read["C", "back"] == HANDS["C"]["back"]
-    assert read["B", "middle"] == []
+    assert ("B", "middle") not in read, "nobody looks where nobody plays"
     store = CaptureStore(here.data)
     named = [done.reading["frame"], *(z["capture"] for z in done.reading["zones"] if z["capture"])]
     assert len(named) == 7  # the frame, and the rows of the two places that play
@@ -119,6 +120,35 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(room: Callable[..., P
     os.kill(first, signal.SIGKILL)
     assert isinstance(here.read(10, "000002/look"), ReadingDone)
     assert here.process.pid != first
+
+
+def test_a_recorded_hand_is_read_again_as_it_was(room: Callable[..., Place]) -> None:
+    here = room()
+    here.show(HANDS)
+    here.start()
+    first = here.read(1, "000001/first")
+    here.show({"A": {"front": ["2c", "2d", "2h"]}})
+    second = here.read(2, "000001/second")
+    here.process.close()
+    spec = ReaderSpec(here.data / "again", partial(ReplayFrames, here.data / "captures/000001"))
+    process = ReadingProcess(spec, within=60, start_within=60)
+    process.start(here.said.put)
+    try:
+        for number, recorded in enumerate((first, second), 3):
+            process.request(ReadingJob(number, f"000002/{number}", ("A", "C")))
+            replayed = here.answer()
+            assert isinstance(replayed, ReadingDone), replayed
+            assert _cards(replayed) == _cards(recorded)
+        process.request(ReadingJob(5, "000002/5", ("A", "C")))
+        over = here.answer()
+        assert isinstance(over, ReadingLost)
+        assert "All pictures" in over.reason
+    finally:
+        process.close()
+
+
+def _cards(done: ReadingDone) -> list[tuple[str, str, list[str]]]:
+    return [(z["place"], z["row"], [c["card"] for c in z["cards"]]) for z in done.reading["zones"]]
 
 
 def test_a_hung_process_is_killed_and_replaced_and_its_reading_still_comes(

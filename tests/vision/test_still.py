@@ -10,6 +10,7 @@ import pytest
 
 from vision.arrays import Image
 from vision.layout import TableLayout
+from vision.others import Other
 from vision.reader import CardReader
 from vision.reading import TableReading, ZoneReading, read
 from vision.render import Scene, deal, render_table
@@ -97,3 +98,12 @@ def test_a_card_that_one_frame_does_not_show_is_kept_and_asked_about(
     name = _first_zone(reading).cards[0].card
     (card,) = [c for z in joint.zones for c in z.cards if c.card == name]
     assert not card.sure
+
+
+def test_another_thing_that_not_every_frame_shows_is_kept_once(reading: TableReading) -> None:
+    corners = np.array([[100.0, 100], [150, 100], [150, 150], [100, 150]])
+    back, near, far = Other("back", corners), Other("back", corners + 4), Other("back", corners + 90)
+    frames = [replace(reading, others=others) for others in ((back, far), (near,), ())]
+    assert [float(other.corners[0, 0]) for other in agreed(frames).others] == [104.0, 190.0]
+    hand = replace(reading, others=(Other("hand", corners),))
+    assert [other.what for other in agreed([hand, frames[1], frames[1]]).others] == ["back", "hand"]
