@@ -50,7 +50,8 @@ bench: .venv/bench.stamp
 
 cards: .venv/dev.stamp
 	$(BIN)/python -c "import pathlib, vision.cards, vision.deck; \
-	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.deck.card_svg(c) + '\n') for c in vision.cards.CARDS]"
+	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.deck.card_svg(c) + '\n') for c in vision.cards.CARDS]; \
+	pathlib.Path('dealer_ui/templates/parts/signs.html').write_text(vision.deck.signs_svg() + '\n')"
 
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel

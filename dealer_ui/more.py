@@ -8,7 +8,7 @@ from dealer_ui.screen import Action, Group, Pad
 from dealer_ui.words import money
 from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
-from firmware.table.state import State
+from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
 
 VOID_REASONS: Final = (
@@ -67,10 +67,6 @@ def _of_hand(state: State) -> list[Group]:
             if seat.confirmed
         ]
         groups.append(Group("Read again", tuple(again)))
-    if state.phase is Phase.PLACING or (state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid):
-        groups.append(Group("Key a whole row; a single card: touch it", pads=tuple(_rows(state))))
-    if state.phase is Phase.PLACING:
-        groups.append(Group("Key the next card of a row", pads=tuple(_next_cards(state))))
     if state.phase is Phase.SETTLED and not state.reopened:
         groups.append(Group("Between hands", (Action("Close this hand only", {"do": "archive", **at}),)))
     return groups
@@ -83,30 +79,34 @@ def _stops(state: State, do: str, reasons: tuple[str, ...]) -> list[Action]:
     ]
 
 
-def _rows(state: State) -> list[Pad]:
-    return [
+def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
+    """Return what keys a seat's rows: whole, or while cards are placed the next card of each."""
+    if seat.surrenders or state.paid or (state.phase is Phase.PLACING and not seat.open):
+        return ()
+    if state.phase not in (Phase.PLACING, Phase.REVIEW, Phase.SETTLED):
+        return ()
+    at = {"seat": seat.seat, "hand": state.hand}
+    whole = tuple(
         Pad(
-            f"Seat {seat.seat} · {row}",
-            {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand},
+            f"Key the {row}",
+            {"do": "key_row", "row": row, **at},
             count,
+            f"Seat {seat.seat} · {row}, left to right",
         )
-        for seat in state.seats
-        if not seat.surrenders and (seat.open or state.phase is not Phase.PLACING)
         for row, count in ROWS.items()
-    ]
-
-
-def _next_cards(state: State) -> list[Pad]:
-    return [
+    )
+    if state.phase is not Phase.PLACING:
+        return whole
+    grown = {row: len(seat.row(row)) for row in ROWS}
+    return tuple(
         Pad(
-            f"Seat {seat.seat} · {row}, card {len(seat.row(row)) + 1}",
-            {"do": "place_card", "seat": seat.seat, "row": row, "hand": state.hand},
+            f"Next in {row}",
+            {"do": "place_card", "row": row, **at},
+            title=f"Seat {seat.seat} · {row}, card {grown[row] + 1}",
         )
-        for seat in state.seats
-        if seat.open and not seat.surrenders
         for row, count in ROWS.items()
-        if len(seat.row(row)) < count
-    ]
+        if grown[row] < count
+    )
 
 
 def _between(state: State) -> list[Group]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.screen import Action, Line, Outcome, Payment
+from dealer_ui.screen import Action, Line, Outcome, Payment, Transfer
 from dealer_ui.words import money, signed_points
+from firmware.rules import chips_plan
 
 Pair = tuple[int, int]
 
@@ -44,12 +45,49 @@ def marks(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[Action 
         a, b = waiting[0]
         last = len(waiting) == 1
         forward = Action(
-            "Paid" if last else "Paid ▸ next", {"do": "mark_paid", "a": a, "b": b, "paid": True}, tone="go"
+            "Paid" if last else "Paid, next", {"do": "mark_paid", "a": a, "b": b, "paid": True}, tone="go"
         )
     if done:
         a, b = done[-1]
         back = Action(f"Undo {a}–{b}", {"do": "mark_paid", "a": a, "b": b, "paid": False}, tone="quiet")
     return forward, back
+
+
+def chips(
+    settlement: Mapping[str, Any], players: Mapping[int, str], paid: frozenset[Pair]
+) -> tuple[Transfer, ...]:
+    """Return the chips plan: the fewest transfers that leave every player of `players` (by seat) with his net.
+
+    Nothing where a payment was already made pair by pair: the plan is the whole settlement's.
+    """
+    if paid:
+        return ()
+    nets: dict[str, int] = {}
+    for seat, amount in settlement["paid"].items():
+        player = players[int(seat)]
+        nets[player] = nets.get(player, 0) + amount
+    return tuple(
+        Transfer(_whose(plan.payer, players), _whose(plan.winner, players), money(plan.amount))
+        for plan in chips_plan(nets)
+    )
+
+
+def _whose(player: str, players: Mapping[int, str]) -> str:
+    """Name a player by his seats: a name alone says nothing across a table."""
+    seats = "+".join(str(seat) for seat in sorted(players) if players[seat] == player)
+    return f"{seats} {player}"
+
+
+def all_marked(settlement: Mapping[str, Any], hand: int) -> Action | None:
+    """Return the action that marks every payment at once, for chips that went by the plan."""
+    commands = tuple(
+        {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": True, "hand": hand}
+        for pair in settlement["pairs"]
+        if pair["paid"]
+    )
+    if not commands:
+        return None
+    return Action("These chips have moved: all paid", commands[0], tone="go", hold=True, also=commands[1:])
 
 
 def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:

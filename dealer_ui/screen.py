@@ -26,6 +26,8 @@ class Action:
     """Press and hold: for what cannot be undone, or what the cards do not bear out."""
     lamp: Literal["", "green", "red", "white"] = ""
     """The real button that does the same."""
+    also: tuple[dict[str, Any], ...] = ()
+    """Commands that follow once the table has taken the first; the first refusal ends them."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Row:
     cards: tuple[Card, ...]
     category: str = ""
     detail: str = ""
+    text: str = ""
+    """The row in the rules' full words, with every card that counts."""
     bonus: int = 0
     outcome: Outcome = ""
 
@@ -96,6 +100,12 @@ class Seat:
     rows: tuple[Row, ...] = ()
     flags: tuple[Flag, ...] = ()
     actions: tuple[Action, ...] = ()
+    pads: tuple[Pad, ...] = ()
+    """What keys a row of this seat, or its next card."""
+    stack: str = ""
+    """What lay in front of the player when the hand began."""
+    due: bool = False
+    """True where this seat's card is due."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,15 @@ class Payment:
     points: str
     lines: tuple[Line, ...]
     short: str = ""
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Chips that one player hands to another so that everybody has his net in the fewest movements."""
+
+    payer: str
+    winner: str
+    amount: str
 
 
 @dataclass(frozen=True)
@@ -190,6 +209,10 @@ class Screen:
     payments: tuple[Payment, ...] = ()
     current: int | None = None
     """The index in `payments` of the one to be made now; None before the settlement and after the last."""
+    transfers: tuple[Transfer, ...] = ()
+    """The chips plan: the same nets in the fewest movements. Empty where a payment is marked already."""
+    transferred: Action | None = None
+    """Marks every payment, once the chips of the plan have moved."""
     actions: tuple[Action, ...] = ()
     more: tuple[Group, ...] = ()
     """What is one touch away: key the button, correct, void."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.more import more, placing_words
+from dealer_ui.more import more, placing_words, seat_pads
 from dealer_ui.needs import needs, puck_words
-from dealer_ui.payments import foul_reasons, marks, payments, row_outcomes
+from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
-from dealer_ui.words import card_name, in_two, kind_name, money, signed_money, signed_points
+from dealer_ui.words import card_name, kind_name, money, row_words, signed_money, signed_points
 from firmware.rules import Profile
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
@@ -21,7 +21,7 @@ from firmware.table.phase import OPEN, Phase
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
-from firmware.table.streets import dead_seats, not_complete
+from firmware.table.streets import dead_seats, not_complete, turn
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
@@ -38,6 +38,8 @@ def view(seq: int, state: State, rules: Profile | None, *, answering: bool = Tru
     """
     settlement = state.settlement
     pays, current = payments(settlement, state.paid) if settlement else ((), None)
+    players = {seat.seat: seat.player for seat in state.seats}
+    transfers = chips(settlement, players, state.paid) if settlement else ()
     title, step = _phase(state, current is None)
     return Screen(
         seq=seq,
@@ -53,6 +55,8 @@ def view(seq: int, state: State, rules: Profile | None, *, answering: bool = Tru
         needs=needs(state, rules) if rules and answering else (),
         payments=pays,
         current=current,
+        transfers=transfers,
+        transferred=all_marked(settlement, state.hand) if settlement and transfers and answering else None,
         actions=_actions(state) if answering else (),
         more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
@@ -221,6 +225,9 @@ def _seat(
             state, rules, seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""
         ),
         actions=_seat_actions(state, rules, seat) if answering else (),
+        pads=seat_pads(state, seat) if answering else (),
+        stack=money(seat.stack) if seat.stack is not None else "",
+        due=turn(state) == seat.seat,
     )
 
 
@@ -271,12 +278,13 @@ def _row(
     state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
 ) -> Row:
     said = (hand or {}).get("rows", {}).get(row, {})
-    category, detail = in_two(said["text"]) if said else ("", "")
+    category, detail = row_words(said["category"], said["text"]) if said else ("", "")
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
+        text=said.get("text", ""),
         bonus=said.get("bonus", 0),
         outcome=outcome,
     )

@@ -61,16 +61,24 @@ def card_name(code: str) -> str:
     return f"{RANK_NAMES[code[0]]} of {SUIT_NAMES[code[1]]}"
 
 
-def in_two(text: str) -> tuple[str, str]:
-    """Part the rules' words for a row into a short label and the rest.
+def row_words(category: str, text: str) -> tuple[str, str]:
+    """Part the rules' words for a row into what is seen from afar and the rest; kickers are left out.
 
-    >>> in_two("pair of queens, king"), in_two("full house, kings over sevens"), in_two("royal flush")
-    (('Pair', 'queens, king'), ('Full house', 'kings over sevens'), ('Royal flush', ''))
+    >>> row_words("one_pair", "pair of queens, king"), row_words("full_house", "full house, kings over sevens")
+    (('Pair', 'queens'), ('Full house', 'kings, sevens'))
+    >>> row_words("three_of_a_kind", "three eights, king, four"), row_words("high_card", "king high, nine, five")
+    (('Three eights', ''), ('King high', ''))
     """
-    if text.startswith("pair of "):
-        return "Pair", text.removeprefix("pair of ")
-    label, _, rest = text.partition(", ")
-    return label.capitalize(), rest
+    first, _, rest = text.partition(", ")
+    match category:
+        case "one_pair":
+            return "Pair", first.removeprefix("pair of ")
+        case "two_pairs" | "full_house":
+            return first.capitalize(), rest.partition(", ")[0].replace(" over ", ", ").replace(" and ", ", ")
+        case "straight" | "flush" | "straight_flush":
+            return first.capitalize(), rest.partition(", ")[0]
+        case _:
+            return first.capitalize(), ""
 
 
 def kind_name(kind: str) -> str:

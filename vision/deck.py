@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from vision.arrays import Image
-from vision.cards import CARDS
+from vision.cards import CARDS, RANKS, SUITS
 from vision.courts import FRAME_MM, GROUND, court_half, court_over
-from vision.drawing import Drawing, Path, Shape
+from vision.drawing import SVG_UNITS_PER_MM, Drawing, Path, Shape
 from vision.errors import UnknownCardError
 from vision.glyphs import rank_paths, suit_path
 
@@ -122,6 +122,31 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
 def back_svg(colour: str = RED) -> str:
     """Draw the card's back as a standalone SVG document."""
     return _back(colour).svg(f"b{colour[1:]}", "a card, face down")
+
+
+def signs_svg() -> str:
+    """Draw the corner signs for use in small, as an SVG sprite in the colour of the text around each.
+
+    Its symbols are `rank-2` … `rank-A` and `suit-c` … `suit-s`, all of one height.
+    """
+    symbols = []
+    for rank in RANKS:
+        paths, width = rank_paths(rank)
+        drawn = "".join(f'<path d="{path.placed(0, 0, _SIGN).svg()}"/>' for path in paths)
+        symbols.append(_symbol(f"rank-{rank}", width, drawn))
+    for suit in SUITS:
+        drawn = f'<path d="{suit_path(suit).placed(50 * _SIGN, 50 * _SIGN, _SIGN).svg()}"/>'
+        symbols.append(_symbol(f"suit-{suit}", 100, drawn))
+    return f'<svg class="sprite" aria-hidden="true" focusable="false">{"".join(symbols)}</svg>'
+
+
+_SIGN = 0.1
+"""A sign's box is 100 high and becomes 10 mm of the drawing's units."""
+
+
+def _symbol(name: str, width: float, drawn: str) -> str:
+    box = f"0 0 {round(width * _SIGN * SVG_UNITS_PER_MM)} {round(100 * _SIGN * SVG_UNITS_PER_MM)}"
+    return f'<symbol id="{name}" viewBox="{box}" fill-rule="evenodd">{drawn}</symbol>'
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dealer_ui.payments import foul_reasons, marks, payments, row_outcomes
+from dealer_ui.payments import chips, foul_reasons, marks, payments, row_outcomes
+from dealer_ui.view import view
+from tests.dealer_ui.felt import Felt
 
 
 def pair(a: int, b: int, points: int, *lines: dict[str, Any], paid: int | None = None) -> dict[str, Any]:
@@ -104,3 +106,37 @@ def test_a_row_that_is_worth_no_point_is_still_won() -> None:
 def test_the_reason_of_a_foul_is_told_in_a_few_words() -> None:
     settled = {"pairs": [pair(1, 2, 3, line("foul", 3, fault="front_above_middle", winner=1, loser=2))]}
     assert foul_reasons(settled) == {2: "front above middle"}
+
+
+def test_the_chips_plan_moves_the_same_nets_in_fewer_movements(felt: Felt) -> None:
+    felt.to_settled()
+    screen = view(felt.seq, felt.state, felt.rules)
+    assert [(move.payer, move.winner, move.amount) for move in screen.transfers] == [
+        ("3 Okafor", "1 Lin", "$200"),
+        ("4 Tran", "1 Lin", "$30"),
+        ("4 Tran", "2 Moreno", "$20"),
+    ]
+
+
+def test_chips_that_went_by_the_plan_mark_every_payment(felt: Felt) -> None:
+    felt.to_settled()
+    moved = view(felt.seq, felt.state, felt.rules).transferred
+    assert moved is not None
+    assert moved.hold
+    for command in (moved.command, *moved.also):
+        felt.do(**command)
+    assert view(felt.seq, felt.state, felt.rules).phase_title == "All paid"
+
+
+def test_the_plan_is_offered_only_before_the_first_payment(felt: Felt) -> None:
+    felt.to_settled()
+    felt.pay()
+    screen = view(felt.seq, felt.state, felt.rules)
+    assert screen.transfers == ()
+    assert screen.transferred is None
+
+
+def test_two_hands_of_one_player_are_one_pile_of_chips() -> None:
+    settlement = {"paid": {"1": 500, "3": 1000, "2": -700, "4": -800}}
+    (move,) = chips(settlement, {1: "Lin", 2: "Tran", 3: "Lin", 4: "Tran"}, frozenset())
+    assert (move.payer, move.winner, move.amount) == ("2+4 Tran", "1+3 Lin", "$15")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vision.cards import CARDS
-from vision.deck import card_svg
+from vision.deck import card_svg, signs_svg
 
 STATIC = Path(str(files("dealer_ui"))) / "static"
 
@@ -17,6 +17,12 @@ def test_the_faces_are_those_of_our_deck() -> None:
     """Run `make cards` when the deck was drawn anew."""
     shipped = {path.stem: path.read_text(encoding="utf-8") for path in (STATIC / "cards").glob("*.svg")}
     assert shipped == {code: f"{card_svg(code)}\n" for code in CARDS}
+
+
+def test_the_signs_of_small_cards_are_those_of_our_deck() -> None:
+    """Run `make cards` when the deck was drawn anew."""
+    shipped = (STATIC.parent / "templates/parts/signs.html").read_text(encoding="utf-8")
+    assert shipped == f"{signs_svg()}\n"
 
 
 def test_the_page_is_light() -> None:
