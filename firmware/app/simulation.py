@@ -29,11 +29,14 @@ from firmware.devices.puck_serial import SerialPuck
 from firmware.devices.simulated.camera import Room, RoomCamera
 from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.devices.simulated.puck import SimulatedPuck
+from firmware.table import events as ev
 from firmware.table.journal import Journal
+from firmware.table.people import Role
 from vision.decks import Deck
 from vision.layout import TableLayout
 from vision.render import Hands, render_table
 
+DEALERS: Final = ("Robin", "Sasha")
 VIEW: Final = "view.npy"
 
 
@@ -65,6 +68,7 @@ class SimulatedTable:
         self._journal = Journal(config.data, box_clock())
         try:
             self.house = prepare_house(config, self._journal)
+            _list_dealers(self._journal)
             self.puck = SimulatedPuck()
             self.panel = SimulatedPanel(seed=seed)
             self.readings = ReadingProcess(
@@ -135,6 +139,12 @@ class SimulatedTable:
         self._thread.join()
         self.puck.close()
         self._journal.close()
+
+
+def _list_dealers(journal: Journal) -> None:
+    """List the simulated house's dealers, unless somebody listed people before."""
+    if not journal.recover().people:
+        journal.append([ev.PersonListed(name, Role.DEALER) for name in DEALERS], "console")
 
 
 def by_place(seats: Mapping[int, str], shown: Mapping[int, Mapping[str, list[str]]]) -> Hands:

@@ -20,6 +20,7 @@ from firmware.table.people import FREE_TRIES, MAY, PIN_ROLES, Person, Role, chec
 from firmware.table.people_commands import (
     ListPerson,
     Lock,
+    LogOn,
     SetPin,
     SignedCommand,
     StrikePerson,
@@ -130,7 +131,7 @@ class Gate:
         if command.by is not None:
             person = self._proven(command.by, command, record)
             return Who(f"{person.role}:{person.name}", person.role, person.name)
-        name = record.state.dealer
+        name = command.person if isinstance(command, LogOn) else record.state.dealer
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _first_technician(self, command: SignedCommand, state: State) -> Who | None:

@@ -120,6 +120,7 @@ class Campaign:
             f'data = "{data}"\n[camera]\nkind = "files"\ndevice = "{data.parent / "no-pictures"}"\n'
             "[times]\nturn_up = 0.0\n"
         )
+        self.log = data.parent / f"{data.name}.log"
         self.socket = data / "table.sock"
         self.reader = JournalReader(data)
         self.figures = Figures()
@@ -130,11 +131,12 @@ class Campaign:
         """Start, drive, kill, look. Raises Lost."""
         implied, seq = self._implied()
         began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "firmware.app", "run", "--config", str(self.config)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with self.log.open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "firmware.app", "run", "--config", str(self.config)],
+                stdout=log,
+                stderr=log,
+            )
         try:
             if self.rng.random() < AT_START and self.figures.restarts:
                 time.sleep(self.rng.uniform(0, statistics.median(self.figures.restarts)))
@@ -153,9 +155,12 @@ class Campaign:
             process.kill()
             process.wait()
         if process.returncode != -signal.SIGKILL:
-            raise Lost(f"The table process ended by itself ({process.returncode}).")
+            raise Lost(f"The table process ended by itself ({process.returncode}): {self._said()}")
         self.figures.kills += 1
         self._check_rows(noted)
+
+    def _said(self) -> str:
+        return self.log.read_text(errors="replace").strip()[-2000:]
 
     # ---- the client ----
 
@@ -163,7 +168,7 @@ class Campaign:
         deadline = time.monotonic() + GIVES_UP
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise Lost(f"The table process did not start ({process.returncode}).")
+                raise Lost(f"The table process did not start: {self._said()}")
             with suppress(OSError), self._line() as ask:
                 if ask({"do": "lock"}).get("ok"):  # asks nothing of the record
                     return

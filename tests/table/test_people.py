@@ -76,7 +76,13 @@ def _no_house() -> House:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[Table]:
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real scrypt at a price that hundreds of tests can pay."""
+    monkeypatch.setattr("firmware.table.pins._N", 2)
+
+
+@pytest.fixture
+def table(cheap: None, tmp_path: Path) -> Iterator[Table]:
     table = Table(tmp_path)
     yield table
     table.journal.close()
@@ -159,7 +165,7 @@ def test_a_down_begins_with_a_log_on_and_the_dealer_stands_in_what_follows(staff
     assert staffed.give("log_on", person="Lin")["ok"]
     assert (staffed.state.dealer, staffed.state.down) == ("Lin", 1)
     staffed.give("log_on", person="Moreno")
-    assert staffed.actors()[-2:] == [("logged_on", "dealer"), ("logged_on", "dealer:Lin")]
+    assert staffed.actors()[-2:] == [("logged_on", "dealer:Lin"), ("logged_on", "dealer:Moreno")]
     assert staffed.state.down == 2
     began = JournalReader(staffed.data).last_log_on()
     assert began is not None
@@ -340,6 +346,8 @@ def test_verifiers_are_for_the_tables_own_user(tmp_path: Path) -> None:
     assert store.matches(name, PIN)
     assert not store.matches(name, WRONG)
     assert store.keep(PIN) != name
+    cost = json.loads((store.folder / f"{name}.json").read_text())["scrypt"]
+    assert (cost["n"] >= 2**15, cost["r"], cost["p"]) == (True, 8, 1)
 
 
 def test_a_lost_or_broken_verifier_opens_nothing_and_says_so(tmp_path: Path) -> None:
