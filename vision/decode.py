@@ -33,11 +33,13 @@ _ONE_NAME = 0.5
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
+_CORNER = 1.2  # in index heights
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
+_HINT = 2.0  # nats by which a name may stand out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
-_CLEARLY_THERE = 2.0  # log-odds of a card's presence above which it is not passed over
+_CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; print stayed below 3
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,15 @@ class Cluster:
     presence: float
 
     @property
+    def stands_out(self) -> float:
+        """By how many nats the likeliest name stands out; what is more than clear does not count."""
+        second, first = np.partition(self.logp, -2)[-2:]
+        return min(float(first - second), _CLEAR_NAME)
+
+    @property
     def evidence(self) -> float:
         """How much speaks for a card, in nats: its presence, and that one name stands out. Print names none clearly."""
-        second, first = np.partition(self.logp, -2)[-2:]
-        return self.presence + min(float(first - second), _CLEAR_NAME)
+        return self.presence + self.stands_out
 
 
 @dataclass(frozen=True)
@@ -210,7 +217,7 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     """Tell whether two clusters are one card whose indices were not paired (perspective, a third index).
 
     The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
-    opposite to some index of the other.
+    opposite to some index of the other; beside a card that shows both of its own, a third must lie in a corner left.
     """
     if len(a.members) >= 2 and len(b.members) >= 2:
         return False
@@ -220,21 +227,37 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     if (indices.directions[i] @ indices.directions[j].T).min() > -0.3:
         return False
     apart = np.linalg.norm(indices.places[i][:, None] - indices.places[j][None], axis=2).min()
-    return bool(apart < _MERGE_DISTANCE * indices.sizes[j].mean())
+    if apart >= _MERGE_DISTANCE * indices.sizes[j].mean():
+        return False
+    whole, third = (i, j[0]) if len(i) > 1 else (j, i[0])
+    return len(whole) < 2 or _in_a_corner(indices, whole, int(third))
+
+
+def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
+    """Tell whether an index lies in one of the two corners that a card's two opposite indices leave."""
+    first, second = whole[:2]
+    along = indices.directions[first]
+    step = indices.places[second] - indices.places[first]
+    beside = indices.places[first] + along * (step @ along)
+    corners = np.array([beside, indices.places[second] - (beside - indices.places[first])])
+    off = np.linalg.norm(corners - indices.places[third], axis=1).min()
+    return bool(off < _CORNER * indices.sizes[third])
 
 
 def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
 
     Where a clear cluster is left without a name because its card is taken, two places claim one card, and somebody
-    has to look: the margin is 0. With `conflicts`, the cluster left over is named too.
+    has to look: the margin is 0. With `conflicts`, the cluster left over is named too; without, the misread half of an
+    index in a heap is likelier than a second card of a name, and a clear cluster takes its next best name.
     """
     if not found:
         return []
     n = len(found)
     cost = np.minimum(-np.array([c.logp for c in found]), _WORST)
+    price = [c.presence if conflicts else c.presence + max(0.0, c.stands_out - _HINT) for c in found]
     absent = np.full((n, n), 60.0)
-    absent[np.arange(n), np.arange(n)] = [max(0.2, c.presence) for c in found]
+    absent[np.arange(n), np.arange(n)] = np.maximum(0.2, price)
     matrix = np.hstack([cost, absent])
     rows, columns = linear_sum_assignment(matrix)
     named, claimed = [], []
@@ -242,7 +265,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
         if column < len(CARDS):
             margin, others = _margin(matrix, int(row), int(column))
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
-        elif found[row].presence > _CLEARLY_THERE:
+        elif found[row].evidence > _CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
             claimed.append(Named(found[row], best_three[0], 0.0, best_three))
     twice = {claim.card for claim in claimed}

@@ -7,7 +7,7 @@ photograph is read again at the sizes that bring an index to what the network re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -57,7 +57,8 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
         if group.any():
             scales.append(_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]))
-    second = [_read_at(picture, reader, min(s, _MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)) for s in scales]
+    scales = [min(s, _MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side) for s in scales]
+    second = [_read_at(picture, reader, scale, quarters) for scale in scales for quarters in range(4)]
     fine, trust = _weighed(second, spread=0.5)
     certain = coarse.heat > 0.35
     everything = Indices.joined([fine, coarse.take(certain)])
@@ -71,11 +72,17 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     return sorted(found, key=lambda card: -card.named.margin)
 
 
-def _read_at(picture: Image, reader: CardReader, scale: float) -> tuple[Indices, float]:
+def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
+    """Read the picture at a scale, turned by quarters of a circle, and bring what is seen back to its own pixels."""
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
-    seen = reader.indices(
-        np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
-    )
+    sized = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
+    seen = reader.indices(np.ascontiguousarray(np.rot90(sized, quarters)))
+    places, directions = seen.places, seen.directions
+    for done in range(quarters):  # one quarter back at a time
+        side = sized.shape[1 - (quarters - 1 - done) % 2]
+        places = np.stack([side - 1 - places[:, 1], places[:, 0]], axis=1)
+        directions = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
+    seen = replace(seen, places=places, directions=directions)
     readable = (seen.sizes > _READABLE_PX[0]) & (seen.sizes < _READABLE_PX[1])
     return seen.take(readable), scale
 

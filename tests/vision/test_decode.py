@@ -67,8 +67,28 @@ def test_a_misread_neighbour_in_a_fan_is_not_swallowed_by_the_card_it_is_taken_f
 
 def test_each_card_is_named_once_and_a_second_claim_makes_both_doubtful() -> None:
     far = Indices.joined([_index(100, 100, _logp(Th=8)), _index(900, 100, _logp(Th=8, Td=2))])
-    (named,) = name(clusters(far))
-    assert named.margin < 1
+    named = name(clusters(far))
+    assert [n.card for n in named] == ["Th", "Td"]
+    assert all(
+        n.margin == pytest.approx(2) for n in named
+    )  # what tells them apart, not what tells ten from nine
+
+
+def test_print_that_names_no_card_clearly_is_less_evidence_than_an_index_as_faint_that_does() -> None:
+    (print_, index) = (
+        clusters(_index(100, 100, _logp(Th=1, Td=0.9), heat=0.7)),
+        clusters(_index(100, 100, _logp(Th=8), heat=0.7)),
+    )
+    assert print_[0].presence == pytest.approx(index[0].presence)
+    assert index[0].evidence > print_[0].evidence + 4
+
+
+def test_beside_a_whole_card_a_half_hidden_neighbour_of_nearly_its_name_stays_a_card_of_its_own() -> None:
+    pair = [_index(100, 100, _logp(Th=8)), _index(250, 289, _logp(Th=8), turn_deg=180)]
+    neighbour = _index(300, 130, _logp(Th=2, Td=2.1), turn_deg=180)
+    assert sorted(n.card for n in name(clusters(Indices.joined([*pair, neighbour])))) == ["Td", "Th"]
+    corner = _index(100, 289, _logp(Th=3), turn_deg=180)  # a deck with an index in every corner
+    assert [n.card for n in name(clusters(Indices.joined([*pair, corner])))] == ["Th"]
 
 
 def test_two_places_that_claim_one_card_are_both_shown_where_conflicts_are_asked_for() -> None:

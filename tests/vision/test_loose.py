@@ -1,0 +1,47 @@
+"""Photographs of unknown scale, read from all four sides."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.deck import card_picture
+from vision.loose import _read_at, read_loose
+from vision.reader import CardReader
+
+
+def _photograph() -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """Two of our cards on a plain ground, at an odd scale, one turned."""
+    picture = np.full((620, 730, 3), (60, 110, 40), np.uint8)
+    for code, x, turn in (("Th", 60, 0.0), ("As", 380, 9.0)):
+        card = card_picture(code, 4.0)
+        h, w = card.shape[:2]
+        matrix = cv2.getRotationMatrix2D((w / 2, h / 2), turn, 1)
+        matrix[:, 2] += (x, 120)
+        size = (picture.shape[1], picture.shape[0])
+        inside = cv2.warpAffine(np.full((h, w), 255, np.uint8), matrix, size)
+        picture[inside > 127] = cv2.warpAffine(card, matrix, size)[inside > 127]
+    return picture
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(quarters: int) -> None:
+    reader, picture = CardReader(), _photograph()
+    upright, turned = _read_at(picture, reader, 0.5), _read_at(picture, reader, 0.5, quarters)
+    clear = np.flatnonzero(upright[0].heat > 0.8)
+    assert len(clear) >= 2
+    for k in clear:
+        off = np.linalg.norm(turned[0].places - upright[0].places[k], axis=1)
+        same = int(off.argmin())
+        assert off[same] < 4
+        assert turned[0].directions[same] @ upright[0].directions[k] > 0.9
+
+
+def test_the_scale_of_a_photograph_is_found_by_itself() -> None:
+    reader, picture = CardReader(), _photograph()
+    for share in (0.4, 1.0, 2.2):
+        sized = np.asarray(
+            cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8
+        )
+        assert {c.named.card for c in read_loose(sized, reader)} == {"Th", "As"}
