@@ -10,11 +10,12 @@ from typing import Final
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from dealer_ui import glance, guard, health, orders, stream
+from dealer_ui import glance, guard, health, interface, orders, stream
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.render import Messages
 from dealer_ui.services import Places, Services
+from dealer_ui.sessions import Sessions
 from dealer_ui.words import card_name, rank_text
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
@@ -54,9 +55,10 @@ def create_app(settings: Settings) -> Flask:
         captures=CaptureStore(settings.data),
         streams=Places(settings.streams),
         messages=Messages(app),
+        sessions=Sessions(),
     ).attach(app)
-    for blueprint in (glance.blueprint, stream.blueprint, orders.blueprint, health.blueprint):
-        app.register_blueprint(blueprint)
+    for part in (glance, stream, orders, health, interface):
+        app.register_blueprint(part.blueprint)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)
     return app
@@ -82,6 +84,6 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
 def _build(static: Path) -> str:
     """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
     digest = hashlib.sha256()
-    for name in ("feltwatch.css", "feltwatch.js"):
+    for name in ("feltwatch.css", "feltwatch.js", "stream.js"):
         digest.update((static / name).read_bytes())
     return digest.hexdigest()[:12]

@@ -8,14 +8,17 @@ from dealer_ui import guard
 from dealer_ui.render import parts, title
 from dealer_ui.services import services
 from firmware.table.errors import CaptureError
+from firmware.table.people import Role
 
 blueprint = Blueprint("glance", __name__)
 
 A_DAY = 24 * 3600
+PAST = frozenset({Role.FLOOR, Role.AUDITOR})
+"""Who may look at pictures of hands that are over."""
 
 
 @blueprint.get("/")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def page() -> str:
     """Show the table."""
     moment = services().live.now()
@@ -30,7 +33,7 @@ def page() -> str:
 
 
 @blueprint.get("/view.json")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def data() -> Response:
     """Give the view as JSON, for programs."""
     moment = services().live.now()
@@ -38,11 +41,17 @@ def data() -> Response:
 
 
 @blueprint.get("/captures/<path:name>")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def capture(name: str) -> Response:
-    """Give a stored image. A name that no capture can have is 404, whatever lies there."""
+    """Give a stored image: of the hand on the table to everybody, of past hands to floor people and auditors.
+
+    A name that no capture can have is 404, whatever lies there.
+    """
+    served = services()
     try:
-        path = services().captures.path(name)
+        path = served.captures.path(name)
+        if path.parent.name != f"{served.live.state().hand:06}":
+            guard.need(PAST, "A picture of a past hand")
         response = send_file(path, conditional=True, max_age=A_DAY)  # a capture never changes
     except (CaptureError, OSError):
         abort(404, "There is no such picture; it may have been taken off the disk by the retention rules.")

@@ -1,4 +1,6 @@
-"""Who may reach what: routes are closed unless they say otherwise, and commands carry the page's token.
+"""Who may reach what: routes are closed unless they name their roles, and commands carry the page's token.
+
+Whoever stands at the screen without a session is the dealer; a session makes him somebody else (`sessions.py`).
 
 The page listens on the loopback interface. What is left to fend off is another site open in the same browser:
 it may send requests here but cannot read the answers. So every command needs the token printed in the page
@@ -11,9 +13,13 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from flask import Flask, Response, abort, current_app, request
+
+from dealer_ui.services import services
+from dealer_ui.sessions import COOKIE
+from firmware.table.people import Role
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -31,29 +37,58 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
+EVERYBODY: Final = frozenset(Role)
+"""What the screen shows beside the table: the dealer needs no session, nobody else may see less than he."""
+
 _OPEN = "_feltwatch_open_to"
 _View = TypeVar("_View", bound=Callable[..., Any])
 
 
-def open_to(role: str) -> Callable[[_View], _View]:
-    """Mark a view function as reachable by `role`; a view without this mark answers 403."""
+def open_to(roles: frozenset[Role]) -> Callable[[_View], _View]:
+    """Mark a view function as reachable by `roles`; a view without this mark answers 403."""
 
     def mark(view: _View) -> _View:
-        setattr(view, _OPEN, role)
+        setattr(view, _OPEN, roles)
         return view
 
     return mark
 
 
-def role_of(view: Callable[..., Any] | None) -> str | None:
-    """Return the role a view function is open to, or None where it is closed."""
-    return getattr(view, _OPEN, None)
+def roles_of(view: Callable[..., Any] | None) -> frozenset[Role]:
+    """Return the roles a view function is open to; none where it does not say."""
+    found: frozenset[Role] = getattr(view, _OPEN, frozenset())
+    return found
+
+
+def session() -> str | None:
+    """Return the token of the request's session; None where it has none that is still open."""
+    sent = request.cookies.get(COOKIE)
+    return sent if sent and _session_role(sent) else None
+
+
+def role() -> Role:
+    """Return the role of whoever sent the request."""
+    return _session_role(request.cookies.get(COOKIE)) or Role.DEALER
+
+
+def need(roles: frozenset[Role], what: str) -> None:
+    """Answer 403 where the request's role is none of these; `what` says what it asked for."""
+    if role() not in roles:
+        words = " or ".join(sorted(roles))
+        abort(403, f"{what} asks for a {words}: enter the PIN.")
+
+
+def _session_role(token: str | None) -> Role | None:
+    if not token:
+        return None
+    served = services()
+    return served.sessions.role(token, served.live.state().people)
 
 
 def protect(app: Flask) -> None:
     """Close every route that is not marked, ask commands for the token, add the security headers."""
     app.config.setdefault("CSRF_TOKEN", secrets.token_urlsafe(24))
-    open_to("screen")(app.view_functions["static"])
+    open_to(EVERYBODY)(app.view_functions["static"])
     app.before_request(_admit)
     app.after_request(_harden)
 
@@ -66,8 +101,11 @@ def token() -> str:
 def _admit() -> None:
     if request.endpoint is None:
         return  # Flask answers 404 or 405
-    if role_of(current_app.view_functions.get(request.endpoint)) is None:
+    allowed = roles_of(current_app.view_functions.get(request.endpoint))
+    if not allowed:
         abort(403)
+    if allowed != EVERYBODY:
+        need(allowed, "This page")
     if request.method in SAFE_METHODS:
         return
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":

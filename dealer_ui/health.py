@@ -11,7 +11,7 @@ blueprint = Blueprint("health", __name__)
 
 
 @blueprint.get("/healthz")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def healthz() -> tuple[Response, int]:
     """Answer 200 where the record can be read and the table process answers, else 503."""
     moment = services().live.now()

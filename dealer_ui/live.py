@@ -66,6 +66,11 @@ class Live:
         self.refresh()
         return self._moment
 
+    def state(self) -> State:
+        """Look at the journal and return the table's state; the empty one where the record cannot be read."""
+        self.refresh()
+        return self._state if not self._moment.trouble else INITIAL
+
     def wait(self, version: int, timeout: float) -> Moment | None:
         """Wait for a moment other than `version`; None where none comes within `timeout` seconds."""
         with self._changed:

@@ -1,69 +1,66 @@
-"""`POST /command`: what the dealer touched, handed to the table process, which judges it."""
+"""`POST /command`: what was touched, handed to the table process, which judges it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui import guard
 from dealer_ui.errors import TableUnreachable
 from dealer_ui.services import services
+from dealer_ui.sessions import COOKIE
+from firmware.table.people import MAY, Role
 
 blueprint = Blueprint("orders", __name__)
 
-COMMANDS = frozenset(
-    {
-        "next",
-        "confirm",
-        "look_again",
-        "key_button",
-        "declare",
-        "withdraw",
-        "surrender",
-        "withdraw_surrender",
-        "set_card",
-        "key_row",
-        "undo_confirm",
-        "mark_paid",
-        "void",
-        "misdeal",
-        "resolve",
-        "key_hand",
-        "place_card",
-        "archive",
-        "reopen",
-        "mark_paid_back",
-        "count_stack",
-        "sit_out",
-        "pass_round",
-        "two_hands",
-        "log_on",
-        "log_off",
-        "unlock",
-        "lock",
-        "list_person",
-        "strike_person",
-        "set_pin",
-    }
-)
-"""What the page may ask of the table; their fields are checked by the table (firmware/table/commands.py)."""
+NOT_THE_BROWSERS: Final = frozenset({"actor", "session"})
+"""Fields that a browser may not send: who gives a command is for the table and the page's process to say."""
 
 
 @blueprint.post("/command")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def command() -> tuple[Response, int]:
-    """Send one command: 200 `{"ok": true}`, or 409 with the table's sentence why not; 503 without a table."""
-    order = request.get_json(silent=True)
+    """Send one command: 200 `{"ok": true}`; 403 where the role does not do, 409 with the table's sentence why not.
+
+    503 without a table. A session that `unlock` opens goes into a cookie, never to the script. It is used where the
+    dealer's word is not enough; what the dealer may do is done in his name.
+    """
+    try:
+        order = request.get_json(silent=True)
+    except RecursionError:  # brackets without end
+        order = None
     if not isinstance(order, dict) or not _may_send(order):
         abort(400, "The page sent a command that it may not send. Reload the page.")
+    session = guard.session() if _asks_for_more(order) else None
     try:
-        answer: dict[str, Any] = services().link.send(order)
+        answer = services().link.send(order if session is None else {**order, "session": session})
     except TableUnreachable as error:
         abort(503, str(error))
-    return jsonify(answer), 200 if answer["ok"] else 409
+    return _told(order["do"], answer, session)
 
 
 def _may_send(order: dict[str, Any]) -> bool:
-    """Say whether a command is one of the page's. Who gives it is not for the browser to say."""
-    return isinstance(order.get("do"), str) and order["do"] in COMMANDS and "actor" not in order
+    """Say whether a command is one that the page sends; its fields are checked by the table."""
+    return isinstance(order.get("do"), str) and order["do"] in MAY and NOT_THE_BROWSERS.isdisjoint(order)
+
+
+def _asks_for_more(order: dict[str, Any]) -> bool:
+    return "by" not in order and (Role.DEALER not in MAY[order["do"]] or order["do"] == "lock")
+
+
+def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
+    sessions = services().sessions
+    if do == "unlock" and answer["ok"]:
+        token = sessions.begin(answer)
+        response = jsonify({key: value for key, value in answer.items() if key != "session"})
+        response.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+        return response, 200
+    denied = "ask" in answer
+    response = jsonify(answer)
+    if session is not None and (denied or do == "lock"):
+        sessions.end(session)
+        response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+    elif session is not None:
+        sessions.used(session)
+    return response, 200 if answer["ok"] else 403 if denied else 409

@@ -11,6 +11,7 @@ from flask import Flask, current_app
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.render import Messages
+from dealer_ui.sessions import Sessions
 from firmware.table.captures import CaptureStore
 
 _KEY: Final = "feltwatch"
@@ -33,13 +34,14 @@ class Places:
 
 @dataclass(frozen=True)
 class Services:
-    """The record, the way to the table, the images, and what the streams need."""
+    """The record, the way to the table, the images, who is signed on, and what the streams need."""
 
     live: Live
     link: TableLink
     captures: CaptureStore
     streams: Places
     messages: Messages
+    sessions: Sessions
 
     def attach(self, app: Flask) -> None:
         """Make them the application's."""

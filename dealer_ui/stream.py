@@ -22,7 +22,7 @@ HEARTBEAT_S: Final = 1.0
 
 
 @blueprint.get("/events")
-@guard.open_to("screen")
+@guard.open_to(guard.EVERYBODY)
 def events() -> Response:
     """Stream the view."""
     served = services()

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const QUIET_LIMIT_MS = 2500; // the server's heart beats every second; two missed beats and the page says so
-  const RETRY_MS = 700;
+  const DEAD_LIMIT_MS = 12000; // the worker speaks at each of its attempts; one that does not is gone
   const HOLD_MS = 900;
   const SETTLE_MS = 450; // what was replaced takes touches again after this
   const TWICE_MS = 350; // a second touch this soon on the same button is the same touch
@@ -16,9 +16,8 @@
   // ---- following the table -------------------------------------------------------------------------------------
 
   const shown = new Map();
-  let source = null;
   let lastHeard = performance.now();
-  let retry = 0;
+  let lastSpoken = lastHeard;
 
   function show(message) {
     for (const [id, html] of Object.entries(message.parts)) {
@@ -32,6 +31,7 @@
       settle(part);
     }
     document.title = message.title;
+    body.dataset.seq = message.seq;
     body.dataset.mode = message.mode;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
       body.dataset.hand = message.hand;
@@ -39,6 +39,7 @@
       closeDialogs(); // what was being keyed belonged to what was shown before
     }
     markUsed();
+    goOnKeying();
   }
 
   // A button that has just come under the finger is not pressed by the touch that was meant for the one before it.
@@ -57,7 +58,9 @@
     }
   }
 
-  function lost() {
+  function lost(why) {
+    const said = $("notlive").querySelector("[data-why]");
+    if (why && said) said.textContent = why;
     if (!body.hasAttribute("data-notlive")) {
       body.setAttribute("data-notlive", "");
       $("notlive").hidden = false;
@@ -65,30 +68,42 @@
     }
   }
 
-  function follow() {
-    clearTimeout(retry);
-    if (source) source.close();
-    source = new EventSource(body.dataset.events);
-    source.addEventListener("hello", (event) => {
-      const hello = JSON.parse(event.data);
+  const HEAR = {
+    hello: (data) => {
+      const hello = JSON.parse(data);
       if (hello.build !== build) location.reload(); // the box was updated under this page
       token.content = hello.token;
-      heard();
-    });
-    source.addEventListener("view", (event) => { show(JSON.parse(event.data)); heard(); });
-    source.addEventListener("beat", heard);
-    source.onerror = () => {
-      lost();
-      source.close(); // the browser's own retry gives up on an HTTP error; ours does not
-      clearTimeout(retry);
-      retry = setTimeout(follow, RETRY_MS);
-    };
+    },
+    view: (data) => show(JSON.parse(data)),
+    beat: () => {},
+    lost,
+  };
+
+  function hear({ name, data }) {
+    lastSpoken = performance.now();
+    HEAR[name](data);
+    if (name !== "lost") heard();
+  }
+
+  // One stream for all tabs, in a shared worker (stream.js); in this tab where there is none.
+  let worker = null;
+  function follow() {
+    if (!self.SharedWorker) { followTable(body.dataset.events, hear); return; }
+    worker = new SharedWorker(document.querySelector("script[src*='stream.js']").src, "feltwatch");
+    worker.port.onmessage = ({ data }) => hear(data);
+    worker.port.postMessage(new URL(body.dataset.events, location).href);
+    addEventListener("pagehide", () => worker && worker.port.postMessage(""));
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 
   setInterval(() => {
-    const quiet = performance.now() - lastHeard;
-    if (quiet > QUIET_LIMIT_MS) lost();
-    if (quiet > 2 * QUIET_LIMIT_MS && source.readyState === EventSource.OPEN) { lastHeard = performance.now() - QUIET_LIMIT_MS; follow(); }
+    const now = performance.now();
+    if (now - lastHeard > QUIET_LIMIT_MS) lost();
+    if (worker && now - lastSpoken > DEAD_LIMIT_MS) {
+      worker.port.close();
+      worker = null;
+      followTable(body.dataset.events, hear);
+    }
   }, 250);
 
   // ---- sending commands ----------------------------------------------------------------------------------------
@@ -108,7 +123,7 @@
   async function send(command) {
     const text = JSON.stringify(command);
     const now = performance.now();
-    if (text === lastSent && now - lastSentAt < TWICE_MS) return;
+    if (text === lastSent && now - lastSentAt < TWICE_MS) return false;
     lastSent = text;
     lastSentAt = now;
     $("error").hidden = true;
@@ -122,10 +137,19 @@
       });
       const answer = await response.json();
       if (!answer.ok) complain(answer.error);
+      return answer.ok;
     } catch {
       complain("The page could not reach the table. Look at what is shown before you try again.");
+      return false;
     } finally {
       body.removeAttribute("data-sending");
+    }
+  }
+
+  // What a button does: its command, and the others that follow while the table takes them.
+  async function act(button) {
+    for (const command of [JSON.parse(button.dataset.command), ...JSON.parse(button.dataset.also || "[]")]) {
+      if (!await send(command)) return;
     }
   }
 
@@ -133,6 +157,12 @@
 
   let pad = null; // {title, command, count}
   let picked = [];
+  let keying = false; // a row of a hand without a camera was keyed: the next row's pad comes by itself
+
+  function goOnKeying() {
+    const next = keying && document.querySelector("#need [data-follow]");
+    if (next && !document.querySelector("dialog[open]")) { keying = false; openPad(next); }
+  }
 
   function markUsed() {
     const used = JSON.parse($("used").textContent);
@@ -145,6 +175,7 @@
 
   function openPad(button) {
     pad = JSON.parse(button.dataset.pad);
+    pad.follow = button.hasAttribute("data-follow");
     picked = [];
     $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
@@ -194,13 +225,17 @@
     }
     if (button.hasAttribute("data-close")) closeDialogs();
     else if (button.dataset.open) $(button.dataset.open).showModal();
-    else if (button.dataset.pad) openPad(button);
+    else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);
-    else if (button.id === "pad-done") { $("pad").close(); send({ ...pad.command, cards: picked.join(" ") }); }
+    else if (button.id === "pad-done") {
+      $("pad").close();
+      keying = pad.follow;
+      send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keying = false; });
+    }
     else if (button.dataset.command) {
       if (button.hasAttribute("data-hold") && event.detail !== 0) return; // a keyboard's click needs no holding
       closeDialogs();
-      send(JSON.parse(button.dataset.command));
+      act(button);
     }
   });
 
@@ -208,7 +243,7 @@
     const button = event.target.closest("button[data-hold]");
     if (!button || body.hasAttribute("data-notlive")) return;
     button.classList.add("holding");
-    holding = { button, timer: setTimeout(() => { release(); closeDialogs(); send(JSON.parse(button.dataset.command)); }, HOLD_MS) };
+    holding = { button, timer: setTimeout(() => { release(); closeDialogs(); act(button); }, HOLD_MS) };
   });
 
   function release() {

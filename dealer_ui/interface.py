@@ -1,0 +1,261 @@
+"""`/openapi.json`: what this server takes and gives, as OpenAPI 3.1.
+
+The paths are written here by hand, and a test holds them in step with the routes. The bodies come from the types that
+the code itself uses: commands as the table parses them, the view as the page renders it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Final
+
+from flask import Blueprint, Response, jsonify
+from pydantic import TypeAdapter
+
+from dealer_ui import guard
+from dealer_ui.orders import NOT_THE_BROWSERS
+from dealer_ui.screen import Screen
+from dealer_ui.sessions import COOKIE
+from firmware.table.commands import Command
+from firmware.table.people import MAY
+
+blueprint = Blueprint("interface", __name__)
+
+_REF: Final = "#/components/schemas/{model}"
+
+
+@blueprint.get("/openapi.json")
+@guard.open_to(guard.EVERYBODY)
+def openapi() -> Response:
+    """Give the description of this interface."""
+    return jsonify(description())
+
+
+@cache
+def description() -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    schemas = {**_commands(), **_view(), **_OWN_SCHEMAS}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Feltwatch: the dealer's page",
+            "version": version("feltwatch"),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "description": (
+                "Reads the table's record and hands commands to the table process, which judges them. Answers the "
+                "names of its own machine only (another `Host`: 400). Whoever sends no session is the dealer."
+            ),
+        },
+        "paths": {path: {**item} for path, item in _PATHS.items()},
+        "components": {
+            "schemas": schemas,
+            "responses": _RESPONSES,
+            "securitySchemes": {
+                "token": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-CSRF-Token",
+                    "description": "Printed in the page, and in the stream's `hello`: read by no other site.",
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": COOKIE,
+                    "description": "Set by the answer to the command `unlock`.",
+                },
+            },
+        },
+    }
+
+
+def _commands() -> dict[str, Any]:
+    """Return the schemas of the commands, less what a browser may not send, plus who may give which."""
+    whole = TypeAdapter[Any](Command).json_schema(ref_template=_REF)
+    schemas: dict[str, Any] = whole.pop("$defs")
+    for schema in schemas.values():
+        properties = schema.get("properties", {})
+        for name in NOT_THE_BROWSERS & set(properties):
+            del properties[name]
+        if "do" in properties:
+            schema["required"] = sorted({*schema.get("required", ()), "do"})
+    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in MAY.items())
+    return {**schemas, "Command": {**whole, "description": f"Who may give which:\n\n{roles}"}}
+
+
+def _view() -> dict[str, Any]:
+    whole = TypeAdapter(Screen).json_schema(mode="serialization", ref_template=_REF)
+    schemas: dict[str, Any] = whole.pop("$defs")
+    whole["properties"] |= {"mode": {"enum": ["need", "felt"]}, "trouble": {"type": "string"}}
+    whole["required"] = [*whole["required"], "mode", "trouble"]
+    return {**schemas, "View": whole}
+
+
+def _answer(description: str, schema: str, kind: str = "application/json") -> dict[str, Any]:
+    shape = {"$ref": _REF.format(model=schema)} if schema else {"type": "string"}
+    return {"description": description, "content": {kind: {"schema": shape}}}
+
+
+def _error(description: str) -> dict[str, Any]:
+    """Return the answer with one sentence: as JSON where JSON was sent or asked for, else as text."""
+    content = {
+        "application/json": {"schema": {"$ref": _REF.format(model="Refusal")}},
+        "text/plain": {"schema": {"type": "string"}},
+    }
+    return {"description": description, "content": content}
+
+
+_RESPONSES: Final[dict[str, Any]] = {
+    "BadRequest": _error("What was sent cannot be understood, or names another host."),
+    "NotAllowed": _error("The role does not do, the token is missing, or another site asks."),
+    "NotThere": _error("There is no such thing."),
+    "TooLong": _error("The body is longer than a command can be."),
+    "NoTable": _error("The table process does not answer."),
+}
+
+_OWN_SCHEMAS: Final[dict[str, Any]] = {
+    "Refusal": {
+        "type": "object",
+        "required": ["ok", "error"],
+        "properties": {
+            "ok": {"const": False},
+            "error": {"type": "string", "description": "A sentence for the person at the screen."},
+            "ask": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The people whose PIN would do.",
+            },
+            "wait_s": {"type": "integer", "description": "Seconds left of a lock-out."},
+        },
+    },
+    "Done": {
+        "type": "object",
+        "required": ["ok"],
+        "properties": {
+            "ok": {"const": True},
+            "seq": {"type": "integer", "description": "The last event's number in the journal."},
+            "role": {"type": "string"},
+            "name": {"type": "string"},
+            "expires_s": {"type": "number"},
+        },
+    },
+    "StreamEvent": {
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"enum": ["hello", "view", "beat"]},
+            "data": {"type": "string", "description": "JSON; of a `beat`, the number of the last view."},
+        },
+    },
+    "Health": {
+        "type": "object",
+        "required": ["ok", "table", "record", "trouble", "seq"],
+        "properties": {
+            "ok": {"type": "boolean"},
+            "table": {"type": "boolean", "description": "The table process answers."},
+            "record": {"type": "boolean", "description": "The journal can be read."},
+            "trouble": {"type": "string"},
+            "seq": {"type": "integer"},
+        },
+    },
+}
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/responses/{name}"}
+
+
+def _get(summary: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
+    responses = {"200": given, "400": _ref("BadRequest"), **more.pop("responses", {})}
+    return {"get": {"summary": summary, "responses": responses, **more}}
+
+
+def _name(description: str, example: str) -> list[dict[str, Any]]:
+    schema = {"type": "string", "minLength": 1}
+    return [
+        {
+            "name": "name",
+            "in": "path",
+            "required": True,
+            "description": description,
+            "schema": schema,
+            "example": example,
+        }
+    ]
+
+
+_PATHS: Final[dict[str, Any]] = {
+    "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
+    "/view.json": _get("The same as data", _answer("What the page shows.", "View")),
+    "/events": _get(
+        "The view, live",
+        {
+            "description": (
+                "Server-sent events: `hello` (build, token), `view` (the parts of the page, at first and after each "
+                "change), `beat` every second."
+            ),
+            "content": {"text/event-stream": {"schema": {"$ref": _REF.format(model="StreamEvent")}}},
+        },
+        responses={"503": _error("Too many screens follow this table.")},
+    ),
+    "/captures/{name}": _get(
+        "A stored picture",
+        {"description": "The picture.", "content": {"image/jpeg": {}, "image/png": {}}},
+        parameters=_name(
+            "The hand's folder and the file. Of past hands: for floor people and auditors.",
+            "000001/frame.jpg",
+        ),
+        security=[{}, {"session": []}],
+        responses={
+            "206": {"description": "A part of it.", "content": {"image/jpeg": {}, "image/png": {}}},
+            "304": {"description": "It has not changed: captures never do."},
+            "403": _ref("NotAllowed"),
+            "404": _ref("NotThere"),
+            "416": _error("There is no such part of it."),
+        },
+    ),
+    "/command": {
+        "post": {
+            "summary": "Ask something of the table",
+            "security": [{"token": []}, {"token": [], "session": []}],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": _REF.format(model="Command")}}},
+            },
+            "responses": {
+                "200": _answer("It is done, and durable.", "Done"),
+                "400": _ref("BadRequest"),
+                "403": _ref("NotAllowed"),
+                "409": _answer("The table refuses, and says why.", "Refusal"),
+                "413": _ref("TooLong"),
+                "503": _ref("NoTable"),
+            },
+        }
+    },
+    "/healthz": _get(
+        "Whether the page and what it stands on are well",
+        _answer("All is well.", "Health"),
+        responses={"503": _answer("Something is not.", "Health")},
+    ),
+    "/openapi.json": _get(
+        "This description",
+        {
+            "description": "OpenAPI 3.1.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+    ),
+    "/static/{name}": _get(
+        "The page's script, style and pictures",
+        {
+            "description": "The file.",
+            "content": {"text/javascript": {}, "text/css": {}, "image/svg+xml": {}},
+        },
+        parameters=_name("The file.", "feltwatch.css"),
+        responses={
+            "206": {"description": "A part of it.", "content": {"text/css": {}, "text/javascript": {}}},
+            "304": {"description": "It has not changed."},
+            "404": _ref("NotThere"),
+            "416": _error("There is no such part of it."),
+        },
+    ),
+}

@@ -1,0 +1,72 @@
+// Follows the table by server-sent events, once for all tabs of a browser: as a shared worker, which outlives the tab
+// that began it. A browser without shared workers loads it as a script; each tab then follows for itself.
+// What it tells: {name: "hello" | "view" | "beat", data}, and {name: "lost", data: sentence} when the stream breaks.
+"use strict";
+(() => {
+  const QUIET_LIMIT_MS = 2300; // the server's heart beats every second; two missed beats and the stream is broken
+  const FIRST_RETRY_MS = 250;
+  const LONGEST_RETRY_MS = 4000;
+  const LOST = "The page has lost the table and tries to reach it again. What is shown may be old.";
+
+  // fetch in the place of EventSource: that one hides the server's sentence and gives up after an HTTP error.
+  async function follow(address, tell) {
+    for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+      try {
+        await read(address, (event) => { wait = FIRST_RETRY_MS / 2; tell(event); });
+        tell({ name: "lost", data: LOST });
+      } catch (error) {
+        tell({ name: "lost", data: error.sentence || LOST });
+      }
+      await new Promise((done) => setTimeout(done, wait * (0.8 + 0.4 * Math.random())));
+    }
+  }
+
+  async function read(address, tell) {
+    const stop = new AbortController();
+    let quiet = setTimeout(() => stop.abort(), QUIET_LIMIT_MS);
+    try {
+      const response = await fetch(address, { signal: stop.signal, cache: "no-store", headers: { Accept: "application/json" } });
+      if (!response.ok) throw Object.assign(new Error(), { sentence: (await response.json()).error });
+      const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (;;) {
+        const { value, done } = await text.read();
+        if (done) return;
+        clearTimeout(quiet);
+        quiet = setTimeout(() => stop.abort(), QUIET_LIMIT_MS);
+        const events = (rest + value).split("\n\n");
+        rest = events.pop();
+        for (const event of events) {
+          const fields = Object.fromEntries(event.split("\n").map((line) => [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)]));
+          tell({ name: fields.event, data: fields.data });
+        }
+      }
+    } finally {
+      clearTimeout(quiet);
+      stop.abort();
+    }
+  }
+
+  if (typeof SharedWorkerGlobalScope === "undefined") {
+    self.followTable = follow;
+    return;
+  }
+
+  const tabs = new Set();
+  const last = new Map(); // what a tab that comes later has to know; empty while the stream is broken
+  let following = false;
+  onconnect = ({ ports: [tab] }) => {
+    tab.onmessage = ({ data: address }) => {
+      if (!address) { tabs.delete(tab); return; } // the tab is being closed
+      tabs.add(tab);
+      for (const event of last.values()) tab.postMessage(event);
+      if (following) return;
+      following = true;
+      follow(address, (event) => {
+        if (event.name === "lost") last.clear();
+        else if (event.name !== "beat") last.set(event.name, event);
+        for (const one of tabs) one.postMessage(event);
+      });
+    };
+  };
+})();

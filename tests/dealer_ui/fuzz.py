@@ -1,0 +1,146 @@
+"""Asks everything of the page's HTTP interface that its own description allows, and much that it does not.
+
+    python -m tests.dealer_ui.fuzz --examples 3000
+
+The table behind it is a real table process with people, a past hand and an open one. No answer may be an error of the
+page's own or one that the description lacks; nothing may be read or done without the role for it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import load_all_checks
+from schemathesis.specs.openapi import checks as known
+from werkzeug.http import parse_cookie
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.glance import PAST
+from dealer_ui.services import services
+from dealer_ui.sessions import COOKIE
+from firmware.table.people import MAY, Role
+from tests.app.conftest import Table
+from tests.dealer_ui.house import PEOPLE, house
+
+NOT_ASKED: Final = [
+    known.ignored_auth,  # without a session whoever asks is the dealer; roles are checked here
+    known.negative_data_rejection,  # the table refuses with 409, not 400
+    known.positive_data_acceptance,  # what may be done depends on the hand
+]
+
+
+class Found(AssertionError):
+    """Something was read or done without its role, or a secret was told."""
+
+
+@dataclass
+class Attack:
+    """One role's requests to one table."""
+
+    app: Flask
+    table: Table
+    role: Role
+    cookie: str | None
+    codes: dict[str, Counter[int]] = field(default_factory=dict)
+    failures: list[Exception] = field(default_factory=list)
+
+    def run(self, examples: int, only: str = "") -> None:
+        """Ask everything, or one operation, so many times. Raises Found, or what schemathesis finds."""
+        schema = schemathesis.openapi.from_wsgi("/openapi.json", self.app)
+        for found in schema.get_all_operations():
+            operation = found.ok()  # type: ignore[union-attr]
+            if only not in ("", operation.label):
+                continue
+            seen = self.codes.setdefault(operation.label, Counter())
+            asked = operation.body or operation.path_parameters
+            for mode in GenerationMode if operation.body else (GenerationMode.POSITIVE,):
+
+                @given(case=operation.as_strategy(generation_mode=mode))
+                @settings(
+                    max_examples=examples if operation.body else max(10, examples // 4) if asked else 2,
+                    deadline=None,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                )
+                def ask(case: Any) -> None:
+                    try:
+                        self._ask(case, seen)  # noqa: B023 -- called at once
+                    except (
+                        Exception
+                    ) as error:  # kept: the table went on, the same request may be answered otherwise
+                        self.failures.append(error)
+
+                ask()
+                if self.failures:
+                    raise self.failures[0]
+
+    def _ask(self, case: Any, seen: Counter[int]) -> None:
+        case.cookies.clear()
+        token = {"X-CSRF-Token": self.app.config["CSRF_TOKEN"]}
+        response = case.call(headers=token, cookies={COOKIE: self.cookie} if self.cookie else {})
+        seen[response.status_code] += 1
+        case.validate_response(response, excluded_checks=NOT_ASKED)
+        text = response.content
+        for secret in self._secrets():
+            if secret.encode() in text:
+                raise Found(f"{case.path} tells a secret")
+        if response.status_code != 200:
+            return
+        if case.path == "/command":
+            do = case.body["do"]
+            if not {Role.DEALER, self.role} & MAY[do]:
+                raise Found(f"{self.role} could {do}")
+        if case.path == "/captures/{name}" and "000001" in case.formatted_path and self.role not in PAST:
+            raise Found(f"{self.role} could read {case.formatted_path}")
+
+    def _secrets(self) -> Iterator[str]:
+        yield from (person.pin for person in self.table.process.state.people if person.pin)
+        if self.cookie:
+            yield self.cookie
+
+
+@contextmanager
+def attacks(folder: Path) -> Iterator[dict[Role, Attack]]:
+    """One attack for each role, on one house."""
+    load_all_checks()
+    with house(folder) as table:
+        app = create_app(Settings(table.config.data, table.config.socket))
+        services(app).live.stop()  # a stream then ends after its first view
+        token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+        ready = {Role.DEALER: Attack(app, table, Role.DEALER, None)}
+        for name, (role, pin) in PEOPLE.items():
+            order = {"do": "unlock", "by": name, **({"pin": pin} if pin else {})}
+            answer = app.test_client().post("/command", json=order, headers=token)
+            cookie = parse_cookie(answer.headers["Set-Cookie"])[COOKIE]
+            ready[role] = Attack(app, table, role, cookie)
+        yield ready
+
+
+@click.command()
+@click.option("--examples", default=3000, show_default=True, help="Commands a role and kind of data.")
+def main(examples: int) -> None:
+    """Fuzz the page's HTTP interface as each role."""
+    with tempfile.TemporaryDirectory() as folder, attacks(Path(folder)) as ready:
+        for role, attack in ready.items():
+            begun = time.monotonic()
+            attack.run(examples)
+            click.echo(f"{role}: {time.monotonic() - begun:.0f} s")
+            for label, codes in attack.codes.items():
+                click.echo(f"  {label}: " + ", ".join(f"{code}: {n}" for code, n in sorted(codes.items())))
+    click.echo("No error of the page's own; nothing read or done without its role.")
+
+
+if __name__ == "__main__":
+    main()

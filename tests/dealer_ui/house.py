@@ -1,0 +1,44 @@
+"""A running table process of a house with people, a past hand and a hand on the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.app.config import Config
+from firmware.table.captures import CaptureStore
+from firmware.table.people import Role
+from tests.app.conftest import Table
+
+PEOPLE: Final = {
+    "Tran": (Role.TECHNICIAN, "9137"),
+    "Moreno": (Role.FLOOR, "2580"),
+    "Okafor": (Role.AUDITOR, None),
+}
+
+
+def config(folder: Path, **values: Any) -> Config:
+    """A table of four, unless `values` say otherwise."""
+    seats = [{"seat": seat, "place": place} for seat, place in zip((1, 2, 3, 4), "ABCD", strict=True)]
+    return Config.model_validate_json(json.dumps({"data": str(folder), "seats": seats, **values}))
+
+
+@contextmanager
+def house(folder: Path, **values: Any) -> Iterator[Table]:
+    """Run the house's table; hand 1 is void, hand 2 is open, each has a picture."""
+    table = Table(config(folder, **values))
+    try:
+        for name, (role, pin) in PEOPLE.items():
+            person = {"do": "list_person", "person": name, "role": role, **({"new_pin": pin} if pin else {})}
+            by = {} if role is Role.TECHNICIAN else {"by": "Tran", "pin": "9137"}
+            table.do(json.dumps({**person, **by}))
+        table.do('{"do": "next"}', '{"do": "void", "reason": "a hand of the past"}', '{"do": "next"}')
+        store = CaptureStore(folder)
+        store.save("000001/frame.jpg", b"\xff\xd8 hand 1")
+        store.save("000002/frame.jpg", b"\xff\xd8 hand 2")
+        yield table
+    finally:
+        table.stop()
