@@ -53,11 +53,9 @@ def wrong_without_asking(report: dict[str, Any]) -> list[str]:
     for hand in report["settlement"]["hands"]:
         for row, settled in hand["rows"].items():
             lay = report["truth"][str(hand["seat"])].get(row, "").split()
-            wrong += [
-                f"{truth} as {card}"
-                for truth, card in zip(lay, settled["cards"].split(), strict=True)
-                if truth != card and truth not in report["asked"]
-            ]
+            taken = settled["cards"].split()
+            assert len(taken) == len(lay)
+            wrong += [card for card in lay if card not in taken and card not in report["asked"]]
     return wrong
 
 

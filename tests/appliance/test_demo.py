@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from firmware.table import Phase
+from firmware.table.events import CardPlaced
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.verify import verify
 
@@ -45,6 +46,35 @@ def test_two_hands_from_pixels_to_settlements(demo: Demo, check: Check, tmp_path
     assert found.ok, found.problems
     assert found.hands == 2
     assert len(list(tmp_path.glob("captures/*/*-frame.jpg"))) >= 2
+
+
+def test_a_face_up_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, tmp_path: Path) -> None:
+    done = demo(
+        *(
+            "--headless",
+            "--profile",
+            "california-face-up",
+            "--hands",
+            1,
+            "--seed",
+            1,
+            "--json",
+            "--data",
+            tmp_path,
+        )
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    check(report)
+    entries = JournalReader(tmp_path).of_hand(1)
+    placed = [entry.event for entry in entries if isinstance(entry.event, CardPlaced)]
+    assert len(placed) == 52
+    assert all(card.capture is not None for card in placed)
+    showdown = next(k for k, entry in enumerate(entries) if entry.payload == '{"to":"showdown"}')
+    assert all(entry.type != "reading_taken" for entry in entries[:showdown])
+    found = verify(tmp_path)
+    assert found.ok, found.problems
+    assert sum(picture.stat().st_size for picture in tmp_path.glob("captures/*/*")) <= 10_000_000
 
 
 def _wait(so: Callable[[], Any], what: str, within: float = 60.0) -> Any:
@@ -139,7 +169,6 @@ def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
 @pytest.mark.parametrize(
     ("args", "code", "why"),
     [
-        (("--profile", "california-face-up"), 2, "face-up play is not part of this release"),
         (("--profile", "nope"), 2, 'there is no profile "nope"'),
         (("--hands", "0"), 2, "--hands"),
     ],

@@ -1,0 +1,125 @@
+"""The page while cards are placed: what is asked, what may be answered, what nobody is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from dealer_ui.irregularities import irregularity_words, things_words
+from dealer_ui.view import view
+from firmware.table import Phase
+from firmware.table import events as ev
+from firmware.table.events_placing import Irregular
+
+if TYPE_CHECKING:
+    from dealer_ui.screen import Screen
+    from tests.dealer_ui.felt import Felt
+
+
+@pytest.fixture
+def placing(felt: Felt) -> Felt:
+    """A face-up hand: all seats have placed their backs."""
+    felt.options = {"deal.kind": "face_up", "limits.min_points": 0}
+    felt.rules = felt.rules.with_options(felt.options)
+    felt.deal()
+    assert felt.state.opened is not None
+    felt.go_on()
+    for seat in (1, 2, 3, 4):
+        for card in felt.hands[seat][2].split():
+            felt.say(ev.CardPlaced(seat, "back", ev.CardReading(card, 1.0, True)))
+    return felt
+
+
+def shown(felt: Felt) -> Screen:
+    return view(felt.seq, felt.state, felt.rules)
+
+
+def test_the_rows_grow_and_the_next_seat_is_named(placing: Felt) -> None:
+    screen = shown(placing)
+    assert screen.phase_title == "Placing · street 2 of 9"
+    assert screen.next_step.startswith("Seat 3 places one card")  # the button is at seat 2
+    back = next(row for row in screen.seats[0].rows if row.row == "back")
+    assert [card.face for card in back.cards] == ["up"] * 5
+    front = next(row for row in screen.seats[0].rows if row.row == "front")
+    assert [card.face for card in front.cards] == ["empty"] * 3
+    assert screen.actions == (), "white is refused until all cards are placed"
+
+
+@pytest.mark.parametrize("what", get_args(Irregular))
+def test_every_irregularity_is_said_with_the_houses_rule(placing: Felt, what: Irregular) -> None:
+    seen = ev.IrregularitySeen(
+        1, what, 1, "back", 0, "2h", 2, "front", ev.CardReading("3h", 1.0, True), "back"
+    )
+    title, sentence, rule, record, table = irregularity_words(seen, placing.rules)
+    assert title
+    assert sentence.endswith(".")
+    assert rule in vars(placing.rules.irregularities).values()
+    assert bool(table) == (what not in ("extra_card", "face_down", "card_twice"))
+    assert bool(record) == (what != "card_twice")
+
+
+def test_an_irregularity_is_asked_and_each_answer_is_one_that_the_table_takes(placing: Felt) -> None:
+    crop = ev.Capture("000001/a-back.jpg", "0" * 64, 9)
+    placing.say(ev.IrregularitySeen(1, "card_missing", 1, "back", 0, "2h", capture=crop))
+    screen = shown(placing)
+    assert screen.mode == "need"
+    (need,) = screen.needs
+    assert need.rule == placing.rules.irregularities.card_moved
+    assert [picture.capture for picture in need.pictures] == [crop.name]
+    before = placing.state
+    for action in need.actions:
+        placing.state = before
+        assert placing.do(**action.command).irregularities == ()
+
+
+def test_everything_offered_while_placing_is_taken(placing: Felt) -> None:
+    screen, before = shown(placing), placing.state
+    offered = [*screen.actions, *(a for group in screen.more for a in group.actions)]
+    offered += [action for seat in screen.seats for action in seat.actions]
+    assert {action.command["do"] for action in offered} >= {
+        "declare",
+        "key_hand",
+        "misdeal",
+        "void",
+        "key_button",
+    }
+    for action in offered:
+        placing.state = before
+        placing.do(**action.command)
+
+
+def test_a_closed_seat_shows_backs_until_the_signal(felt: Felt) -> None:
+    felt.options = {"deal.kind": "face_up", "limits.min_points": 0}
+    felt.rules = felt.rules.with_options(felt.options)
+    felt.deal()
+    felt.state = replace(
+        felt.state,
+        seats=tuple(replace(s, open=s.seat != 4, fantasyland=s.seat == 4) for s in felt.state.seats),
+    )
+    felt.go_on()
+    assert felt.state.phase is Phase.PLACING
+    screen = shown(felt)
+    lucky = next(seat for seat in screen.seats if seat.seat == 4)
+    assert {card.face for row in lucky.rows for card in row.cards} == {"back"}
+    assert [flag.text for flag in lucky.flags] == ["Fantasy Land"]
+
+
+def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:
+    felt.to_settled()
+    felt.do("archive")
+    screen, before = shown(felt), felt.state
+    offered = [action for group in screen.more for action in group.actions]
+    assert {action.command["do"] for action in offered} >= {"reopen", "sit_out", "pass_round"}
+    for action in offered:
+        if action.command["do"] != "reopen":  # needs the record: tests/app
+            felt.state = before
+            felt.do(**action.command)
+    assert json.dumps(screen.as_json())
+
+
+def test_what_lies_on_a_card_is_said() -> None:
+    assert things_words(()) == ""
+    assert things_words(("joker", "hand")) == "There also lies a joker and a hand. "
