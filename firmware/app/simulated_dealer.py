@@ -400,6 +400,9 @@ class SimulatedDealer:
             self._press("reject")
 
     def _pay(self, state: State) -> None:
+        if state.reopened:  # a person looks into a past hand
+            self._until(lambda now: not now.reopened)
+            return
         unpaid = self._unpaid(state)
         if unpaid:
             self._pause(2.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -17,6 +16,9 @@ FIRST: Final = 5
 """Cards of the first street."""
 STREETS: Final = 9
 CARDS_EACH: Final = sum(ROWS.values())
+
+Faces = tuple[str, str, str]
+"""The cards of front, middle and back, as texts."""
 
 
 def streets_of(placed: int) -> int:
@@ -87,22 +89,33 @@ def dead_seats(state: State, rules: Profile) -> frozenset[int]:
     )
 
 
-def _faces(seat: Seat) -> tuple[str, str, str] | None:
+def _faces(seat: Seat) -> Faces | None:
     if any(not card.sure or card.card is None for cards in seat.rows.values() for card in cards):
         return None
     front, middle, back = (" ".join(card.card or "" for card in cards) for cards in seat.rows.values())
     return front, middle, back
 
 
+_ways_out: Final[dict[tuple[Faces, Profile], frozenset[str]]] = {}
+"""The cards of a completion that was found for rows: while they are unseen, the rows are not dead, and none is looked
+for again. Looking takes 5 to 100 ms; a placed card changes the rows of one seat only."""
+_WAYS_KEPT: Final = 64
+
+
 @lru_cache(maxsize=256)
-def _is_dead(rows: tuple[str, str, str], known: frozenset[str], rules: Profile) -> bool:
+def _is_dead(rows: Faces, known: frozenset[str], rules: Profile) -> bool:
+    needed = _ways_out.get((rows, rules))
+    if needed is not None and needed.isdisjoint(known):
+        return False
     unseen = [card for card in CARDS if card.code not in known]
+    laid = Rows(*map(parse_cards, rows))
     try:
-        return growth(Rows(*map(parse_cards, rows)), unseen, rules).is_dead
+        completion = growth(laid, unseen, rules).completion
     except RulesError:
         return False  # irregular as it lies: another question is open
-
-
-def by_seat(state: State) -> Mapping[int, int]:
-    """Return how many cards each open seat has placed."""
-    return {seat.seat: seat.placed for seat in open_seats(state)}
+    if completion is None:
+        return True
+    if len(_ways_out) >= _WAYS_KEPT:
+        _ways_out.clear()
+    _ways_out[rows, rules] = frozenset(card.code for card in completion.cards if card not in laid.cards)
+    return False

@@ -30,7 +30,7 @@ def demo(feltwatch: Command) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*args: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*feltwatch, "demo", *map(str, args)], capture_output=True, text=True, timeout=240, check=False
+            [*feltwatch, "demo", *map(str, args)], capture_output=True, text=True, timeout=480, check=False
         )
 
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,12 +163,9 @@ def test_looking_again_gives_a_keyed_hand_back_to_the_camera(deal: Deal) -> None
 
 
 @pytest.fixture
-def disputed(
-    deal: Deal, tmp_path: Path, request: pytest.FixtureRequest
-) -> tuple[Journal, JournalReader, State]:
+def disputed(deal: Deal, tmp_path: Path) -> Iterator[tuple[Journal, JournalReader, State]]:
     """Two hands were settled and archived: the same cards twice, the button at seat 1."""
     journal, state = Journal(tmp_path), INITIAL
-    request.addfinalizer(journal.close)
     for hand in (1, 2):
         events = [replace(deal.opened(hand), profile=RULES.name), *deal.until(Phase.REVIEW)[1:]]
         before = state
@@ -175,7 +173,8 @@ def disputed(
         journal.append(events, "test", followed)
         state, _ = step(state, [ev.HandArchived()], RULES)
         journal.append([ev.HandArchived()], "test")
-    return journal, JournalReader(tmp_path), state
+    yield journal, JournalReader(tmp_path), state
+    journal.close()
 
 
 def reopened(state: State, reader: JournalReader, hand: int) -> State:

@@ -283,6 +283,28 @@ def test_a_hand_whose_foul_is_certain_is_dead(face_up: Deal) -> None:
     assert dead_seats(at(face_up, 5), RULES) == set()
 
 
+def test_a_hand_dies_when_the_last_card_that_could_save_it_is_placed_elsewhere(face_up: Deal) -> None:
+    """What was found once for the same rows is not kept longer than it holds."""
+    rows: dict[int, dict[ev.Row, str]] = {
+        1: {"front": "Ks Kh 2c", "middle": "Ac 3d 4h 9s Ad", "back": "Qh Qd Qs 5c 5d"},
+        2: {"front": "6c 7d 8h", "middle": "As Ah 7c 6d 8d", "back": "Tc Td Th 9h 9d"},
+    }
+    state = fold(DealOf(rows, frozenset({1, 2})).until(Phase.PLACING))
+
+    def place(seat: int, row: ev.Row, cards: str) -> None:
+        nonlocal state
+        for card in row_reading(seat, row, cards).cards:
+            state = apply(state, ev.CardPlaced(seat, row, card))
+
+    place(1, "front", "Ks Kh")
+    place(1, "middle", "Ac 3d 4h 9s")  # only another ace, or a wheel's cards, beats the kings
+    assert dead_seats(state, RULES) == set()
+    place(2, "middle", "As Ah")
+    assert dead_seats(state, RULES) == set()
+    place(2, "front", "Ad")
+    assert dead_seats(state, RULES) == {1}
+
+
 # ---- a closed seat inside ----
 
 
