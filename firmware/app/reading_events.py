@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 from firmware.app.reading_messages import KnownCard, ReadingDone, ReadingLost
 from firmware.table import State
 from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading, Thing
 from firmware.table.streets import open_seats
+
+LEFT_OVER: Final = 10
+"""Cards of the last hand from which on it can be told that they still lie there."""
 
 
 def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
@@ -41,6 +45,19 @@ def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
         for seat in open_seats(state)
         for row, cards in seat.rows.items()
     }
+
+
+def lie_as_before(rows: Iterable[RowReading], before: Iterable[RowReading]) -> bool:
+    """Say whether these are the cards that another reading saw, still lying where they lay.
+
+    More than half of the cards in the same zones: of two deals from a shuffled deck a twelfth are.
+    """
+    now, then = _where(rows), _where(before)
+    return len(then) >= LEFT_OVER and len(now & then) * 2 > len(then)
+
+
+def _where(rows: Iterable[RowReading]) -> frozenset[tuple[str, str, str]]:
+    return frozenset((row.place, row.row, card.card) for row in rows for card in row.cards if card.card)
 
 
 def reading_failed(lost: ReadingLost) -> ReadingFailed:

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
-from firmware.app.reading_events import known_cards, reading_failed, reading_taken
+from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
 from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
@@ -50,6 +50,7 @@ RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 UNSEEN_TOO_LONG: Final = 15.0
 """Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
+LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its answer."""
 
@@ -127,6 +128,7 @@ class TableProcess:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
         self._reader = JournalReader(data)
+        self._last_read: tuple[int, ev.Event | None] = (0, None)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
         self._gate = Gate(PinStore(data), clock)
@@ -392,11 +394,26 @@ class TableProcess:
         else:
             taken = reading_taken(answer, self.state)
             try:
+                if self._left_over(taken):
+                    raise NotNow(LEFT_LYING)
                 events = (*compare(self.state, taken.rows, taken.things, taken.frame), taken)
                 fold(events, self.state)
             except NotNow as error:
-                events = (ev.ReadingFailed(f"The reading makes no sense: {error}", taken.frame),)
+                events = (ev.ReadingFailed(_senseless(error), taken.frame),)
         self._try(events, "camera")
+
+    def _left_over(self, taken: ev.ReadingTaken) -> bool:
+        """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
+        last = self.state.hand - 1
+        if self._last_read[0] != last:
+            try:
+                read = [e.event for e in self._reader.of_hand(last) if e.type == ev.ReadingTaken.type]
+            except TableError as error:
+                log.error("the last hand's reading: %s", error)
+                return False
+            self._last_read = (last, read[-1] if read else None)
+        before = self._last_read[1]
+        return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
 
     def _watched(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
         """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
@@ -404,10 +421,12 @@ class TableProcess:
             case ReadingDone():
                 taken = reading_taken(answer, self.state)
                 try:
+                    if self._left_over(taken):
+                        raise NotNow(LEFT_LYING)
                     events = compare(self.state, taken.rows, taken.things, taken.frame)
                     fold(events, self.state)
                 except NotNow as error:
-                    self._unseen, self._look_afresh = f"The reading makes no sense: {error}", True
+                    self._unseen, self._look_afresh = _senseless(error), True
                     return
                 if events and not self._try(events, "camera"):
                     self._look_afresh = True
@@ -501,3 +520,8 @@ class TableProcess:
             elif now - self._puck_known_at > PUCK_GRACE:
                 faults["puck"] = puck.detail if puck else "The puck reader does not answer."
         return faults
+
+
+def _senseless(error: NotNow) -> str:
+    why = str(error)
+    return why if why == LEFT_LYING else f"The reading makes no sense: {why}"

@@ -169,6 +169,25 @@ def test_a_reading_that_comes_after_its_hand_was_voided_is_dropped(table: Table,
     assert table.types().count("reading_taken") == 1
 
 
+def test_the_last_hands_cards_that_still_lie_there_are_no_new_hand(table: Table, cards: Cards) -> None:
+    dealt = {
+        "A": {"front": "2c 3c 5d", "middle": "6h 6d 7d 8s 9h", "back": "Jc Js Jh 4d 4h"},
+        "B": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Td Qh Kd"},
+    }
+    table.readings.ready = [cards(), cards("Kd"), cards(hands=dealt)]
+    to_setting(table)
+    table.do(WHITE)
+    table.until_phase(Phase.SETTLED)
+    table.do(WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
+    state = table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
+    assert (
+        state.reading_failure == "The last hand's cards still lie there; collect them, deal, then look again."
+    )
+    assert {q.what for q in state.questions} == {Ask.COUNT}
+    table.do('{"do":"look_again"}')
+    assert table.until_phase(Phase.SETTLED).hand == 2
+
+
 def test_a_reading_that_makes_no_sense_is_a_failed_one(table: Table, cards: Cards) -> None:
     broken = cards()
     broken["zones"].append(broken["zones"][0])
