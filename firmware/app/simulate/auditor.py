@@ -490,7 +490,7 @@ class Auditor:
         elif dealt is not None:
             self.counts["ended_as_dealt"] += 1
         else:
-            self.counts["ended_unwatched"] += 1
+            self.problem("unasked", f"Hand {hand.number} settled, and nobody had dealt it.")
 
     def _hand_voided(self, _: Mapping[str, Any]) -> None:
         self._end(self._open, "voided")

@@ -178,6 +178,8 @@ class TurnedTable:
 
     def _kill(self) -> None:
         """Kill the table process: now, or as its next event is about to be written, or as soon as one was."""
+        if self._process is None:
+            return
         self._faults.strike("table-killed")
         match self._rng.randrange(3):
             case 0:
