@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dealer_ui.needs import KEYABLE
 from dealer_ui.screen import Action, Group, Pad
 from dealer_ui.words import money
 from firmware.table.events import ROWS
@@ -30,7 +31,7 @@ def placing_words(state: State) -> tuple[str, str]:
     due = turn(state)
     cards = "five cards" if now == 1 else "one card"
     who = f"Seat {due} places {cards}. " if due is not None else ""
-    return f"Placing · street {now} of {STREETS}", f"{who}A placed card is set; the camera records it."
+    return f"Street {now} of {STREETS}", f"{who}A placed card is set; the camera records it."
 
 
 def more(state: State) -> tuple[Group, ...]:
@@ -56,7 +57,7 @@ def _of_hand(state: State) -> list[Group]:
             else "Void this hand: nothing is settled"
         )
         groups.append(Group(title, tuple(_stops(state, "void", VOID_REASONS))))
-    if state.phase in (Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING) and not state.keyed:
+    if state.phase in KEYABLE and not state.keyed:
         key = Action("Key this hand", {"do": "key_hand", "reason": KEYED, **at})
         groups.append(Group("Without the camera", (key,)))
     if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:

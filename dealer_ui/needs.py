@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dealer_ui.irregularities import irregularity_words, things_words
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
@@ -16,6 +16,14 @@ from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
 
 SHOWN_CANDIDATES: Final = 3
+KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
+"""Phases in which the dealer may say that the hand will be keyed."""
+WITHOUT: Final = {
+    "camera": "The hand goes on: its cards can be keyed on the pad.",
+    "puck": "The hand goes on: key the button's seat.",
+    "buttons": "The hand goes on: the page has the same buttons.",
+}
+"""What is done without a device."""
 
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
@@ -45,7 +53,26 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
+    if tells_devices(state.phase):
+        found += [_device(state, name) for name in sorted(state.faults)]
     return tuple(found)
+
+
+def tells_devices(phase: Phase) -> bool:
+    """Say whether a dead device is a need of its own; else it is a notice beside what is more urgent."""
+    return phase not in (Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID)
+
+
+def _device(state: State, name: str) -> Need:
+    """Say what does not work, and what goes on without it."""
+    keyable = name == "camera" and state.phase in KEYABLE and not state.keyed
+    key = {"do": "key_hand", "reason": "The camera does not read.", "hand": state.hand}
+    return Need(
+        kind="device",
+        title=f"{name.capitalize()}: not working",
+        sentence=f"{state.faults[name]} {WITHOUT.get(name, '')}".strip(),
+        actions=(Action("Key this hand without the camera", key),) if keyable else (),
+    )
 
 
 def puck_words(state: State) -> str:
@@ -71,7 +98,7 @@ def _irregularity(state: State, rules: Profile, question: Question) -> Need:
         [Picture(seen.capture.name, f"seat {seen.seat}, {seen.row}, as seen now")] if seen.capture else []
     )
     if seen.frame and seen.seen and len(seen.seen.corners) == 4:
-        pictures.insert(0, _cut_out(seen.frame.name, seen.seen.corners))
+        pictures.insert(0, _marked(seen.frame.name, seen.seen.corners))
     return Need(
         kind="irregularity",
         title=title,
@@ -134,7 +161,11 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         place=seat.place,
         row=row,
         pictures=_pictures(seat, row),
-        rows=(tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards),),
+        follow=bool(state.reading_failure or state.keyed) and not seen,
+        rows=(
+            tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
+            + (Card("empty"),) * (expected - seen),
+        ),
         pads=(Pad("Key the row…", key, expected, f"Seat {seat.seat} · {row}, left to right"),),
         actions=(*_again(state), *ghost),
     )
@@ -160,6 +191,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         row=_row(spots[0]),
         index=spots[0].index,
         pictures=tuple(dict.fromkeys(pictures)),
+        rows=((Card("up", code),) * len(spots),),
         pads=tuple(
             Pad(f"Seat {q.seat} · {q.row}, {ordinal(_index(q) + 1)} card", _set_card(state, q)) for q in spots
         ),
@@ -189,6 +221,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
 
 def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     verdict = natural_verdict(state, seat.seat, rules)
+    borne_out: Literal["yes", "no"] = "yes" if verdict else "no"
     confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
     if verdict is not None:
         kind, value = verdict
@@ -215,6 +248,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
         rule=_false_declaration(rules) if verdict is None else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
+        verdict=borne_out,
         actions=(*_again(state), accept),
     )
 
@@ -263,6 +297,16 @@ def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
     turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
     crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
     return Picture(frame, "this card, enlarged", crop)
+
+
+def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
+    """Return a card with what lies around it, the card's place marked."""
+    near = _cut_out(frame, corners)
+    assert near.crop is not None
+    side = near.crop.width
+    wide = Crop(near.crop.x - side, near.crop.y - side // 4, 3 * side, side * 3 // 2, near.crop.turn_deg)
+    points = " ".join(f"{round(x)},{round(y)}" for x, y in corners)
+    return Picture(frame, "as the camera sees it now", wide, points)
 
 
 def _seat(state: State, number: int | None) -> Seat:

@@ -157,13 +157,15 @@ class Picture:
     capture: str
     caption: str
     crop: Crop | None = None
+    mark: str = ""
+    """The corners of the place to look at, in the image's pixels, as SVG writes points; with a crop only."""
 
 
 @dataclass(frozen=True)
 class Need:
     """What the dealer has to do before the hand can go on; the first one has the largest place."""
 
-    kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity"]
+    kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity", "device"]
     title: str
     sentence: str
     rule: str = ""
@@ -176,6 +178,10 @@ class Need:
     choices: tuple[Action, ...] = ()
     rows: tuple[tuple[Card, ...], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+    verdict: Literal["", "yes", "no"] = ""
+    """Whether the cards bear a declared natural out."""
+    follow: bool = False
+    """The pad of the next need opens by itself once this one is answered: a hand is keyed row by row."""
     pads: tuple[Pad, ...] = ()
     actions: tuple[Action, ...] = ()
 
@@ -223,7 +229,7 @@ class Screen:
     @property
     def mode(self) -> Literal["need", "felt"]:
         """`need` where a question has the largest place; `felt` while players may still declare, or nothing is open."""
-        return "need" if self.needs and self.phase in ("review", "placing") else "felt"
+        return "need" if self.needs and self.phase in ("placing", "showdown", "reading", "review") else "felt"
 
     @property
     def payment(self) -> Payment | None:

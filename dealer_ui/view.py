@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dealer_ui.more import more, placing_words, seat_pads
-from dealer_ui.needs import needs, puck_words
+from dealer_ui.needs import needs, puck_words, tells_devices
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
 from dealer_ui.words import card_name, kind_name, money, row_words, signed_money, signed_points
@@ -141,11 +141,8 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
     said: list[str] = []
     if not answering:
         said.append("The table process does not answer. This is the record; nothing can be done here now.")
-    said += (
-        [f"{name.capitalize()}: {detail}" for name, detail in sorted(state.faults.items())]
-        if answering
-        else []
-    )
+    if answering and not tells_devices(state.phase):
+        said += [f"{name.capitalize()}: {detail}" for name, detail in sorted(state.faults.items())]
     puck = state.puck
     if state.phase is Phase.DEALING and state.button is None and answering:
         said.append(f"{puck_words(state)} Lay the puck at its seat, or key the seat under “more”.")
@@ -263,12 +260,12 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
         return ()
     at = {"seat": seat.seat, "hand": state.hand}
     if seat.declares:
-        return (Action("Withdraw the natural", {"do": "withdraw", **at}),)
+        return (Action("Take it back", {"do": "withdraw", **at}),)
     if seat.surrenders:
-        return (Action("Withdraw the surrender", {"do": "withdraw_surrender", **at}),)
+        return (Action("Take it back", {"do": "withdraw_surrender", **at}),)
     offered: list[Action] = []
     if rules and rules.naturals.kinds:
-        offered.append(Action("Declare natural", {"do": "declare", **at}))
+        offered.append(Action("Declare", {"do": "declare", **at}))
     if rules and rules.surrender.points:
         offered.append(Action("Surrender", {"do": "surrender", **at}))
     return tuple(offered)

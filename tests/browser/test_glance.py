@@ -220,9 +220,9 @@ def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> N
 
     screen = show(six_pairs)
     page = screen.page
-    page.locator(".place-B").get_by_text("Declare natural").tap()
-    page.locator(".place-B").get_by_text("Withdraw the natural").tap()
-    page.locator(".place-A").get_by_text("Declare natural").tap()
+    page.locator(".place-B").get_by_text("Declare").tap()
+    page.locator(".place-B").get_by_text("Take it back").tap()
+    page.locator(".place-A").get_by_text("Declare").tap()
     page.wait_for_selector(".place-A .flag >> text=Natural declared")
     screen.felt.to_reading()
     screen.felt.read()
@@ -235,7 +235,7 @@ def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> N
 def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
-    page.get_by_text("more…").tap()
+    page.get_by_text("More").tap()
     misdeal = page.get_by_role("button", name="Misdeal")
     misdeal.click()
     page.wait_for_timeout(300)
@@ -357,7 +357,7 @@ def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> No
     screen = show(Felt.to_settled)
     page = screen.page
     for opener, dialog in (
-        ("text=more…", "#more-dialog"),
+        ("text=More", "#more-dialog"),
         (".payments", "#details-dialog"),
         ("button.slot", "#pad"),
     ):

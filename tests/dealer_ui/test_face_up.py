@@ -39,7 +39,7 @@ def shown(felt: Felt) -> Screen:
 
 def test_the_rows_grow_and_the_next_seat_is_named(placing: Felt) -> None:
     screen = shown(placing)
-    assert screen.phase_title == "Placing · street 2 of 9"
+    assert screen.phase_title == "Street 2 of 9"
     assert screen.next_step.startswith("Seat 3 places one card")  # the button is at seat 2
     back = next(row for row in screen.seats[0].rows if row.row == "back")
     assert [card.face for card in back.cards] == ["up"] * 5

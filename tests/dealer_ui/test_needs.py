@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from flask.testing import FlaskClient
 
 from dealer_ui.needs import needs
 from dealer_ui.screen import Need
@@ -10,7 +13,7 @@ from dealer_ui.view import view
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
 
 def asked(felt: Felt) -> tuple[Need, ...]:
@@ -51,6 +54,7 @@ def test_an_unsure_card_shows_what_the_camera_saw(felt: Felt) -> None:
     assert whole.capture == row.name
     assert enlarged.capture == frame.name
     assert enlarged.crop is not None
+    assert enlarged.mark == ""
     assert enlarged.crop.turn_deg == 0
     assert enlarged.crop.x <= 100 <= 160 <= enlarged.crop.x + enlarged.crop.width
     assert enlarged.crop.y <= 100 <= 190 <= enlarged.crop.y + enlarged.crop.height
@@ -209,3 +213,42 @@ def test_a_missing_button_leaves_the_seats_to_declare_until_the_cards_are_read(f
     felt.to_reading()
     felt.read()
     assert view(felt.seq, felt.state, felt.rules).mode == "need"
+
+
+def test_an_irregularity_shows_the_picture_with_the_place_marked_and_the_rule(felt: Felt) -> None:
+    frame = felt.captures.save("000001/frame.jpg", b"a picture of the table")
+    corners = ((100.0, 100.0), (160.0, 100.0), (160.0, 190.0), (100.0, 190.0))
+    felt.rules = felt.rules.with_options({"deal.kind": "face_up"})
+    felt.deal()
+    felt.do("next")
+    felt.say(ev.CardPlaced(3, "back", ev.CardReading("3d", 0.99, True)))
+    seen = ev.CardReading("3h", 0.98, True, (), corners)
+    felt.say(ev.IrregularitySeen(1, "card_changed", 3, "back", 0, "3d", seen=seen, frame=frame))
+    (need,) = asked(felt)
+    assert need.rule == felt.rules.irregularities.card_moved
+    (picture,) = need.pictures
+    assert picture.mark == "100,100 160,100 160,190 100,190"
+    assert picture.crop is not None
+    assert picture.crop.width >= 3 * 90, "what lies around it is seen too"
+
+
+def test_every_state_of_the_page_is_rendered(felt: Felt, client: FlaskClient) -> None:
+    steps: list[Callable[[], object]] = [
+        felt.deal,
+        felt.go_on,
+        lambda: felt.do("declare", seat=1),
+        felt.go_on,
+        felt.look,
+        lambda: felt.read({(1, "back", 0): ("2h", "3h"), (4, "front", 1): ()}),
+        lambda: felt.do("key_row", seat=1, row="back", cards=HANDS[1][2]),
+        lambda: felt.do("set_card", seat=4, row="front", index=1, card="3h"),
+        lambda: felt.do("confirm"),
+        felt.pay,
+        lambda: felt.do("archive"),
+    ]
+    for step in steps:
+        step()
+        with felt.answering():
+            page = client.get("/")
+        assert page.status_code == 200
+        assert len(page.data) < 90_000

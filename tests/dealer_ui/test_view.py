@@ -249,7 +249,32 @@ def test_a_device_that_dropped_out_is_named_with_its_sentence(felt: Felt) -> Non
         "puck": True,
         "buttons": True,
     }
+    (need,) = screen.needs
+    assert need.kind == "device"
+    assert need.sentence.startswith("The camera gives no picture. Check its cable.")
+
+
+def test_a_dead_device_is_a_notice_beside_the_payments(felt: Felt) -> None:
+    felt.to_settled()
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
+    screen = shown(felt)
+    assert screen.needs == ()
     assert "Camera: The camera gives no picture. Check its cable." in screen.notices
+
+
+def test_a_dead_camera_offers_to_key_the_hand_and_the_rows_follow_one_another(felt: Felt) -> None:
+    felt.to_setting()
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
+    (need,) = shown(felt).needs
+    felt.do(**need.actions[0].command)
+    felt.do("next")
+    while shown(felt).needs:
+        first = shown(felt).needs[0]
+        assert first.follow
+        (pad,) = first.pads
+        row = felt.hands[pad.command["seat"]][("front", "middle", "back").index(pad.command["row"])]
+        felt.do(**pad.command, cards=row)
+    assert felt.state.phase is Phase.SETTLED
 
 
 def test_without_the_table_process_nothing_is_offered_and_no_device_is_called_well(felt: Felt) -> None:
