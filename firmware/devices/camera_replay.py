@@ -25,9 +25,14 @@ class ReplayFrames(FileFrames):
         self._looks = looks
 
     def open(self) -> None:
-        """List the frames. Raises CameraMissing."""
+        """List the frames. Opened anew, it goes on where it was. Raises CameraMissing."""
+        if self._files:
+            return
         frames = sorted(self._path.glob(FRAMES)) or sorted(self._path.glob(f"*/{FRAMES}"))
         if not frames:
             raise CameraMissing(f"No hand was recorded in {self._path}: name a hand's folder of captures.")
         self._files = [frame for frame in frames for _ in range(self._looks)]
         self._next = 0
+
+    def close(self) -> None:
+        """Let go of nothing: a lost camera is opened anew, and that must not rewind what was recorded."""

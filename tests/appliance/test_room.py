@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.patience import patience
 
 
 class Demo:
@@ -70,15 +71,12 @@ def room(feltwatch: list[str], tmp_path: Path) -> Iterator[Demo]:
 def test_the_page_says_what_is_broken_and_everything_comes_back_by_itself(room: Demo) -> None:
     for device in ("camera", "puck"):
         room.do(do=device, what="unplug")
-        room.until(device, lambda shown: shown["ok"] is not True, within=30)  # the first has to start yet
+        room.until(device, lambda shown: shown["ok"] is not True, within=60)  # the first has to start yet
         room.do(do=device, what="replug")
-        room.until(device, lambda shown: shown["ok"] is True, within=2)
+        room.until(device, lambda shown: shown["ok"] is True, within=patience(2))
 
     began = time.monotonic()
     room.do(do="camera", what="hang")
-    room.until("camera", lambda shown: "no picture" in shown["text"], within=5)
+    room.until("camera", lambda shown: "no picture" in shown["text"], within=patience(5))
     room.until("camera", lambda shown: shown["ok"] is True, within=60)
-    if os.getloadavg()[0] <= 2 * (
-        os.cpu_count() or 1
-    ):  # a machine that does much else takes longer to start a process
-        assert time.monotonic() - began < 10, "a hung camera is replaced within ten seconds"
+    assert time.monotonic() - began < patience(10), "a hung camera is replaced within ten seconds"

@@ -413,6 +413,14 @@ def test_a_recorded_hand_gives_its_full_frames_each_for_one_reading(tmp_path: Pa
     assert shown(ReplayFrames(tmp_path, looks=1)) == [30, 60, 90]
 
 
+def test_a_recorded_hand_is_not_rewound_by_opening_it_anew(tmp_path: Path) -> None:
+    source = ReplayFrames(recorded(tmp_path / "000007", 30, 60), looks=1)
+    source.open()
+    source.frame()
+    source.close()
+    assert shown(source) == [60]
+
+
 def test_a_folder_without_a_recorded_hand_is_a_missing_camera(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.jpg"), picture(3))
     with pytest.raises(CameraMissing, match="No hand was recorded"):

@@ -23,6 +23,7 @@ from firmware.devices.puck_line import PuckLine
 from firmware.devices.puck_serial import SerialPuck
 from firmware.puck_reader import config
 from tests.devices.conftest import Sink
+from tests.patience import patience
 from tests.puck_reader.chips import Bus, Chip, Pn532Chip, Rc522Chip, Tag
 
 HERE = Path(__file__).parent
@@ -152,31 +153,31 @@ def at_seat(seat: int | None) -> Callable[[PuckReading], bool]:
 
 @pytest.mark.usefixtures("host")
 def test_the_host_follows_the_disks_over_micropython(board: Board, sink: Sink[PuckReading]) -> None:
-    sink.wait(at_seat(None), within=6)
+    sink.wait(at_seat(None), within=patience(6))
     assert sink.got[-1].readers_ok == set(config.ANTENNAS)
     for seat in (2, 5, None, 1):
         board.lay(seat)
-        sink.wait(at_seat(seat), within=4)
+        sink.wait(at_seat(seat), within=patience(4))
     assert PuckState.AMBIGUOUS not in {reading.state for reading in sink.got}
     assert board.bus.fields_seen
     assert board.fed
 
     board.chips[3].fault = "absent"
-    sink.wait(lambda reading: 3 not in reading.readers_ok, within=4)
+    sink.wait(lambda reading: 3 not in reading.readers_ok, within=patience(4))
     board.chips[3].fault = ""
-    sink.wait(lambda reading: 3 in reading.readers_ok, within=4)
+    sink.wait(lambda reading: 3 in reading.readers_ok, within=patience(4))
 
 
 @pytest.mark.usefixtures("host")
 def test_it_comes_back_within_two_seconds_of_its_return(board: Board, sink: Sink[PuckReading]) -> None:
     board.lay(4)
-    sink.wait(at_seat(4), within=6)
+    sink.wait(at_seat(4), within=patience(6))
     board.unplug()
-    sink.wait(lambda reading: reading.state is PuckState.UNKNOWN, within=1)
+    sink.wait(lambda reading: reading.state is PuckState.UNKNOWN, within=patience(1))
     time.sleep(0.5)
     board.plug()
     board.lay(2)
-    sink.wait(at_seat(2), within=2)
+    sink.wait(at_seat(2), within=patience(2))
 
 
 def test_a_modem_probe_a_ctrl_c_and_noise_change_nothing(board: Board, sink: Sink[PuckReading]) -> None:
@@ -194,6 +195,6 @@ def test_a_modem_probe_a_ctrl_c_and_noise_change_nothing(board: Board, sink: Sin
     puck.start(sink.put)
     try:
         board.lay(3)
-        sink.wait(at_seat(3), within=6)
+        sink.wait(at_seat(3), within=patience(6))
     finally:
         puck.close()
