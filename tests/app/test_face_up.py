@@ -18,6 +18,7 @@ from firmware.table import Ask, Phase, State
 from firmware.table.settling import hand_json
 from firmware.table.verify import verify
 from tests.app.conftest import HANDS, Table, reading_json
+from tests.patience import patience
 
 WHITE = '{"do":"next"}'
 Hands = dict[str, dict[str, str]]
@@ -48,10 +49,13 @@ def grown(upto: int, hands: Hands = HANDS) -> Hands:
 
 
 def job(table: Table) -> ReadingJob:
-    """Return the job that waits for its answer."""
-    deadline = time.monotonic() + 5
+    """Return the job that waits for its answer: the look after the signal, else the last one of the watch."""
+    deadline = time.monotonic() + patience(5)
     answered: set[int] = table.__dict__.setdefault("answered", set())
-    while not (waiting := [j for j in table.readings.jobs if j.number not in answered]):
+    reads = table.state.phase is Phase.READING
+    while not (
+        waiting := [j for j in table.readings.jobs if j.number not in answered and (j.watch is None) is reads]
+    ):
         assert time.monotonic() < deadline, "nothing is asked of the camera"
         time.sleep(0.01)
     answered.add(waiting[-1].number)
