@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -21,32 +20,19 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
+from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 
-CHROMIUM = Path(os.environ.get("FELTWATCH_CHROMIUM", "/usr/bin/chromium"))
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     if not CHROMIUM.exists():
-        pytest.skip(
-            f"{CHROMIUM} is not installed (apt-get install chromium, or name one in FELTWATCH_CHROMIUM)"
-        )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        pytest.skip(ABSENT)
+    with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from pathlib import Path
@@ -77,6 +78,16 @@ def test_health_is_well_only_with_a_table_that_answers(felt: Felt, app: Flask) -
             "trouble": "",
             "seq": felt.seq,
         }
+
+
+def test_a_page_is_sent_compressed_to_who_takes_it(felt: Felt, client: FlaskClient) -> None:
+    felt.to_settled()
+    plain = client.get("/")
+    packed = client.get("/", headers={"Accept-Encoding": "gzip, br"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == plain.data
+    assert len(packed.data) * 4 < len(plain.data)
 
 
 # ---- commands ----

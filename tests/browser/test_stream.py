@@ -1,0 +1,240 @@
+"""The stream in a real Chromium: one a browser however many tabs, and what happens when it breaks."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
+from dealer_ui.services import Places, services
+from tests.browser.conftest import PageServer, Show
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.served import served
+
+pytestmark = pytest.mark.browser
+
+
+class Counted(Places):
+    """Counts the streams that are open."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.open = 0
+        self.begun = 0
+
+    def take(self) -> bool:
+        taken = super().take()
+        self.open += taken
+        self.begun += taken
+        return taken
+
+    def give_back(self) -> None:
+        super().give_back()
+        self.open -= 1
+
+
+class Table:
+    """A felt, its page's server, and a browser with as many tabs as are wanted."""
+
+    def __init__(self, felt: Felt, address: str, streams: Counted, context: BrowserContext) -> None:
+        self.felt = felt
+        self.address = address
+        self.streams = streams
+        self.context = context
+
+    def tab(self) -> Page:
+        page = self.context.new_page()
+        page.goto(self.address)
+        page.wait_for_selector(f"body[data-seq='{self.felt.seq}']")
+        return page
+
+
+Lay = Callable[[int], Table]
+
+
+@pytest.fixture
+def lay(chromium: Browser, tmp_path: Path) -> Iterator[Lay]:
+    with ExitStack() as stack:
+
+        def lay_out(most: int) -> Table:
+            felt = Felt(tmp_path / "felt")
+            stack.callback(felt.journal.close)
+            felt.to_settled()
+            stack.enter_context(felt.answering())
+            app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+            streams = Counted(most)
+            object.__setattr__(services(app), "streams", streams)
+            port = stack.enter_context(served(app))
+            context = chromium.new_context(viewport={"width": 800, "height": 480}, has_touch=True)
+            stack.callback(context.close)
+            return Table(felt, f"http://127.0.0.1:{port}/", streams, context)
+
+        yield lay_out
+
+
+def test_five_tabs_follow_by_one_stream_and_it_outlives_the_tab_that_began_it(lay: Lay) -> None:
+    table = lay(32)
+    tabs = [table.tab() for _ in range(5)]
+    assert (table.streams.open, table.streams.begun) == (1, 1)
+    table.felt.pay()
+    for tab in tabs:
+        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+    tabs[0].close()
+    tabs[2].close()
+    table.felt.pay()
+    for tab in (tabs[1], tabs[3], tabs[4]):
+        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+        assert not tab.locator("#notlive").is_visible()
+    late = table.tab()
+    late.wait_for_timeout(3000)
+    assert not late.locator("#notlive").is_visible(), "the heart beats for a tab that came later, too"
+    assert (table.streams.open, table.streams.begun) == (1, 1)
+
+
+def test_the_stream_ends_with_the_last_tab(lay: Lay) -> None:
+    table = lay(32)
+    for tab in [table.tab(), table.tab()]:
+        tab.close()
+    deadline = time.monotonic() + 5
+    while table.streams.open and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert table.streams.open == 0
+
+
+def test_a_browser_for_which_there_is_no_stream_says_why_and_comes_in_once_there_is(lay: Lay) -> None:
+    table = lay(1)
+    assert table.streams.take()
+    page = table.context.new_page()
+    page.goto(table.address)
+    page.wait_for_selector("#notlive", state="visible", timeout=3000)
+    assert "Too many screens follow this table. Close one." in page.inner_text("#notlive")
+    table.streams.give_back()
+    page.wait_for_selector("#notlive", state="hidden", timeout=8000)
+    table.felt.pay()
+    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+
+
+def test_a_browser_without_shared_workers_follows_too(lay: Lay) -> None:
+    table = lay(32)
+    table.context.add_init_script("delete window.SharedWorker")
+    page = table.tab()
+    table.felt.pay()
+    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+
+
+def not_live_within(page: Page, seconds: float, after: Callable[[], object]) -> None:
+    """Do something; the page must say "not live" so soon."""
+    start = time.monotonic()
+    after()
+    page.wait_for_selector("#notlive", state="visible", timeout=seconds * 1000 + 1000)
+    assert time.monotonic() - start <= seconds
+
+
+def test_a_page_process_that_is_killed_is_told_at_once_and_what_was_missed_is_caught_up(show: Show) -> None:
+    screen = show(Felt.to_settled, killable=True)
+    page, process = screen.page, screen.process
+    assert process is not None
+    screen.wait_for(f"body[data-seq='{screen.felt.seq}']")
+    not_live_within(page, 3.0, process.kill)
+    for _ in range(3):
+        screen.felt.pay()
+    process.start()
+    screen.wait_for(f"body[data-seq='{screen.felt.seq}']:not([data-notlive])", within=8)
+    assert not page.locator("#notlive").is_visible()
+
+
+def test_a_page_process_that_hangs_is_told_within_three_seconds(show: Show) -> None:
+    screen = show(Felt.to_settled, killable=True)
+    page, server = screen.page, screen.process
+    assert server is not None
+    assert server.process is not None
+    process = server.process
+    screen.wait_for(f"body[data-seq='{screen.felt.seq}']")
+    try:
+        not_live_within(page, 3.0, lambda: process.send_signal(signal.SIGSTOP))
+        screen.felt.pay()
+    finally:
+        process.send_signal(signal.SIGCONT)
+    screen.wait_for(f"body[data-seq='{screen.felt.seq}']:not([data-notlive])", within=8)
+
+
+def test_a_line_that_swallows_everything_is_told_within_three_seconds(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Between browser and server stands a line that stays open and carries nothing any more."""
+    felt = Felt(tmp_path / "felt")
+    felt.to_settled()
+    server = PageServer(felt.folder)
+    server.start()
+    with Line(server.port) as line:
+        page = chromium.new_page(viewport={"width": 800, "height": 480})
+        page.goto(f"http://127.0.0.1:{line.port}/")
+        page.wait_for_selector(f"body[data-seq='{felt.seq}']")
+        not_live_within(page, 3.0, line.swallow)
+        felt.pay()
+        line.carry()
+        page.wait_for_selector(f"body[data-seq='{felt.seq}']:not([data-notlive])", timeout=10_000)
+        page.close()
+    server.kill()
+    felt.journal.close()
+
+
+class Line:
+    """Carries bytes between a browser and a server's port, until it is told to swallow them."""
+
+    def __init__(self, to: int) -> None:
+        import threading
+
+        self._to = to
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self._carries = threading.Event()
+        self._carries.set()
+        self._open: list[socket.socket] = []
+        self._run = lambda f, *given: threading.Thread(target=f, args=given, daemon=True).start()
+
+    def swallow(self) -> None:
+        """Carry nothing from now on; nobody is told."""
+        self._carries.clear()
+
+    def carry(self) -> None:
+        """Carry again."""
+        self._carries.set()
+
+    def __enter__(self) -> Line:
+        self._run(self._accept)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._carries.set()
+        self._listening.close()
+        for one in self._open:
+            one.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listening.accept()
+                far = socket.create_connection(("127.0.0.1", self._to))
+            except OSError:
+                return
+            self._open += [near, far]
+            self._run(self._pump, near, far)
+            self._run(self._pump, far, near)
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                self._carries.wait()
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            return

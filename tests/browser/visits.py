@@ -1,0 +1,114 @@
+"""One look at each state in a real Chromium, shared by all tests that look at it."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from playwright.sync_api import Browser, Response
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
+from tests.browser.axe import barriers
+from tests.browser.states import State
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.served import served
+from vision.arrays import Image
+
+SIZES: Final = {"kiosk": (800, 480), "desk": (1280, 720), "phone": (390, 844)}
+SCROLLS: Final = frozenset({"phone"})
+LAYOUT: Final = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+SETTLED: Final = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+)
+
+
+@dataclass
+class Visit:
+    """What was seen of one state."""
+
+    misfits: dict[str, list[str]] = field(default_factory=dict)
+    """By size: what overflows, is cut or lies on something."""
+    barriers: list[str] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
+    """What the browser's console complained of."""
+    weight: int = 0
+    """Bytes that the page took over the line, without camera pictures."""
+    picture: bytes = b""
+    """The kiosk's screen as PNG."""
+
+
+class Visitor:
+    """Goes to states with one browser window."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._context = browser.new_context(has_touch=True, reduced_motion="reduce")
+        self._seen: dict[str, Visit] = {}
+
+    def close(self) -> None:
+        """Close the window."""
+        self._context.close()
+
+    def visit(self, state: State, *, axe: bool = True) -> Visit:
+        """Look at a state, or remember what was seen of it."""
+        if state.name not in self._seen:
+            with ExitStack() as stack:
+                self._seen[state.name] = self._look(state, stack, axe)
+        return self._seen[state.name]
+
+    def _look(self, state: State, stack: ExitStack, axe: bool) -> Visit:
+        visit = Visit()
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        felt = Felt(folder, **state.table)
+        stack.callback(felt.journal.close)
+        state.play(felt)
+        if state.answers:
+            stack.enter_context(felt.answering())
+        serving = stack.enter_context(ExitStack())
+        port = serving.enter_context(served(create_app(Settings(folder, folder / SOCKET))))
+        page = self._context.new_page()
+        stack.callback(page.close)
+        page.on("pageerror", lambda error: visit.trouble.append(str(error)))
+        page.on("console", lambda said: visit.trouble.append(said.text) if said.type == "error" else None)
+        taken: list[Response] = []
+        page.on("response", lambda response: taken.append(response))
+        width, height = SIZES["kiosk"]
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"http://127.0.0.1:{port}{state.path}")
+        page.wait_for_selector(f"body[data-seq='{felt.seq}']")
+        visit.weight = sum(_weight(response) for response in taken if "/captures/" not in response.url)
+        if not state.live:
+            visit.trouble.clear()
+            serving.close()
+            page.wait_for_selector("#notlive", state="visible")
+        state.act(page)
+        for size, (width, height) in SIZES.items():
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate(SETTLED)
+            visit.misfits[size] = page.evaluate(LAYOUT, {"scrolls": size in SCROLLS})
+            if size == "kiosk":
+                page.wait_for_timeout(50)
+                visit.picture = page.screenshot(animations="disabled", caret="hide")
+                if axe:
+                    visit.barriers = barriers(page)
+        if not state.live:
+            visit.trouble.clear()  # that the server is gone
+        return visit
+
+
+def _weight(response: Response) -> int:
+    sizes = response.request.sizes()
+    return sizes["responseBodySize"] + sizes["responseHeadersSize"]
+
+
+def small(png: bytes) -> Image:
+    """Return a screen at half its size, as it is kept."""
+    import cv2
+
+    picture = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    return cv2.resize(picture, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA).astype(np.uint8)
