@@ -58,6 +58,9 @@ DOES: Final[Mapping[str, frozenset[str]]] = {
     "resolve": frozenset({"irregularity_ended"}),
     "sit_out": frozenset({"seating_changed"}),
     "count_stack": frozenset({"stack_counted"}),
+    "log_on": frozenset({"logged_on"}),
+    "log_off": frozenset({"logged_off"}),
+    "list_person": frozenset({"person_listed"}),
     "misdeal": frozenset({"hand_misdealt"}),
 }
 """The events that a command may become. What the command says, its event must say."""
