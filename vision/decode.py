@@ -29,6 +29,7 @@ _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _EXACTLY_OPPOSITE = -0.85
 _EXACT_TURN = math.radians(22)  # what the network may err by in how both of a card's indices are turned
 _DIAGONAL_MM = 8.0
+_SLIM = 0.17  # half an index's least width, in its heights
 _ONE_NAME = 0.5
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
@@ -179,7 +180,13 @@ def _exact_pairs(indices: Indices, card_mm: tuple[float, float]) -> list[tuple[i
     u = indices.directions
     inset = index_inset_mm(indices.sizes)
     expected = np.array(card_mm) - inset[:, None] - inset[None]
-    far = np.abs(np.hypot(*step.transpose(2, 0, 1)) - np.hypot(expected[..., 0], expected[..., 1]))
+    edge = np.stack([_SLIM * indices.sizes, indices.sizes / 2], axis=-1)  # printed to the card's very edge
+    widest = np.array(card_mm) - edge[:, None] - edge[None]
+    apart = np.hypot(*step.transpose(2, 0, 1))
+    far = np.maximum(
+        np.hypot(*expected.transpose(2, 0, 1)) - apart, apart - np.hypot(*widest.transpose(2, 0, 1))
+    )
+    far = np.maximum(far, 0.0)
     # how the card is turned, by the places of the two and by what the network says of both
     laid = np.arctan2(step[..., 1], step[..., 0]) - np.arctan2(expected[..., 1], expected[..., 0])
     said = u[:, None] - u[None]
