@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from dealer_ui.downs import DownClock, DownTime
+from dealer_ui.past import LastExchange
 from dealer_ui.screen import Screen
 from dealer_ui.view import view
 from firmware.rules import Profile
@@ -52,6 +54,9 @@ class Live:
         self._file: int | None = None
         self._state: State = INITIAL
         self._rules: Profile | None = None
+        self._downs = DownClock(reader)
+        self._time: DownTime | None = None
+        self._past = LastExchange(reader)
         self._answering = False
         self._asked_at = float("-inf")
         self._moment = Moment(0, view(0, INITIAL, None, answering=False))
@@ -87,13 +92,23 @@ class Live:
                 answering = self._table_answers()
             try:
                 news = self._read()
+                time_is_new = self._tell_time()
+                past = self._past.look(self._state)
             except TableError as error:
                 self._seq = -1  # read all of it again once it can be read
                 self._publish(view(0, INITIAL, None, answering=False), trouble=str(error))
                 return
-            if news or answering != self._answering or self._moment.trouble:
+            if news or time_is_new or answering != self._answering or self._moment.trouble:
                 self._answering = answering
-                self._publish(view(self._seq, self._state, self._rules, answering=answering))
+                self._publish(
+                    view(self._seq, self._state, self._rules, answering=answering, time=self._time, past=past)
+                )
+
+    def _tell_time(self) -> bool:
+        """Look at the clock of the dealer's down; True if another minute of it has begun."""
+        before = self._time
+        self._time = self._downs.look(self._seq) if self._state.dealer else None
+        return before != self._time
 
     def start(self) -> None:
         """Follow the journal from a thread of its own."""

@@ -128,23 +128,6 @@ def _between(state: State) -> list[Group]:
     if state.phase is Phase.ARCHIVED:
         reopen = {"do": "reopen", "past": state.hand, "reason": "Disputed at the table"}
         groups.append(Group("A disputed hand", (Action(f"Reopen hand {state.hand:,}", reopen),)))
-    for player in sorted(state.stacks):
-        sits, passes = player in state.sits_out, player in state.passes
-        groups.append(
-            Group(
-                player,
-                (
-                    Action(
-                        "Plays again" if sits else "Sits out",
-                        {"do": "sit_out", "player": player, "on": not sits},
-                    ),
-                    Action(
-                        "Does not pass" if passes else "Passes the next round",
-                        {"do": "pass_round", "player": player, "on": not passes},
-                    ),
-                ),
-            )
-        )
     if len(state.stacks) - len(state.sits_out & set(state.stacks)) == 2 or state.two_hands:
         label = "One hand each" if state.two_hands else "Two hands each"
         groups.append(Group("Two players", (Action(label, {"do": "two_hands", "on": not state.two_hands}),)))

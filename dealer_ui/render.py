@@ -19,7 +19,18 @@ def parts(moment: Moment) -> dict[str, str]:
     screen = moment.screen
     rendered = {
         name: render_template(f"parts/{name}.html", screen=screen, trouble=moment.trouble).strip()
-        for name in ("bar", "centre", "need", "strip", "more", "details", "chips", "used")
+        for name in (
+            "bar",
+            "centre",
+            "need",
+            "strip",
+            "more",
+            "details",
+            "chips",
+            "between",
+            "dealer",
+            "used",
+        )
     }
     for seat in screen.seats:
         rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat).strip()

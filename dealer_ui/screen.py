@@ -42,6 +42,19 @@ class Pad:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """A sum that the keypad asks for, in cents: the command gets `stack`, the sum added to `base`."""
+
+    label: str
+    command: dict[str, Any]
+    title: str
+    base: int = 0
+    least: int = 0
+    most: int = 0
+    """The highest stack that may come of it."""
+
+
+@dataclass(frozen=True)
 class Group:
     """Actions under a heading."""
 
@@ -106,6 +119,31 @@ class Seat:
     """What lay in front of the player when the hand began."""
     due: bool = False
     """True where this seat's card is due."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody with chips at the table, between hands."""
+
+    player: str
+    seats: tuple[int, ...]
+    button: bool
+    stack: str
+    standing: str
+    amounts: tuple[Amount, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True)
+class Down:
+    """A dealer's time at the table and what it costs the players."""
+
+    dealer: str
+    number: int
+    clock: str
+    over: bool = False
+    rate: str = ""
+    due: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -220,6 +258,13 @@ class Screen:
     transferred: Action | None = None
     """Marks every payment, once the chips of the plan have moved."""
     actions: tuple[Action, ...] = ()
+    players: tuple[Player, ...] = ()
+    """Everybody at the table; between hands only."""
+    down: Down | None = None
+    log_ons: tuple[Action, ...] = ()
+    last: tuple[Payment, ...] = ()
+    """The last exchange of points, while this hand has none of its own."""
+    last_hand: int | None = None
     more: tuple[Group, ...] = ()
     """What is one touch away: key the button, correct, void."""
     notices: tuple[str, ...] = ()
@@ -227,8 +272,10 @@ class Screen:
     """Cards that were read on the felt and the seats where they lie, for the pad."""
 
     @property
-    def mode(self) -> Literal["need", "felt"]:
-        """`need` where a question has the largest place; `felt` while players may still declare, or nothing is open."""
+    def mode(self) -> Literal["need", "felt", "between"]:
+        """`need` where a question has the largest place, `between` where no hand is open, else `felt`."""
+        if self.players:
+            return "between"
         return "need" if self.needs and self.phase in ("placing", "showdown", "reading", "review") else "felt"
 
     @property

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dealer_ui.between import down, is_between, log_ons
+from dealer_ui.between import players as players_of
+from dealer_ui.downs import DownTime
 from dealer_ui.more import more, placing_words, seat_pads
 from dealer_ui.needs import needs, puck_words, tells_devices
+from dealer_ui.past import Exchange
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
 from dealer_ui.words import card_name, kind_name, money, row_words, signed_money, signed_points
@@ -30,8 +34,18 @@ FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phas
 CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
-def view(seq: int, state: State, rules: Profile | None, *, answering: bool = True) -> Screen:
+def view(
+    seq: int,
+    state: State,
+    rules: Profile | None,
+    *,
+    answering: bool = True,
+    time: DownTime | None = None,
+    past: Exchange | None = None,
+) -> Screen:
     """Return the screen for a state: `seq` is the last event's number in the journal.
+
+    `time` is how long the dealer's down has gone on, `past` the last exchange of points before this state.
 
     `answering` is False while the table process cannot be reached: nothing is offered that it would have to do,
     and no device is called well.
@@ -58,10 +72,19 @@ def view(seq: int, state: State, rules: Profile | None, *, answering: bool = Tru
         transfers=transfers,
         transferred=all_marked(settlement, state.hand) if settlement and transfers and answering else None,
         actions=_actions(state) if answering else (),
+        players=players_of(state, rules, answering=answering) if is_between(state) else (),
+        down=down(state, rules, time),
+        log_ons=log_ons(state) if answering else (),
+        last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
+        last_hand=past.hand if past and not settlement else None,
         more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
         used=_used(state),
     )
+
+
+def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
+    return frozenset((pair["a"], pair["b"]) for pair in settlement["pairs"])
 
 
 # ---- the hand ----

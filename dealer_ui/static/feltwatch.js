@@ -136,7 +136,8 @@
         signal: AbortSignal.timeout(5000),
       });
       const answer = await response.json();
-      if (!answer.ok) complain(answer.error);
+      if (!answer.ok && answer.ask && answer.ask.length) askPin(command, answer);
+      else if (!answer.ok) complain(answer.error);
       return answer.ok;
     } catch {
       complain("The page could not reach the table. Look at what is shown before you try again.");
@@ -209,6 +210,67 @@
     showPicked();
   }
 
+  // ---- the keypad: sums and PINs -------------------------------------------------------------------------------
+
+  let sum = null; // {title, command, base, least, most}, all in cents
+  let asked = null; // {command, by}: the command that asks for somebody's PIN
+  let figures = "";
+
+  const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { maximumFractionDigits: 2 })}`;
+
+  function openKeypad(button) {
+    sum = JSON.parse(button.dataset.amount);
+    asked = null;
+    showKeypad(sum.title, []);
+  }
+
+  // The table says who may do it: one of them gives his PIN, and the same command is sent again in his name.
+  function askPin(command, answer) {
+    const { by, pin, ...bare } = command;
+    asked = { command: bare, by: answer.ask.includes(by) ? by : answer.ask[0] };
+    showKeypad(answer.error, answer.ask);
+  }
+
+  function showKeypad(title, people) {
+    figures = "";
+    $("keypad-title").textContent = title;
+    $("keypad-who").replaceChildren(...people.map((name) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "action plain";
+      button.dataset.who = name;
+      button.textContent = name;
+      return button;
+    }));
+    showKeyed();
+    if (!$("keypad").open) $("keypad").showModal();
+  }
+
+  function showKeyed() {
+    if (asked) {
+      $("keyed").textContent = "\u2022".repeat(figures.length);
+      $("keyed-says").textContent = `PIN of ${asked.by}`;
+      $("keypad-done").disabled = figures.length < 4;
+      for (const who of $("keypad-who").children) who.setAttribute("aria-pressed", who.dataset.who === asked.by);
+      return;
+    }
+    const cents = Number(figures || 0) * 100;
+    $("keyed").textContent = dollars(cents);
+    const after = sum.base + cents;
+    let says = sum.base ? `${dollars(sum.base)} and ${dollars(cents)}: ${dollars(after)}` : "";
+    if (cents < sum.least) says = `At least ${dollars(sum.least)}.`;
+    if (after > sum.most) says = `At most ${dollars(sum.most - sum.base)}.`;
+    $("keyed-says").textContent = says;
+    $("keypad-done").disabled = figures === "" || cents < sum.least || after > sum.most;
+  }
+
+  function key(what) {
+    if (what === "back") figures = figures.slice(0, -1);
+    else if (asked) figures = (figures + what).slice(0, 12);
+    else figures = (figures + what).replace(/^0+(?=.)/, "").slice(0, 7);
+    showKeyed();
+  }
+
   function closeDialogs() {
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   }
@@ -227,6 +289,14 @@
     else if (button.dataset.open) $(button.dataset.open).showModal();
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);
+    else if (button.dataset.amount) openKeypad(button);
+    else if (button.dataset.key) key(button.dataset.key);
+    else if (button.id === "keypad-done") {
+      $("keypad").close();
+      send(asked ? { ...asked.command, by: asked.by, pin: figures } : { ...sum.command, stack: sum.base + Number(figures) * 100 });
+      figures = "";
+    }
+    else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); }
     else if (button.id === "pad-done") {
       $("pad").close();
       keying = pad.follow;
