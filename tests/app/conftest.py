@@ -16,7 +16,7 @@ import pytest
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
 from firmware.app.reading_messages import ReadingDone, ReadingJob, ReadingLost
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_process import Devices, Readings, TableProcess
 from firmware.devices.gpio import GpioButtons, GpioLamps
 from firmware.devices.panel import ButtonName
 from firmware.devices.puck import PuckReading, PuckState
@@ -76,7 +76,7 @@ class FakeReadings:
 class Table:
     """A running table process, and what stands around it."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, readings: Readings | None = None) -> None:
         self.config = config
         self.panel = SimulatedPanel(seed=1)
         self.readings = FakeReadings()
@@ -93,7 +93,7 @@ class Table:
                 GpioLamps(self.panel.pins, self.panel.factory),
                 lambda: dict(self.faults),
             ),
-            self.readings,
+            readings or self.readings,
             config.socket,
             turn_up=0.0,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -191,15 +192,12 @@ class Line:
     """Carries bytes between a browser and a server's port, until it is told to swallow them."""
 
     def __init__(self, to: int) -> None:
-        import threading
-
         self._to = to
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self._carries = threading.Event()
         self._carries.set()
         self._open: list[socket.socket] = []
-        self._run = lambda f, *given: threading.Thread(target=f, args=given, daemon=True).start()
 
     def swallow(self) -> None:
         """Carry nothing from now on; nobody is told."""
@@ -210,7 +208,7 @@ class Line:
         self._carries.set()
 
     def __enter__(self) -> Line:
-        self._run(self._accept)
+        threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -227,8 +225,8 @@ class Line:
             except OSError:
                 return
             self._open += [near, far]
-            self._run(self._pump, near, far)
-            self._run(self._pump, far, near)
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=ends, daemon=True).start()
 
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         try:

@@ -1,0 +1,140 @@
+"""A dealer's finger on the page of a real table process, and the cards that lie before its camera.
+
+The finger knows the page by what its buttons say they do (`data-command`, `data-pad`, `data-open`), not by looks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+from firmware.app.reading_messages import ReadingDone, ReadingJob
+from firmware.table import State
+from firmware.table.journal import JournalReader
+from tests.app.conftest import reading_json
+
+Rows = Mapping[str, str]
+
+
+@dataclass
+class Cards:
+    """Stands where the reading process stands: it sees what `lay` has laid. `unsure`: codes it is not sure of."""
+
+    lying: dict[str, Rows] = field(default_factory=dict)
+    unsure: frozenset[str] = frozenset()
+    put: Callable[[Any], None] = lambda answer: None
+    looks: int = 0
+    _waits: ReadingJob | None = None
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin."""
+        self.put = put
+
+    def request(self, job: ReadingJob) -> None:
+        """Read at once, or wait for the next change where nothing new lies there."""
+        if job.watch is not None and not job.watch.fresh:
+            self._waits = job
+        else:
+            self._answer(job)
+
+    def lay(self, hands: Mapping[str, Rows], unsure: frozenset[str] = frozenset()) -> None:
+        """Lay these cards, by place."""
+        self.lying.update(hands)
+        self.unsure = unsure
+        waits, self._waits = self._waits, None
+        if waits is not None:
+            self._answer(waits)
+
+    def collect(self) -> None:
+        """Take all cards off the felt."""
+        self.lying.clear()
+
+    def _answer(self, job: ReadingJob) -> None:
+        self.looks += 1
+        seen = {place: dict(rows) for place, rows in self.lying.items() if place in job.places}
+        self.put(ReadingDone(job.number, reading_json(seen, self.unsure)))
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+FIND = """([kind, wanted]) => [...document.querySelectorAll(`button[data-${kind}]`)].findIndex((button) => {
+  const told = JSON.parse(button.dataset[kind]);
+  const command = kind === "pad" ? told.command : told;
+  return Object.entries(wanted).every(([key, value]) => command[key] === value);
+})"""
+
+
+class Dealer:
+    """Touches buttons and looks at the record."""
+
+    def __init__(self, page: Page, data: Path) -> None:
+        self.page = page
+        self._reader = JournalReader(data)
+
+    @property
+    def state(self) -> State:
+        """What the record says."""
+        return self._reader.recover()[0]
+
+    def until(self, so: Callable[[State], object], within: float = 20.0) -> State:
+        """Wait for the table, then for the page to show it."""
+        deadline = time.monotonic() + within
+        while True:
+            state, seq = self._reader.recover()
+            if so(state):
+                break
+            assert time.monotonic() < deadline, f"still in {state.phase}: {state.questions}"
+            self.page.wait_for_timeout(30)
+        while int(self.page.get_attribute("body", "data-seq") or 0) < seq:
+            assert time.monotonic() < deadline + 5, "the page lags behind the record"
+            self.page.wait_for_timeout(30)
+        return state
+
+    def until_phase(self, phase: str) -> State:
+        """Wait until the hand is in a phase, on the table and on the page."""
+        state = self.until(lambda state: state.phase == phase)
+        self.page.wait_for_selector(f"body[data-phase='{phase}']")
+        return state
+
+    def touch(self, **command: Any) -> None:
+        """Touch the button that sends such a command; hold it where it wants to be held."""
+        button = self._find("command", command)
+        if button.get_attribute("data-hold") is None:
+            button.tap()
+        else:
+            button.click(delay=1200)
+
+    def key(self, cards: str, **command: Any) -> None:
+        """Open the pad for such a command, if the page has not opened it by itself, and touch the cards."""
+        button = self._find("pad", command)
+        if not self.page.locator("#pad").is_visible():
+            button.tap()
+        codes = cards.split()
+        for code in codes:
+            self.page.locator(f"#pad [data-card='{code}']").tap()
+        if len(codes) > 1 or self.page.locator("#pad").is_visible():
+            self.page.locator("#pad-done").tap()
+
+    def offers(self, **command: Any) -> bool:
+        """Say whether the page has a button for such a command."""
+        return bool(self.page.evaluate(FIND, ["command", command]) >= 0)
+
+    def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
+        """Return the button, once it is there and takes touches; what it lies in is opened."""
+        deadline = time.monotonic() + within
+        while self.page.evaluate(FIND, [kind, wanted]) < 0:
+            assert time.monotonic() < deadline, f"the page offers no {json.dumps(wanted)}"
+            self.page.wait_for_timeout(30)
+        self.page.wait_for_timeout(500)  # a button that was just replaced takes no touch
+        button = self.page.locator(f"button[data-{kind}]").nth(self.page.evaluate(FIND, [kind, wanted]))
+        dialog = button.locator("xpath=ancestor::dialog[not(@open)]")
+        if dialog.count():
+            self.page.locator(f"[data-open='{dialog.first.get_attribute('id')}']").first.tap()
+        return button
