@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from firmware.app.simulate.auditor import Kind
 from firmware.app.simulate.command import IN_MEMORY, command
 from firmware.app.simulate.faults import FAULTS, FaultName, UnknownFault, parse_faults
+from firmware.app.simulate.pixels import FAULTS as PIXEL_FAULTS
+from firmware.app.simulate.pixels import simulate_pixels
 from firmware.app.simulate.reader_model import Rates, ReaderErrors
 from firmware.app.simulate.run import Outcome, simulate
 from firmware.app.simulate.table import CrampedJournal
@@ -299,3 +301,14 @@ def test_faults_are_named_alone_together_or_all() -> None:
     assert parse_faults("clock-step, page-gone") == ("clock-step", "page-gone")
     with pytest.raises(UnknownFault, match="puck-babble"):
         parse_faults("all,puck")
+
+
+# ---- through pixels ----
+
+
+def test_a_hand_through_pixels_is_audited_too(data: Path) -> None:
+    outcome = simulate_pixels(data, 1, parse_faults("all"), 7, "washington-1-unit")
+    assert outcome.problems == ()
+    assert outcome.counts["ended_as_dealt"] == 1
+    assert outcome.counts["cards"] >= 39
+    assert set(outcome.faults) == PIXEL_FAULTS
