@@ -84,7 +84,7 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
 
 
 def _compress(response: Response) -> Response:
-    """Send what the server writes itself as gzip to who takes it: a page is an eighth of it. Streams stay as they are."""
+    """Send what the server writes as gzip to who takes it: a page is an eighth of it. Streams stay as they are."""
     text = response.mimetype in ("text/html", "application/json") and not response.is_streamed
     if text and request.accept_encodings["gzip"] and "Content-Encoding" not in response.headers:
         response.set_data(gzip.compress(response.get_data(), compresslevel=4, mtime=0))

@@ -248,7 +248,10 @@ _PATHS: Final[dict[str, Any]] = {
         "The page's script, style and pictures",
         {
             "description": "The file.",
-            "content": {"text/javascript": {}, "text/css": {}, "image/svg+xml": {}},
+            "content": {
+                kind: {}
+                for kind in ("text/javascript", "text/css", "image/svg+xml", "font/woff2", "text/plain")
+            },
         },
         parameters=_name("The file.", "feltwatch.css"),
         responses={

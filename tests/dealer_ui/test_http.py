@@ -160,6 +160,36 @@ def test_a_command_from_another_site_is_refused_even_with_the_token(
     assert came == []
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_what_a_form_can_send_is_no_command_even_with_the_token(
+    felt: Felt, app: Flask, client: FlaskClient, kind: str
+) -> None:
+    headers = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    with felt.answering() as came:
+        response = client.post("/command", data='{"do": "next"}', content_type=kind, headers=headers)
+    assert response.status_code == 400
+    assert came == []
+
+
+def test_a_session_without_the_token_gives_no_command(felt: Felt, client: FlaskClient) -> None:
+    client.set_cookie("feltwatch_session", "x" * 22)
+    with felt.answering() as came:
+        assert client.post("/command", json={"do": "next"}).status_code == 403
+    assert came == []
+
+
+def test_reading_changes_nothing(felt: Felt, app: Flask, client: FlaskClient) -> None:
+    """No GET is a command: a picture's address in another site's page can do no harm."""
+    felt.to_settled()
+    app.extensions["feltwatch"].live.stop()
+    before = felt.seq
+    with felt.answering() as came:
+        for rule in app.url_map.iter_rules():
+            if "GET" in (rule.methods or ()):
+                client.get(rule.rule.replace("<path:name>", "000001/frame.jpg")).close()
+    assert (felt.seq, [c for c in came if c]) == (before, [])
+
+
 def test_the_page_carries_the_token_and_each_process_has_its_own(
     felt: Felt, app: Flask, client: FlaskClient
 ) -> None:
