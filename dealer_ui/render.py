@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import lru_cache
 from typing import Any
 
 from flask import Flask, render_template
 
 from dealer_ui.live import Moment
+from dealer_ui.sheet import Sheet
 
 
 def parts(moment: Moment) -> dict[str, str]:
@@ -32,10 +34,17 @@ def parts(moment: Moment) -> dict[str, str]:
             "used",
         )
     }
+    rendered["rules"] = _rules(screen.sheet, screen.unit)
     for seat in screen.seats:
         rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat).strip()
         rendered[f"look-{seat.place}"] = render_template("parts/look.html", seat=seat).strip()
     return rendered
+
+
+@lru_cache(maxsize=4)
+def _rules(sheet: Sheet | None, unit: str) -> str:
+    """Return the rules' sheet: much to render, and the same from hand to hand."""
+    return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
 
 
 def title(moment: Moment) -> str:

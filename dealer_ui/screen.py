@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from dealer_ui.sheet import Sheet
+
 Face = Literal["up", "back", "unread", "empty"]
 """`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `empty`: no card yet."""
 
@@ -262,6 +264,8 @@ class Screen:
     """Everybody at the table; between hands only."""
     down: Down | None = None
     log_ons: tuple[Action, ...] = ()
+    sheet: Sheet | None = None
+    """The rules in force."""
     last: tuple[Payment, ...] = ()
     """The last exchange of points, while this hand has none of its own."""
     last_hand: int | None = None

@@ -17,6 +17,7 @@ from dealer_ui.needs import needs, puck_words, tells_devices
 from dealer_ui.past import Exchange
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
+from dealer_ui.sheet import sheet
 from dealer_ui.words import card_name, kind_name, money, row_words, signed_money, signed_points
 from firmware.rules import Profile
 from firmware.table.errors import NotNow
@@ -73,6 +74,7 @@ def view(
         transferred=all_marked(settlement, state.hand) if settlement and transfers and answering else None,
         actions=_actions(state) if answering else (),
         players=players_of(state, rules, answering=answering) if is_between(state) else (),
+        sheet=sheet(rules) if rules else None,
         down=down(state, rules, time),
         log_ons=log_ons(state) if answering else (),
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
