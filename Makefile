@@ -11,12 +11,15 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help demo test micropython fuzz lint bench cards wheel training test-training yolo clean
+.PHONY: help demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
+	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
+	@echo "make golden the pictures of every state of the page, and docs/screens.png (ARGS='state name')"
+	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
@@ -38,6 +41,15 @@ build/micropython/micropython: tests/puck_reader/micropython.sh
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python -m tests.devices.fuzz $(ARGS)
+
+fuzz-page: .venv/dev.stamp
+	$(BIN)/python -m tests.dealer_ui.fuzz $(ARGS)
+
+golden: .venv/dev.stamp
+	$(BIN)/python -m tests.browser.golden $(ARGS)
+
+page-load: .venv/dev.stamp
+	$(BIN)/python -m tests.browser.load --write docs/page-load.md $(ARGS)
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
