@@ -54,31 +54,47 @@ def title(moment: Moment) -> str:
 
 
 class Messages:
-    """What the stream sends for each moment: rendered once, however many screens follow the table."""
+    """What the stream sends for each moment: rendered once, however many screens follow the table.
+
+    A stream begins with the whole view; later messages carry the parts that changed since the stream's last one.
+    """
 
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
         self._version = -1
-        self._text = ""
+        self._head: dict[str, Any] = {}
+        self._parts: dict[str, str] = {}
+        self._changed: dict[str, int] = {}
+        """The moment in which each part became what it is."""
+        self._texts: dict[int | None, str] = {}
+        """The message by the moment that its receiver has."""
 
-    def text(self, moment: Moment) -> str:
-        """Return a moment's message as JSON. Needs no request."""
+    def text(self, moment: Moment, has: int | None = None) -> tuple[str, int]:
+        """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
+
+        That is the given moment or a later one, rendered for somebody else meanwhile. Needs no request.
+        """
         with self._lock:
-            if self._version != moment.version:
-                with self._app.app_context():
-                    self._text = json.dumps(_message(moment), separators=(",", ":"))
-                self._version = moment.version
-            return self._text
+            if self._version < moment.version:
+                self._render(moment)
+            if has not in self._texts:
+                parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
+                self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
+            return self._texts[has], self._version
 
-
-def _message(moment: Moment) -> dict[str, Any]:
-    screen = moment.screen
-    return {
-        "seq": screen.seq,
-        "hand": str(screen.hand or ""),
-        "mode": screen.mode,
-        "phase": screen.phase,
-        "title": title(moment),
-        "parts": parts(moment),
-    }
+    def _render(self, moment: Moment) -> None:
+        with self._app.app_context():
+            rendered = parts(moment)
+        for name, html in rendered.items():
+            if self._parts.get(name) != html:
+                self._changed[name] = moment.version
+        screen = moment.screen
+        self._head = {
+            "seq": screen.seq,
+            "hand": str(screen.hand or ""),
+            "mode": screen.mode,
+            "phase": screen.phase,
+            "title": title(moment),
+        }
+        self._version, self._parts, self._texts = moment.version, rendered, {}

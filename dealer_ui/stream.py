@@ -1,6 +1,7 @@
 """`/events`: the view by server-sent events, one message per change and a heartbeat every second.
 
-Every stream begins with the whole view, so a client that comes back needs nothing of what it missed.
+Every stream begins with the whole view, so a client that comes back needs nothing of what it missed; later messages
+carry the parts that changed.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ def events() -> Response:
 
 def _following(live: Live, messages: Messages, hello: dict[str, str]) -> Iterator[str]:
     yield _event("hello", json.dumps(hello))
-    moment = live.now()
-    yield _event("view", messages.text(moment), moment.version)
+    text, has = messages.text(live.now())
+    yield _event("view", text, has)
     while not live.stopped:
-        later = live.wait(moment.version, HEARTBEAT_S)
-        if later is None:
-            yield _event("beat", str(moment.version))
+        later = live.wait(has, HEARTBEAT_S)
+        if later is None or later.version < has:
+            yield _event("beat", str(has))
         else:
-            moment = later
-            yield _event("view", messages.text(moment), moment.version)
+            text, has = messages.text(later, has)
+            yield _event("view", text, has)
 
 
 def _event(name: str, data: str, number: int | None = None) -> str:

@@ -53,18 +53,23 @@
   }
 
   const tabs = new Set();
-  const last = new Map(); // what a tab that comes later has to know; empty while the stream is broken
+  let hello = null; // what a tab that comes later has to know; null while the stream is broken
+  let view = null;
   let following = false;
   onconnect = ({ ports: [tab] }) => {
     tab.onmessage = ({ data: address }) => {
       if (!address) { tabs.delete(tab); return; } // the tab is being closed
       tabs.add(tab);
-      for (const event of last.values()) tab.postMessage(event);
+      if (view) { tab.postMessage(hello); tab.postMessage({ name: "view", data: JSON.stringify(view) }); }
       if (following) return;
       following = true;
       follow(address, (event) => {
-        if (event.name === "lost") last.clear();
-        else if (event.name !== "beat") last.set(event.name, event);
+        if (event.name === "lost") view = null;
+        else if (event.name === "hello") hello = event;
+        else if (event.name === "view") {
+          const news = JSON.parse(event.data); // at first all parts, later those that changed
+          view = { ...news, parts: { ...(view && view.parts), ...news.parts } };
+        }
         for (const one of tabs) one.postMessage(event);
       });
     };

@@ -226,6 +226,13 @@ def locked_out(felt: Felt) -> None:
     felt.say(*(ev.PinTried("Moreno F.") for _ in range(4)))
 
 
+def logged_on_between(felt: Felt) -> None:
+    """Ines' down goes on between two hands."""
+    people(felt)
+    felt.say(ev.LoggedOn("Ines", 1))
+    between_hands(felt)
+
+
 # ---- face-up play ----
 
 
@@ -312,6 +319,11 @@ def touch(selector: str) -> Act:
     return act
 
 
+def opened(dialog: str) -> Act:
+    """Open a dialog by the first button that does."""
+    return touch(f"[data-open={dialog}-dialog]")
+
+
 UNSURE: Final = {(3, "middle", 1): ("Td", "Th", "Jd")}
 TWO_UNSURE: Final = {**UNSURE, (4, "front", 0): ("Js", "Jc", "Qs")}
 LONG_NAMES: Final = {"unit": 12_345, "stack": None}
@@ -358,10 +370,20 @@ STATES: Final = (
     State("reopened", reopened),
     State("payback", corrected),
     State("nobody logged on", people),
+    State("logged on between hands", logged_on_between),
     State("logged on", logged_on),
     State("locked out", locked_out),
     State("table not running", Felt.to_settled, answers=False),
     State("not live", Felt.to_settled, live=False),
-    State("every payment", paid(1), touch(".payments")),
-    State("more", Felt.to_settled, touch("[data-open=more-dialog]")),
+    State("every payment", paid(1), opened("details")),
+    State("chips", Felt.to_settled, opened("chips")),
+    State("more", Felt.to_settled, opened("more")),
+    State("more while setting", Felt.to_setting, opened("more")),
+    State("rules in force", Felt.to_settled, opened("rules")),
+    State(
+        "rules closed game", Felt.to_settled, opened("rules"), {"profile": "washington-1-6", "options": {}}
+    ),
+    State("seat closer", Felt.to_settled, touch("[data-open=look-C]")),
+    State("seat closer while placing", placing_dead, touch("[data-open=look-C]"), {"options": FACE_UP}),
+    State("change the dealer", logged_on_between, opened("dealer")),
 )

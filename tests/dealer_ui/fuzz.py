@@ -88,7 +88,7 @@ class Attack:
 
     def _ask(self, case: Any, seen: Counter[int]) -> None:
         case.cookies.clear()
-        token = {"X-CSRF-Token": self.app.config["CSRF_TOKEN"]}
+        token = {"X-CSRF-Token": self.app.config["CSRF_TOKEN"], "Accept-Encoding": "identity"}
         response = case.call(headers=token, cookies={COOKIE: self.cookie} if self.cookie else {})
         seen[response.status_code] += 1
         case.validate_response(response, excluded_checks=NOT_ASKED)

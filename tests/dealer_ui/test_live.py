@@ -190,3 +190,35 @@ def test_streams_are_counted_and_a_closed_one_gives_its_place_back(felt: Felt, t
     assert next(third)[0] == "hello"
     second.close()
     third.close()
+
+
+def test_later_messages_carry_only_the_parts_that_changed(felt: Felt, app: Flask) -> None:
+    felt.to_settled()
+    services(app).live.start()
+    stream = Client(app)
+    first = stream.next_view()
+    felt.pay()
+    second = stream.next_view()
+    assert 0 < len(second["parts"]) < len(first["parts"])
+    assert "rules" not in second["parts"]
+    assert second["seq"] == felt.seq
+    late = Client(app)
+    assert late.next_view()["parts"] == {**first["parts"], **second["parts"]}
+    for one in (stream, late):
+        one.close()
+    services(app).live.stop()
+
+
+def test_a_stream_that_missed_moments_gets_every_part_that_changed_in_them(felt: Felt, app: Flask) -> None:
+    served = services(app)
+    felt.to_setting()
+    whole, has = served.messages.text(served.live.now())
+    parts = json.loads(whole)["parts"]
+    for step in (felt.to_reading, felt.read, felt.pay):
+        step()
+        served.messages.text(served.live.now())
+    news, now = served.messages.text(served.live.now(), has)
+    assert now > has
+    assert {**parts, **json.loads(news)["parts"]} == json.loads(served.messages.text(served.live.now())[0])[
+        "parts"
+    ]
