@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, abort, current_app, jsonify, render_template, send_file
 
 from dealer_ui import guard
-from dealer_ui.render import parts, title
+from dealer_ui.render import parts, rules_sheet, title
 from dealer_ui.services import services
 from firmware.table.errors import CaptureError
 from firmware.table.people import Role
@@ -30,6 +30,14 @@ def page() -> str:
         token=guard.token(),
         build=current_app.config["BUILD"],
     )
+
+
+@blueprint.get("/rules")
+@guard.open_to(guard.EVERYBODY)
+def rules() -> str:
+    """Give the rules in force as a part of the page: asked for when it is opened, as there is much of it."""
+    screen = services().live.now().screen
+    return rules_sheet(screen.sheet, screen.unit)
 
 
 @blueprint.get("/view.json")

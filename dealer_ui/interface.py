@@ -86,7 +86,7 @@ def _commands() -> dict[str, Any]:
 def _view() -> dict[str, Any]:
     whole = TypeAdapter(Screen).json_schema(mode="serialization", ref_template=_REF)
     schemas: dict[str, Any] = whole.pop("$defs")
-    whole["properties"] |= {"mode": {"enum": ["need", "felt"]}, "trouble": {"type": "string"}}
+    whole["properties"] |= {"mode": {"enum": ["need", "felt", "between"]}, "trouble": {"type": "string"}}
     whole["required"] = [*whole["required"], "mode", "trouble"]
     return {**schemas, "View": whole}
 
@@ -186,6 +186,7 @@ def _name(description: str, example: str) -> list[dict[str, Any]]:
 
 _PATHS: Final[dict[str, Any]] = {
     "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
+    "/rules": _get("The rules in force, drawn with cards", _answer("A part of the page.", "", "text/html")),
     "/view.json": _get("The same as data", _answer("What the page shows.", "View")),
     "/events": _get(
         "The view, live",

@@ -34,7 +34,6 @@ def parts(moment: Moment) -> dict[str, str]:
             "used",
         )
     }
-    rendered["rules"] = _rules(screen.sheet, screen.unit)
     for seat in screen.seats:
         rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat).strip()
         rendered[f"look-{seat.place}"] = render_template("parts/look.html", seat=seat).strip()
@@ -42,7 +41,7 @@ def parts(moment: Moment) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def _rules(sheet: Sheet | None, unit: str) -> str:
+def rules_sheet(sheet: Sheet | None, unit: str) -> str:
     """Return the rules' sheet: much to render, and the same from hand to hand."""
     return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
 

@@ -271,6 +271,21 @@
     showKeyed();
   }
 
+  async function open(id) {
+    const dialog = $(id);
+    dialog.showModal();
+    const part = dialog.querySelector("[data-load]");
+    if (!part) return;
+    try {
+      const response = await fetch(part.dataset.load, { signal: AbortSignal.timeout(5000) });
+      if (!response.ok) throw new Error(response.statusText);
+      part.innerHTML = await response.text();
+    } catch {
+      dialog.close();
+      complain("The rules could not be read. Try again.");
+    }
+  }
+
   function closeDialogs() {
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   }
@@ -286,7 +301,7 @@
       return;
     }
     if (button.hasAttribute("data-close")) closeDialogs();
-    else if (button.dataset.open) $(button.dataset.open).showModal();
+    else if (button.dataset.open) open(button.dataset.open);
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);
     else if (button.dataset.amount) openKeypad(button);
