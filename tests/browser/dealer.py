@@ -127,12 +127,11 @@ class Dealer:
         return bool(self.page.evaluate(FIND, ["command", command]) >= 0)
 
     def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
-        """Return the button, once it is there and takes touches; what it lies in is opened."""
+        """Return the button, once it is there; what it lies in is opened. (A touch waits until it takes touches.)"""
         deadline = time.monotonic() + within
         while self.page.evaluate(FIND, [kind, wanted]) < 0:
             assert time.monotonic() < deadline, f"the page offers no {json.dumps(wanted)}"
             self.page.wait_for_timeout(30)
-        self.page.wait_for_timeout(500)  # a button that was just replaced takes no touch
         button = self.page.locator(f"button[data-{kind}]").nth(self.page.evaluate(FIND, [kind, wanted]))
         dialog = button.locator("xpath=ancestor::dialog[not(@open)]")
         if dialog.count():

@@ -27,7 +27,7 @@ FOLDER: Final = Path(__file__).parent / "golden"
 SHEET: Final = Path(__file__).parents[2] / "docs" / "screens.png"
 FAR: Final = 40
 """Levels of 255 by which a pixel differs."""
-MOST: Final = 0.004
+MOST: Final = 0.001
 """The share of pixels that may."""
 COLUMNS: Final = 5
 TITLE_PX: Final = 22
