@@ -89,10 +89,12 @@ class Result:
     def text(self) -> str:
         """Say it as Markdown."""
         cpu = f"{platform.machine()}, {os.cpu_count()} cores, load {self.load:.1f} at the end"
+        busy = self.load > (os.cpu_count() or 1)
+        also = " Other programs took the processors meanwhile: an idle machine is quicker." if busy else ""
         return "\n".join(
             (
                 f"{self.streams} streams beside one Chromium with {self.tabs} tabs, a settlement every second for "
-                f"{self.seconds} s. On {cpu}; Python {platform.python_version()}.",
+                f"{self.seconds} s. On {cpu}; Python {platform.python_version()}.{also}",
                 "",
                 "| | measured | median, ms | 95 %, ms | longest, ms | never came |",
                 "|---|---|---|---|---|---|",
@@ -231,7 +233,7 @@ def main(seconds: int, streams: int, tabs: int, write: Path | None) -> None:
         result = run(browser, seconds, streams, tabs)
     click.echo(result.text())
     if write:
-        write.write_text(f"# The page under load\n\n`python -m tests.browser.load`: {result.text()}\n")
+        write.write_text(f"# The page under load\n\n`make page-load`. {result.text()}\n")
 
 
 if __name__ == "__main__":
