@@ -2,20 +2,22 @@
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid;
 the decks that judge the result are others. Two logistic curves give the confidence: through the margins (named
-rightly or not) and through the evidence (was there a card at all). From each, the least figure is taken at which
-neither the curve nor what was seen exceeds half the budget of silent errors: the tightest of `BUDGETS` at which most
-cards are still sure.
+rightly or not) and through the evidence (was there a card at all). A card is sure from the least margin and the least
+evidence on at which the mistakes seen, and for the margin those to be expected too, keep to half the budget of silent
+errors each: the tightest of `BUDGETS` at which most cards are still sure.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 from scipy.optimize import minimize
+from scipy.stats import chi2
 
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.unseen import FOLDER
@@ -109,17 +111,24 @@ def fit(samples: Samples) -> tuple[float, float]:
     return float(slope), float(offset)
 
 
-def threshold(samples: Samples, slope: float, offset: float, budget: float = BUDGET) -> float:
-    """Return the least figure from which cards may be taken without asking.
-
-    Both the curve and what was seen must stay within the budget for the cards from that figure on.
-    """
+def seen_from(samples: Samples, budget: float) -> float:
+    """Return the least figure from which no more mistakes than the budget were seen."""
     order = np.argsort(-samples.nats, kind="stable")
     nats, held = samples.nats[order], samples.held[order]
-    count = np.arange(1, len(nats) + 1)
-    expected = np.cumsum(1 / (1 + np.exp(slope * nats + offset))) / count
-    within = np.flatnonzero((expected <= budget) & (np.cumsum(~held) / count <= budget))
+    within = np.flatnonzero(np.cumsum(~held) / np.arange(1, len(nats) + 1) <= budget)
     return float(nats[within[-1]]) if len(within) else float(nats[0]) * 1.05
+
+
+def tail_from(samples: Samples, budget: float) -> float:
+    """Return the least margin from which no more mistakes than the budget are to be expected.
+
+    Mistakes grow rarer with the margin; how fast, at the worst that what was seen bears (an exponential tail, its
+    scale at the upper end of a one-sided 95 % interval, but no less than one nat, and one mistake more than seen).
+    """
+    mistakes = np.maximum(samples.nats[~samples.held], 0.0)
+    n = len(mistakes)
+    scale = max(1.0, 2 * float(mistakes.sum()) / float(chi2.ppf(0.05, 2 * n))) if n else 1.0
+    return scale * max(0.0, math.log((n + 1) / (budget * len(samples.nats))))
 
 
 def affordable(collected: Collected) -> tuple[Calibration, float]:
@@ -127,9 +136,15 @@ def affordable(collected: Collected) -> tuple[Calibration, float]:
     parts = collected.margins, collected.evidence
     curves = [fit(part) for part in parts]
     for budget in BUDGETS:
+        sure_from = (
+            max(seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2)),
+            seen_from(
+                collected.evidence, budget / 2
+            ),  # a card too many is also one that a row has no room for
+        )
         margin, evidence = (
-            Curve(round(slope, 4), round(offset, 4), round(threshold(part, slope, offset, budget / 2), 3))
-            for part, (slope, offset) in zip(parts, curves, strict=True)
+            Curve(round(slope, 4), round(offset, 4), round(nats, 3))
+            for (slope, offset), nats in zip(curves, sure_from, strict=True)
         )
         if all(
             (p.nats >= c.sure_from).mean() >= USEFUL for p, c in zip(parts, (margin, evidence), strict=True)

@@ -17,7 +17,8 @@ from models.training.calibrate import (
     Samples,
     collect,
     fit,
-    threshold,
+    seen_from,
+    tail_from,
     write,
 )
 from models.training.judge import Judged, Outcome, outcome
@@ -53,15 +54,25 @@ def test_a_sample_without_a_mistake_gives_no_endless_slope() -> None:
 
 def test_nothing_as_bad_as_a_mistake_that_was_seen_counts_as_sure() -> None:
     samples = Samples(np.array([1.0, 5.0, 9.0, 10.0]), np.array([True, False, True, True]))
-    assert threshold(samples, slope=5.0, offset=0.0) > 5.0
+    assert seen_from(samples, BUDGET) == 9.0
 
 
-def test_from_the_threshold_on_the_curve_expects_no_more_errors_than_the_budget() -> None:
-    samples = drawn(1.0, 0.0)
-    slope, offset = fit(samples)
-    sure = samples.nats[samples.nats >= threshold(samples, slope, offset)]
-    assert len(sure)
-    assert (1 / (1 + np.exp(slope * sure + offset))).mean() <= BUDGET
+def test_from_the_margin_on_no_more_mistakes_come_than_the_budget_has() -> None:
+    """Held against other samples of the same known tail than those it was found on."""
+    rng = np.random.default_rng(3)
+
+    def mistakes(count: int) -> Samples:
+        wrong = rng.random(count) < 3e-3
+        return Samples(np.where(wrong, rng.exponential(1.3, count), rng.uniform(5, 20, count)), ~wrong)
+
+    margin = tail_from(mistakes(20_000), BUDGET)
+    fresh = mistakes(2_000_000)
+    assert (fresh.nats[~fresh.held] >= margin).sum() <= BUDGET * len(fresh.nats)
+
+
+def test_the_fewer_cards_were_read_the_larger_a_margin_is_asked_for() -> None:
+    clean = [Samples(np.full(n, 9.0), np.ones(n, bool)) for n in (1_000, 100_000)]
+    assert tail_from(clean[0], BUDGET) > tail_from(clean[1], BUDGET)
 
 
 def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ MAX_PICTURE_BYTES = 100_000
 
 def tables(count: int, wrong: int = 0) -> Outcome:
     rng = np.random.default_rng(count)
-    cards = [Judged(c, c, float(m), 6.0, 0.999, True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)]
+    cards = [
+        Judged(c, c, float(m), 6.0, 0.999, True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
+    ]
     cards += [Judged("Jd", "4d", 1.0, 6.0, 0.4), Judged("", "Qs", 0.0, 1.0, 0.3), Judged("6h", "")]
     whole = count - wrong
     return Outcome(Score(52 * count, 52 * count - wrong, 52 * count - wrong, wrong, count, whole), cards, 0)
