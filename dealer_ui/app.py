@@ -96,6 +96,6 @@ def _compress(response: Response) -> Response:
 def _build(static: Path) -> str:
     """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
     digest = hashlib.sha256()
-    for name in ("feltwatch.css", "feltwatch.js", "stream.js"):
+    for name in ("feltwatch.css", "feltwatch.js", "manners.js", "stream.js"):
         digest.update((static / name).read_bytes())
     return digest.hexdigest()[:12]

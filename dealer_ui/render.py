@@ -95,5 +95,6 @@ class Messages:
             "mode": screen.mode,
             "phase": screen.phase,
             "title": title(moment),
+            "cues": " ".join(screen.cues),
         }
         self._version, self._parts, self._texts = moment.version, rendered, {}

@@ -272,6 +272,8 @@ class Screen:
     more: tuple[Group, ...] = ()
     """What is one touch away: key the button, correct, void."""
     notices: tuple[str, ...] = ()
+    cues: tuple[str, ...] = ()
+    """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "fault-camera"."""
     used: tuple[tuple[str, int], ...] = ()
     """Cards that were read on the felt and the seats where they lie, for the pad."""
 

@@ -23,6 +23,7 @@ from firmware.rules import Profile
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
 from firmware.table.phase import OPEN, Phase
+from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
@@ -81,6 +82,7 @@ def view(
         last_hand=past.hand if past and not settlement else None,
         more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
+        cues=_cues(state, rules, answering),
         used=_used(state),
     )
 
@@ -188,6 +190,19 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
         except NotNow as error:
             said.append(str(error))
     return tuple(said)
+
+
+def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+    """Name what is worth a sound. A natural is heard when its verdict is shown, never before."""
+    cues: list[str] = []
+    if state.settlement is not None:
+        cues += [f"foul-{state.hand}-{hand['seat']}" for hand in state.settlement["hands"] if hand["foul"]]
+    elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
+        cues.append(f"natural-{state.hand}-{seat}")
+    elif rules:
+        cues += [f"foul-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
+    faults = sorted(state.faults) if answering else ["table"]
+    return (*cues, *(f"fault-{name}" for name in faults))
 
 
 def _used(state: State) -> tuple[tuple[str, int], ...]:

@@ -31,6 +31,8 @@
       settle(part);
     }
     document.title = message.title;
+    manners.cues(message.cues);
+    if (String(message.seq) !== body.dataset.seq) manners.wake();
     body.dataset.seq = message.seq;
     body.dataset.mode = message.mode;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {

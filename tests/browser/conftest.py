@@ -91,7 +91,7 @@ class Screen:
         self.wait_for(f"body[data-phase='{phase}']")
 
     def wait_for_amount(self, amount: str) -> None:
-        self.wait_for(f".amount:text-is('{amount}')")
+        self.wait_for(f".amount b:text-is('{amount}')")
 
 
 Show = Callable[..., Screen]

@@ -34,11 +34,13 @@ def test_a_card_is_readable_at_forty_pixels_without_any_font_for_its_suit(show: 
     page = show(Felt.to_settled, size="desk").page
     card = page.locator(".place .card").first
     box = card.bounding_box()
-    suit = card.locator("svg").bounding_box()
+    suit, rank = (card.locator(f"svg.{sign}").bounding_box() for sign in ("suit", "rank"))
     assert box is not None
     assert suit is not None
+    assert rank is not None
     assert box["height"] >= 40
     assert suit["width"] >= 15
+    assert rank["height"] >= 4 * 1280 / 155
     assert page.locator(".place").all_inner_texts() == [
         text for text in page.locator(".place").all_inner_texts() if not set(text) & set("♠♥♦♣")
     ]
@@ -203,6 +205,7 @@ def test_a_row_is_keyed_card_by_card(show: Show) -> None:
 def test_a_touched_card_is_corrected_on_the_pad(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page
+    page.get_by_label("Seat 1, Lin: look closer").tap()
     page.get_by_label("Correct: Seat 1 · front, card 3").tap()
     assert "seven of clubs" in page.inner_text("#pad-title")
     page.locator("#pad [data-card=Kc]").tap()  # lies at seat 4: the page asks which of the two it is
@@ -235,7 +238,7 @@ def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> N
 def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
-    page.get_by_text("More").tap()
+    page.locator("[data-open=more-dialog]").tap()
     misdeal = page.get_by_role("button", name="Misdeal")
     misdeal.click()
     page.wait_for_timeout(300)
@@ -256,7 +259,7 @@ def test_a_refusal_is_shown_as_the_tables_sentence(show: Show) -> None:
 
 def test_the_missing_button_is_keyed_on_a_pad_of_seats(show: Show) -> None:
     screen = show(lambda felt: felt.to_setting(button=None))
-    screen.page.get_by_text("Seat 3 · Okafor").tap()
+    screen.page.get_by_role("button", name="Seat 3 · Okafor").tap()
     screen.page.wait_for_selector(".place-C .puck")
     assert screen.felt.state.button == 3
 
@@ -357,9 +360,9 @@ def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> No
     screen = show(Felt.to_settled)
     page = screen.page
     for opener, dialog in (
-        ("text=More", "#more-dialog"),
+        ("[data-open=more-dialog]", "#more-dialog"),
         (".payments", "#details-dialog"),
-        ("button.slot", "#pad"),
+        (".place-C .cover", "#look-C"),
     ):
         page.locator(opener).first.tap()
         box = page.locator(dialog).bounding_box()

@@ -1,0 +1,234 @@
+"""What a dealer's hands and eyes ask of the page: sizes, sounds, sleep, settings, keypads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Route
+
+from firmware.table import Phase
+from firmware.table import events as ev
+from tests.browser.conftest import Show
+from tests.browser.visits import SIZES
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
+
+pytestmark = pytest.mark.browser
+
+SCREEN_MM = 155.0
+"""The width of a 7-inch screen's picture."""
+FIGURES = 0.714
+"""How high this font's figures and capitals are, in em: `OS/2.sCapHeight` of both its files."""
+
+MEASURE = """([figures, px_per_mm]) => {
+    const em = (e) => parseFloat(getComputedStyle(e).fontSize);
+    const least = (selector, height) => Math.min(...[...document.querySelectorAll(selector)]
+        .filter((e) => e.checkVisibility()).map((e) => height(e) / px_per_mm));
+    return {
+        font: document.fonts.check("700 1em Felt"),
+        totals: least(".total b", (e) => em(e) * figures),
+        payment: least(".amount b", (e) => em(e) * figures),
+        cards: least(".place .card .rank", (e) => e.getBoundingClientRect().height),
+        categories: least(".says > b", em),
+    };
+}"""
+
+
+@pytest.mark.parametrize("size", ["kiosk", "desk"])
+@pytest.mark.parametrize("unit", [500, 12_345])
+def test_what_is_read_across_a_table_has_its_millimetres(show: Show, size: str, unit: int) -> None:
+    """Figures are measured from their foot to their head, words from ascender to descender (one em of this font)."""
+    screen = show(lambda felt: (felt.to_settled(), felt.pay()), size=size, unit=unit, stack=None)
+    found = screen.page.evaluate(MEASURE, [FIGURES, SIZES[size][0] / SCREEN_MM])
+    assert found["font"]
+    assert found["totals"] >= 8
+    assert found["payment"] >= 8
+    assert found["cards"] >= 4
+    assert found["categories"] >= 4
+
+
+def test_four_colours_are_kept_by_the_screen(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    club = page.locator(".place .suit-c").first
+    before = club.evaluate("(e) => getComputedStyle(e).color")
+    page.locator("[data-open=more-dialog]").tap()
+    page.locator("[data-setting=deck]").tap()
+    after = club.evaluate("(e) => getComputedStyle(e).color")
+    assert after != before
+    page.reload()
+    assert page.locator(".place .suit-c").first.evaluate("(e) => getComputedStyle(e).color") == after
+    assert not screen.trouble
+
+
+def sounded(screen: object) -> str | None:
+    return screen.page.locator("body").get_attribute("data-sounded")  # type: ignore[attr-defined,no-any-return]
+
+
+def test_a_foul_is_heard_once_and_not_when_the_page_is_opened(show: Show) -> None:
+    screen = show(lambda felt: (felt.to_setting(), felt.to_reading()))
+    assert sounded(screen) is None
+    screen.felt.read()
+    screen.wait_for("body[data-sounded=foul]")
+    screen.page.reload()
+    screen.page.wait_for_timeout(400)
+    assert sounded(screen) is None
+    screen.felt.pay()
+    screen.page.wait_for_timeout(400)
+    assert sounded(screen) is None, "a payment is no news of a foul"
+
+
+def test_a_fault_is_heard_unless_the_sounds_are_off(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    page = screen.page
+    page.locator("[data-open=more-dialog]").tap()
+    page.locator("[data-setting=sounds]").tap()
+    screen.felt.say(ev.DeviceFault("camera", "The camera gives no picture."))
+    screen.wait_for(".devices .fault")
+    assert sounded(screen) is None
+    screen.felt.say(ev.DeviceRecovered("camera"))
+    page.locator("[data-setting=sounds]").tap()
+    assert sounded(screen) == "natural", "switching them on gives a sample"
+    screen.felt.say(ev.DeviceFault("puck", "The puck reader is not there."))
+    screen.wait_for("body[data-sounded=fault]")
+
+
+def test_a_natural_is_heard_when_its_verdict_is_shown_and_no_sooner(show: Show) -> None:
+    def six_pairs(felt: Felt) -> None:
+        felt.hands[1] = SIX_PAIRS
+        felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+        felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+        felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+        felt.to_setting()
+
+    screen = show(six_pairs)
+    screen.felt.do("declare", seat=1)
+    screen.felt.to_reading()
+    screen.wait_for_phase("reading")
+    assert sounded(screen) is None
+    screen.felt.read()
+    screen.wait_for("body[data-sounded=natural]")
+
+
+def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.clock.install()
+    page.reload()
+    page.clock.run_for(11 * 60 * 1000)
+    page.wait_for_selector("#asleep", state="visible")
+    box = {"x": 720, "y": 450}
+    page.touchscreen.tap(**box)
+    page.wait_for_selector("#asleep", state="hidden")
+    page.clock.run_for(1000)
+    assert screen.came == []
+
+
+def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.clock.install()
+    page.reload()
+    page.clock.run_for(11 * 60 * 1000)
+    page.wait_for_selector("#asleep", state="visible")
+    screen.felt.pay()
+    page.wait_for_selector("#asleep", state="hidden")
+
+
+def closed(felt: Felt) -> object:
+    felt.to_settled()
+    return felt.do("archive")
+
+
+def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    row = page.locator(".players li", has_text="Okafor")
+    row.get_by_role("button", name="Add").tap()
+    for key in ("2", "5", "0", "back", "00"):
+        page.locator(f"[data-key='{key}']").tap()
+    assert page.inner_text("#keyed") == "$2,500"
+    assert page.inner_text("#keyed-says") == "$800 and $2,500: $3,300"
+    page.locator("#keypad-done").tap()
+    screen.wait_for(".players .stack:text-is('$3,300')")
+    assert screen.felt.state.stacks["Okafor"] == 330_000
+
+
+def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
+    screen = show(
+        lambda felt: (closed(felt), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
+    )
+    page = screen.page
+    page.locator(".players li", has_text="Okafor").get_by_role("button", name="Buy in").tap()
+    page.locator("[data-key='9']").tap()
+    assert page.locator("#keypad-done").is_disabled()
+    assert page.inner_text("#keyed-says") == "At least $150."
+
+
+def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    sent: list[dict[str, object]] = []
+
+    def judge(route: Route) -> None:
+        sent.append(json.loads(route.request.post_data or ""))
+        if "pin" in sent[-1]:
+            route.fulfill(json={"ok": True, "seq": 1})
+        else:
+            answer = {"ok": False, "error": "That asks for a floor: enter the PIN.", "ask": ["Bo", "Vu"]}
+            route.fulfill(status=403, json={**answer, "wait_s": 0})
+
+    page.route("**/command", judge)
+    page.locator("[data-open=more-dialog]").tap()
+    page.get_by_role("button", name="Reopen hand 1").tap()
+    page.wait_for_selector("#keypad-title:has-text('enter the PIN')")
+    page.get_by_role("button", name="Vu").tap()
+    for key in "2580":
+        page.locator(f"[data-key='{key}']").tap()
+    assert "2580" not in page.inner_text("#keypad")
+    page.locator("#keypad-done").tap()
+    page.wait_for_timeout(300)
+    assert [order["do"] for order in sent] == ["reopen", "reopen"]
+    assert (sent[-1]["by"], sent[-1]["pin"]) == ("Vu", "2580")
+
+
+def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -> None:
+    def dead(felt: Felt) -> None:
+        felt.to_setting()
+        felt.do("key_hand", reason="The camera does not read.")
+        felt.do("next")
+
+    screen = show(dead)
+    page = screen.page
+    page.get_by_role("button", name="Key the row…").tap()
+    for seat in (1, 2, 3, 4):
+        for row, cards in zip(ev.ROWS, HANDS[seat], strict=True):
+            page.wait_for_selector(f"#pad-title:has-text('Seat {seat} · {row}')")
+            for code in cards.split():
+                page.locator(f"#pad [data-card='{code}']").tap()
+            page.locator("#pad-done").tap()
+    screen.wait_for_phase("settled")
+    assert screen.felt.state.phase is Phase.SETTLED
+    assert not screen.trouble
+
+
+def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    page = screen.page
+    for phase in ("setting", "reading", "settled"):
+        screen.wait_for_phase(phase)
+        page.wait_for_timeout(500)
+        page.locator("[data-open=rules-dialog]").tap()
+        page.wait_for_selector("#rules h3:has-text('Naturals')")
+        page.locator("#rules-dialog [data-close]").tap()
+        if phase == "setting":
+            screen.felt.to_reading()
+        elif phase == "reading":
+            screen.felt.read()
+
+
+def test_the_last_exchange_is_one_touch_away_in_the_next_hand(show: Show) -> None:
+    screen = show(lambda felt: (felt.to_settled(), felt.do("next")))
+    screen.page.get_by_role("button", name="Last hand").tap()
+    assert "The last exchange: hand 1" in screen.page.inner_text("#details-dialog")
+    assert "seat 4 pays seat 2" in screen.page.inner_text("#details-dialog")
