@@ -14,7 +14,9 @@ import numpy as np
 from playwright.sync_api import Page
 
 from firmware.table import events as ev
+from firmware.table.gate import Gate
 from firmware.table.people import Role
+from firmware.table.pins import PinStore
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
 FACE_UP: Final = {"limits.min_points": 0}
@@ -45,7 +47,7 @@ class State:
     @property
     def file(self) -> str:
         """The name of its golden picture."""
-        return self.name.replace(" ", "-") + ".png"
+        return self.name.lower().replace(" ", "-") + ".png"
 
 
 # ---- pictures: drawn here, as no camera looks at the felt ----
@@ -220,9 +222,17 @@ def logged_on(felt: Felt) -> None:
     felt.to_setting()
 
 
+def judged(felt: Felt) -> None:
+    """Hand 1 is closed, and what asks for a floor person asks for his PIN."""
+    between_hands(felt)
+    felt.gate = Gate(PinStore(felt.folder), lambda: 0.0)
+    felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("2580")))
+    felt.say(ev.PersonListed("Ngo", Role.FLOOR, PinStore(felt.folder).keep("2580")))
+
+
 def locked_out(felt: Felt) -> None:
-    """Somebody tried three wrong PINs."""
-    people(felt)
+    """Somebody tried four wrong PINs."""
+    judged(felt)
     felt.say(*(ev.PinTried("Moreno F.") for _ in range(4)))
 
 
@@ -319,6 +329,22 @@ def touch(selector: str) -> Act:
     return act
 
 
+def pin_asked(page: Page) -> None:
+    """Reopen the last hand: that asks for a PIN."""
+    opened("more")(page)
+    page.locator("[data-command*='reopen']").tap()
+    page.wait_for_selector("#keypad", state="visible")
+
+
+def pin_tried(page: Page) -> None:
+    """Enter a PIN."""
+    pin_asked(page)
+    for figure in "1470":
+        page.locator(f"[data-key='{figure}']").tap()
+    page.locator("#keypad-done").tap()
+    page.wait_for_selector("text=/is locked out/ >> visible=true")
+
+
 def opened(dialog: str) -> Act:
     """Open a dialog by the first button that does."""
     return touch(f"[data-open={dialog}-dialog]")
@@ -372,7 +398,9 @@ STATES: Final = (
     State("nobody logged on", people),
     State("logged on between hands", logged_on_between),
     State("logged on", logged_on),
-    State("locked out", locked_out),
+    State("PIN asked", judged, pin_asked),
+    State("locked out", locked_out, pin_tried),
+    State("chips added", between_hands, touch("[data-amount]")),
     State("table not running", Felt.to_settled, answers=False),
     State("not live", Felt.to_settled, live=False),
     State("every payment", paid(1), opened("details")),

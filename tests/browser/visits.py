@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from playwright.sync_api import Browser, Response
+from playwright.sync_api import Browser, ConsoleMessage, Response
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
+from firmware.table import State as TableState
 from tests.browser.axe import barriers
 from tests.browser.states import State
 from tests.dealer_ui.felt import Felt
@@ -38,6 +39,8 @@ class Visit:
     """What the browser's console complained of."""
     weight: int = 0
     """Bytes that the page took over the line, without camera pictures."""
+    table: TableState | None = None
+    """What the record says there."""
     picture: bytes = b""
     """The kiosk's screen as PNG."""
 
@@ -66,6 +69,7 @@ class Visitor:
         felt = Felt(folder, **state.table)
         stack.callback(felt.journal.close)
         state.play(felt)
+        visit.table = felt.state
         if state.answers:
             stack.enter_context(felt.answering())
         serving = stack.enter_context(ExitStack())
@@ -73,7 +77,7 @@ class Visitor:
         page = self._context.new_page()
         stack.callback(page.close)
         page.on("pageerror", lambda error: visit.trouble.append(str(error)))
-        page.on("console", lambda said: visit.trouble.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: visit.trouble.append(said.text) if is_trouble(said) else None)
         taken: list[Response] = []
         page.on("response", lambda response: taken.append(response))
         width, height = SIZES["kiosk"]
@@ -98,6 +102,11 @@ class Visitor:
         if not state.live:
             visit.trouble.clear()  # that the server is gone
         return visit
+
+
+def is_trouble(said: ConsoleMessage) -> bool:
+    """Say whether the browser complained; that the table refused a command is no trouble."""
+    return said.type == "error" and "/command" not in said.location["url"]
 
 
 def _weight(response: Response) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,9 @@ from firmware.table import INITIAL, NotNow, Phase, State
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
 from firmware.table.commands import House, decide, parse_command, step
+from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
+from firmware.table.gate import Gate, refusal
 from firmware.table.journal import Journal
 
 Spot = tuple[int, ev.Row, int]
@@ -49,6 +51,9 @@ class Felt:
     options: Mapping[str, Any] = field(
         default_factory=lambda: {"deal.kind": "closed", "limits.min_points": 0}
     )
+
+    gate: Gate | None = None
+    """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
     def __post_init__(self) -> None:
         self.journal = Journal(self.folder)
@@ -85,6 +90,23 @@ class Felt:
         self.state, followed = step(self.state, events, self.rules)
         self.journal.append([*events, *followed], "test")
         return self.state
+
+    def write(self, events: Sequence[ev.Event], _actor: str) -> int:
+        """Make events happen for the gate."""
+        self.say(*events)
+        return self.seq
+
+    def answer(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Do what came over the socket, and answer as the table process does."""
+        try:
+            if self.gate is not None:
+                self.gate.admit(parse_command(canonical(command)), self)
+            self.do(**command)
+        except NotAllowed as error:
+            return refusal(error, self.state)
+        except NotNow as error:
+            return {"ok": False, "error": str(error)}
+        return {"ok": True, "seq": self.seq}
 
     # ---- whole stretches ----
 
@@ -163,11 +185,7 @@ class Felt:
             def handle(self) -> None:
                 for line in self.rfile:
                     came.append(json.loads(line))
-                    try:
-                        felt.do(**came[-1])
-                        answer: dict[str, Any] = {"ok": True, "seq": felt.seq}
-                    except NotNow as error:
-                        answer = {"ok": False, "error": str(error)}
+                    answer = felt.answer(came[-1])
                     self.wfile.write(json.dumps(answer).encode() + b"\n")
 
         path = self.folder / SOCKET
