@@ -3,8 +3,8 @@
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid;
 the decks that judge the result are others. Two logistic curves give the confidence: through the margins (named
 rightly or not) and through the evidence (was there a card at all). A card is sure from the least margin and the least
-evidence on at which the mistakes seen, and for the margin those to be expected too, keep to half the budget of silent
-errors each: the tightest of `BUDGETS` at which most cards are still sure.
+evidence on at which the mistakes seen and those to be expected keep to a budget: for the margin half of that of silent
+errors, the tightest of `BUDGETS` at which most cards are still sure; for the evidence `EVIDENCE_BUDGET`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ USEFUL = 0.95
 BUDGETS = (1 / 20_000, 1 / 5_000, 1 / 1_000)
 BUDGET = BUDGETS[0]
 """Silent errors allowed among the cards that are taken without asking."""
+
+
+EVIDENCE_BUDGET = 1 / 10_000
+"""Cards too many allowed: to be silent, one must also stand in for a card that was missed in its row."""
 
 
 class CalibrationError(RuntimeError):
@@ -113,10 +117,27 @@ def fit(samples: Samples) -> tuple[float, float]:
 
 def seen_from(samples: Samples, budget: float) -> float:
     """Return the least figure from which no more mistakes than the budget were seen."""
+    nats, seen, _ = _from_above(samples, 0.0, 0.0)
+    return _least(nats, seen <= budget)
+
+
+def expected_from(samples: Samples, slope: float, offset: float, budget: float) -> float:
+    """Return the least figure from which neither were more mistakes seen nor does the curve expect more."""
+    nats, seen, expected = _from_above(samples, slope, offset)
+    return _least(nats, (seen <= budget) & (expected <= budget))
+
+
+def _from_above(samples: Samples, slope: float, offset: float) -> tuple[Floats, Floats, Floats]:
+    """Return the figures from the highest on, with the shares of mistakes seen and expected down to each."""
     order = np.argsort(-samples.nats, kind="stable")
-    nats, held = samples.nats[order], samples.held[order]
-    within = np.flatnonzero(np.cumsum(~held) / np.arange(1, len(nats) + 1) <= budget)
-    return float(nats[within[-1]]) if len(within) else float(nats[0]) * 1.05
+    nats, count = samples.nats[order], np.arange(1, len(order) + 1)
+    seen = np.cumsum(~samples.held[order]) / count
+    return nats, seen, np.cumsum(1 / (1 + np.exp(slope * nats + offset))) / count
+
+
+def _least(nats: Floats, within: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    rows = np.flatnonzero(within)
+    return float(nats[rows[-1]]) if len(rows) else float(nats[0]) * 1.05
 
 
 def tail_from(samples: Samples, budget: float) -> float:
@@ -138,9 +159,7 @@ def affordable(collected: Collected) -> tuple[Calibration, float]:
     for budget in BUDGETS:
         sure_from = (
             max(seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2)),
-            seen_from(
-                collected.evidence, budget / 2
-            ),  # a card too many is also one that a row has no room for
+            expected_from(collected.evidence, *curves[1], EVIDENCE_BUDGET),
         )
         margin, evidence = (
             Curve(round(slope, 4), round(offset, 4), round(nats, 3))

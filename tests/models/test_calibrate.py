@@ -11,11 +11,13 @@ import pytest
 from models.training import calibrate
 from models.training.calibrate import (
     BUDGET,
+    EVIDENCE_BUDGET,
     VALIDATION,
     CalibrationError,
     Collected,
     Samples,
     collect,
+    expected_from,
     fit,
     seen_from,
     tail_from,
@@ -55,6 +57,15 @@ def test_a_sample_without_a_mistake_gives_no_endless_slope() -> None:
 def test_nothing_as_bad_as_a_mistake_that_was_seen_counts_as_sure() -> None:
     samples = Samples(np.array([1.0, 5.0, 9.0, 10.0]), np.array([True, False, True, True]))
     assert seen_from(samples, BUDGET) == 9.0
+
+
+def test_neither_the_curve_nor_what_was_seen_may_exceed_the_budget() -> None:
+    samples = drawn(1.0, 0.0)
+    slope, offset = fit(samples)
+    sure = samples.nats >= expected_from(samples, slope, offset, EVIDENCE_BUDGET)
+    assert sure.any()
+    assert (1 / (1 + np.exp(slope * samples.nats[sure] + offset))).mean() <= EVIDENCE_BUDGET
+    assert (~samples.held[sure]).mean() <= EVIDENCE_BUDGET
 
 
 def test_from_the_margin_on_no_more_mistakes_come_than_the_budget_has() -> None:
