@@ -95,7 +95,7 @@ class Row:
 class Flag:
     """A mark on a seat: a word, never a colour alone."""
 
-    kind: Literal["foul", "natural", "fantasyland", "surrender", "asked"]
+    kind: Literal["foul", "dead", "natural", "fantasyland", "surrender", "asked"]
     text: str
 
 
@@ -273,7 +273,7 @@ class Screen:
     """What is one touch away: key the button, correct, void."""
     notices: tuple[str, ...] = ()
     cues: tuple[str, ...] = ()
-    """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "fault-camera"."""
+    """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "dead-12-1", "fault-camera"."""
     used: tuple[tuple[str, int], ...] = ()
     """Cards that were read on the felt and the seats where they lie, for the pad."""
 

@@ -200,7 +200,7 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
     elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
         cues.append(f"natural-{state.hand}-{seat}")
     elif rules:
-        cues += [f"foul-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
+        cues += [f"dead-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
     faults = sorted(state.faults) if answering else ["table"]
     return (*cues, *(f"fault-{name}" for name in faults))
 
@@ -278,10 +278,10 @@ def _flags(
     state: State, rules: Profile | None, seat: TableSeat, hand: Mapping[str, Any] | None, why: str
 ) -> tuple[Flag, ...]:
     flags: list[Flag] = []
-    if seat.fantasyland:
+    if seat.fantasyland and not hand:
         flags.append(Flag("fantasyland", "Fantasy Land"))
     if rules and seat.seat in dead_seats(state, rules):
-        flags.append(Flag("foul", "Dead hand"))
+        flags.append(Flag("dead", "Dead hand"))
     if seat.surrenders:
         flags.append(Flag("surrender", "Surrendered"))
     if hand and hand["foul"]:
@@ -291,7 +291,10 @@ def _flags(
     elif seat.declares:
         flags.append(Flag("asked", "Natural not borne out" if seat.confirmed else "Natural declared"))
     if hand and hand["fantasyland_next"]:
-        flags.append(Flag("fantasyland", "Fantasy Land next hand"))
+        kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)
+        flags.append(
+            Flag("fantasyland", "Keeps Fantasy Land: announce" if kept else "Fantasy Land next hand")
+        )
     return tuple(flags)
 
 

@@ -10,7 +10,7 @@ const manners = (() => {
     get(name) { try { return localStorage.getItem(`feltwatch-${name}`); } catch { return null; } },
     set(name, value) { try { localStorage.setItem(`feltwatch-${name}`, value); } catch { /* then until it is reloaded */ } },
   };
-  const WORDS = { on: "on", off: "off", two: "two colours", four: "four colours" };
+  const WORDS = { on: "on", off: "off", shown: "shown", hidden: "hidden", two: "two colours", four: "four colours" };
 
   function apply(button, value) {
     body.dataset[button.dataset.setting] = value;
@@ -69,6 +69,7 @@ const manners = (() => {
     const now = new Set(text.split(" ").filter(Boolean));
     const kinds = new Set([...now].filter((cue) => !heard.has(cue)).map((cue) => cue.split("-")[0]));
     heard = now;
+    if (kinds.has("dead") && body.dataset.dead === "shown") kinds.add("foul");
     for (const kind of ["fault", "foul", "natural"]) if (kinds.has(kind)) play(kind);
   }
 

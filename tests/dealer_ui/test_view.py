@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -236,6 +237,46 @@ def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
         "key_hand",
         "archive",
     }
+
+
+def test_who_keeps_fantasy_land_is_to_announce_it(felt: Felt) -> None:
+    felt.to_settled()
+    assert [flag.text for flag in at(shown(felt), 1).flags] == ["Fantasy Land next hand"]
+    felt.state = replace(
+        felt.state, seats=tuple(replace(seat, fantasyland=True) for seat in felt.state.seats)
+    )
+    assert [flag.text for flag in at(shown(felt), 1).flags] == ["Keeps Fantasy Land: announce"]
+
+
+# ---- what is worth a sound ----
+
+
+def test_each_foul_is_a_cue_once_the_hand_is_settled(felt: Felt) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    assert shown(felt).cues == ()
+    felt.read()
+    assert shown(felt).cues == ("foul-1-3",)
+    felt.pay()
+    assert shown(felt).cues == ("foul-1-3",), "the same one: nothing new is heard"
+
+
+def test_a_fault_and_a_table_that_does_not_answer_are_cues(felt: Felt) -> None:
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture."))
+    assert shown(felt).cues == ("fault-camera",)
+    assert shown(felt, answering=False).cues == ("fault-table",)
+
+
+def test_an_undeclared_natural_is_no_cue(felt: Felt) -> None:
+    felt.hands[1] = SIX_PAIRS
+    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.to_setting()
+    felt.do("declare", seat=3)
+    felt.to_reading()
+    felt.read()
+    assert shown(felt).cues == ("natural-1-3",), "the declared one only, though seat 1 holds six pairs"
 
 
 # ---- what is wrong ----
