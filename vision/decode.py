@@ -140,12 +140,6 @@ def _log_agreement(a: Floats, b: Floats) -> float:
     return float(np.logaddexp.reduce(a + b))
 
 
-def agree(indices: Indices, cluster: Cluster) -> bool:
-    """Tell whether the first two indices of a cluster name the same card."""
-    i, j = cluster.members[:2]
-    return _log_agreement(indices.logp[i], indices.logp[j]) > math.log(_ONE_NAME)
-
-
 def _pairs(indices: Indices) -> list[tuple[int, ...]]:
     """Pair opposite indices that lie as one card's two indices lie and name the same card, the best first."""
     n = len(indices)

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from vision.arrays import Image, Points
-from vision.decode import Cluster, Named, agree, clusters, fuse, index_inset_mm, name
+from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
@@ -29,7 +29,7 @@ PX_PER_MM = 2.0
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
-_OF_ITS_OWN = 3.0  # log-odds of presence; below it, print, even where the card's indices are read differently
+_OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
 _SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
@@ -278,17 +278,16 @@ class _Laid:
 def _without_print(indices: Indices, found: list[Cluster], layout: TableLayout) -> list[Cluster]:
     """Leave out what lies wholly inside a card that shows both of its own indices: its pips and figures, no cards.
 
-    A card on top of another never shows its indices there without covering one of the other's.
+    What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
+    millimetres only.
     """
     whole = [c for c in found if len(c.members) > 1]
     outlines = [_Laid.of(indices, c, layout).corners.astype(np.float32) for c in whole]
 
     def is_print(cluster: Cluster) -> bool:
         at = indices.places[list(cluster.members)].tolist()
-        return any(
-            host is not cluster
-            and (cluster.presence < _OF_ITS_OWN or agree(indices, host))
-            and all(cv2.pointPolygonTest(outline, (x, y), False) > 0 for x, y in at)
+        return cluster.evidence < _OF_ITS_OWN and any(
+            host is not cluster and all(cv2.pointPolygonTest(outline, (x, y), False) > 0 for x, y in at)
             for host, outline in zip(whole, outlines, strict=True)
         )
 

@@ -47,7 +47,7 @@ from vision.render import Conditions, deal, render_table
 JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
 ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
-FEW = 4
+FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
 _TIMED = 9  # readings, of which the median is given
 

@@ -2,7 +2,8 @@
 
 `python -m models.training.unseen` needs npm, rsvg-convert, apt-get and dpkg. Nothing of this art is committed or
 reaches the weights. `ORDINARY` decks have English indices in the usual places; `ODD` ones have unusual colours,
-sizes or places.
+sizes or places: an index higher than a jumbo's 30 mm (nicu-white: 35 mm), a lower index that is not the upper one
+turned (ancient-egyptians, tango_nuevo), and the like.
 """
 
 from __future__ import annotations
@@ -49,14 +50,17 @@ ORDINARY = (
     "paris",
     "simplistic",
     "tigullio",
-    *_KDE,
+    "jolly-royal",
+    "standard",
 )
 ODD = (
+    "ancient-egyptians",
     "anglo_modern_4_color",
     "bonded",
     "dondorf",
     "neoclassical",
     "neoclassical_4_color",
+    "nicu-white",
     "ornamental",
     "plastic",
     "tango",
