@@ -54,7 +54,7 @@ def run(data: Path) -> Run:
 @pytest.fixture
 def clumsy() -> ReaderErrors:
     """A reader ten times and more as bad as ours, so that few hands show much."""
-    rates = Rates(0.03, 0.01, 0.004, 0.005, 0.005, 0.0)
+    rates = Rates(0.03, 0.01, 0.012, 0.005, 0.005, 0.0)
     return replace(ReaderErrors.load(), ordinary=rates, misread_sure_at_most=rates.misread_sure)
 
 
