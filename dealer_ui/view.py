@@ -168,7 +168,7 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
     said: list[str] = []
     if not answering:
         said.append("The table process does not answer. This is the record; nothing can be done here now.")
-    if answering and not tells_devices(state.phase):
+    if answering and (rules is None or not tells_devices(state.phase)):
         said += [f"{name.capitalize()}: {detail}" for name, detail in sorted(state.faults.items())]
     puck = state.puck
     if state.phase is Phase.DEALING and state.button is None and answering:

@@ -44,4 +44,6 @@ def test_the_scale_of_a_photograph_is_found_by_itself() -> None:
         sized = np.asarray(
             cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8
         )
-        assert {c.named.card for c in read_loose(sized, reader)} == {"Th", "As"}
+        surest = read_loose(sized, reader)[:2]
+        assert {c.named.card for c in surest} == {"Th", "As"}
+        assert all(reader.calibration.sure(c.named.margin, c.named.cluster.evidence) for c in surest)
