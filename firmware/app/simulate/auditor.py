@@ -146,7 +146,7 @@ class Auditor:
         self._seq = 0
         self._monotonic_ns = 0
         self._wall_ms = 0
-        self._rows: deque[tuple[int, str, Mapping[str, Any], str]] = deque(maxlen=64)
+        self._rows: deque[tuple[int, str, Mapping[str, Any], str]] = deque(maxlen=1024)
         self._answered: deque[tuple[int, Mapping[str, Any]]] = deque()
 
     # ---- what people tell ----
