@@ -20,6 +20,8 @@ from models.training.report import DOCS, write_report
 from models.training.samples import PACKAGE, RUN
 from models.training.train import BATCH, Job, Trainer, default_makers, run
 
+CALIBRATION_TABLES = 10
+"""Tables per deck and condition on which a model of the product is calibrated."""
 PAUSES = (0.25, 0.5, 0.75)
 """Shares of the training after which the photographs are labelled anew."""
 
@@ -64,7 +66,7 @@ def command(
         click.echo("Neither calibrated nor judged: there are no decks that were not trained on.", err=True)
         return
     try:
-        worth = calibrate.write(calibrate.collect(model, tables=3, seed=77), model)
+        worth = calibrate.write(calibrate.collect(model, tables=CALIBRATION_TABLES, seed=77), model)
     except calibrate.CalibrationError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"Calibrated: sure from {worth.margin.sure_from:.2f} nats on")
