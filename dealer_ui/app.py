@@ -11,11 +11,11 @@ from typing import Final
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from dealer_ui import glance, guard, health, interface, orders, stream
+from dealer_ui import glance, guard, health, i18n, interface, orders, stream
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.render import Messages
-from dealer_ui.services import Places, Services
+from dealer_ui.services import Places, Services, services
 from dealer_ui.sessions import Sessions
 from dealer_ui.words import card_name, rank_text
 from firmware.table.captures import CaptureStore
@@ -50,6 +50,7 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text)
     link = TableLink(settings.socket)
+    i18n.speak(app, lambda: services(app).live.language)
     Services(
         live=Live(JournalReader(settings.data), link.answers),
         link=link,

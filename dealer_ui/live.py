@@ -66,6 +66,11 @@ class Live:
         """True once `stop` was called: streams end."""
         return self._stopped.is_set()
 
+    @property
+    def language(self) -> str:
+        """The table's language, as the record said when it was last looked at."""
+        return str(getattr(self._state, "language", "en"))
+
     def now(self) -> Moment:
         """Look at the journal and return what it says now."""
         self.refresh()
