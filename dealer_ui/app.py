@@ -11,9 +11,10 @@ from typing import Final
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from dealer_ui import glance, guard, health, i18n, interface, orders, stream
+from dealer_ui import glance, guard, health, i18n, interface, orders, pin, stream
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
+from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.services import Places, Services, services
 from dealer_ui.sessions import Sessions
@@ -48,7 +49,7 @@ def create_app(settings: Settings) -> Flask:
         BUILD=_build(Path(app.static_folder or "")),
     )
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text)
+    app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text, role_name=role_name)
     link = TableLink(settings.socket)
     i18n.speak(app, lambda: services(app).live.language)
     Services(
@@ -59,7 +60,7 @@ def create_app(settings: Settings) -> Flask:
         messages=Messages(app),
         sessions=Sessions(),
     ).attach(app)
-    for part in (glance, stream, orders, health, interface):
+    for part in (glance, stream, orders, health, interface, pin):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)
@@ -97,6 +98,6 @@ def _compress(response: Response) -> Response:
 def _build(static: Path) -> str:
     """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
     digest = hashlib.sha256()
-    for name in ("feltwatch.css", "feltwatch.js", "manners.js", "stream.js"):
-        digest.update((static / name).read_bytes())
+    for path in sorted([*static.glob("*.css"), *static.glob("*.js")]):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -15,11 +15,11 @@ import secrets
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from flask import Flask, Response, abort, current_app, request
+from flask import Flask, Response, abort, current_app, redirect, request, url_for
 
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
-from firmware.table.people import Role
+from firmware.table.people import PIN_ROLES, Role
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -72,8 +72,15 @@ def role() -> Role:
 
 
 def need(roles: frozenset[Role], what: str) -> None:
-    """Answer 403 where the request's role is none of these; `what` says what it asked for."""
+    """Answer 403 where the request's role is none of these; `what` says what it asked for.
+
+    A person who came by a link is led to the PIN page instead, and back once the PIN is right.
+    """
     if role() not in roles:
+        if request.method == "GET" and request.accept_mimetypes.best == "text/html" and roles & PIN_ROLES:
+            back = request.full_path.removesuffix("?")
+            names = sorted(str(one) for one in roles & PIN_ROLES)
+            abort(redirect(url_for("pin.pin", **{"for": names, "back": back})))
         words = " or ".join(sorted(roles))
         abort(403, f"{what} asks for a {words}: enter the PIN.")
 

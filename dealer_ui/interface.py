@@ -147,6 +147,15 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
             "data": {"type": "string", "description": "JSON; of a `beat`, the number of the last view."},
         },
     },
+    "Session": {
+        "type": "object",
+        "required": ["role", "name", "left_s"],
+        "properties": {
+            "role": {"type": "string"},
+            "name": {"type": "string"},
+            "left_s": {"type": "integer", "description": "Seconds; 0 without a session."},
+        },
+    },
     "Health": {
         "type": "object",
         "required": ["ok", "table", "record", "trouble", "seq"],
@@ -182,6 +191,10 @@ def _name(description: str, example: str) -> list[dict[str, Any]]:
             "example": example,
         }
     ]
+
+
+def _asked(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": description, "schema": {"type": "string"}}
 
 
 _PATHS: Final[dict[str, Any]] = {
@@ -233,6 +246,19 @@ _PATHS: Final[dict[str, Any]] = {
             },
         }
     },
+    "/pin": _get(
+        "The page that asks for a PIN",
+        _answer("The page.", "", "text/html"),
+        parameters=[
+            _asked("for", "A role whose people are asked; may come more than once."),
+            _asked("back", "Where the page leads once the PIN is right: an address of this server."),
+        ],
+    ),
+    "/session": _get(
+        "Who is signed on, and for how long still",
+        _answer("Without a session: the dealer.", "Session"),
+        security=[{}, {"session": []}],
+    ),
     "/healthz": _get(
         "Whether the page and what it stands on are well",
         _answer("All is well.", "Health"),

@@ -59,6 +59,12 @@ class Sessions:
             if one is not None:
                 self._open[token] = _Session(one.name, one.role, one.lasts_s, self._clock() + one.lasts_s)
 
+    def left(self, token: str) -> tuple[str, float]:
+        """Return whose session it is and the seconds that it still lasts; nobody's has none."""
+        with self._lock:
+            one = self._open.get(token)
+        return (one.name, max(0.0, one.ends - self._clock())) if one else ("", 0.0)
+
     def end(self, token: str) -> None:
         """Forget a session."""
         with self._lock:

@@ -1,0 +1,82 @@
+// Who is signed on beyond the dealer: shown with the time left, warned of before it is over, given back to the dealer.
+// A touch anywhere is a sign that somebody is there; looking at a page is none.
+"use strict";
+(() => {
+  const chip = document.getElementById("session");
+  if (!chip) return;
+  const ends = document.getElementById("session-ends");
+  const token = document.querySelector("meta[name=csrf-token]");
+  const WARN_S = 30;
+  const STAY_EVERY_MS = 15000;
+  let until = 0; // in this page's clock
+  let who = "";
+  let stayed = 0;
+
+  const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, "0")}`;
+
+  async function ask() {
+    try {
+      const response = await fetch(chip.dataset.address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(5000) });
+      const said = await response.json();
+      take(said.name, said.left_s);
+    } catch { /* the next look tells */ }
+  }
+
+  function take(name, left) {
+    const before = who;
+    who = name;
+    until = performance.now() + left * 1000;
+    if (before && !who) over();
+    look();
+  }
+
+  // A page for a role leads to the PIN page by itself; any other goes on as the dealer's.
+  function over() {
+    if (document.body.classList.contains("page")) location.reload();
+  }
+
+  async function command(what) {
+    try {
+      const response = await fetch(chip.dataset.commands, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content, Accept: "application/json" },
+        body: JSON.stringify({ do: what }),
+        signal: AbortSignal.timeout(5000),
+      });
+      return await response.json();
+    } catch { return { ok: false }; }
+  }
+
+  async function stay() {
+    stayed = performance.now();
+    const answer = await command("stay");
+    if (answer.ok) take(who, answer.expires_s);
+    else await ask();
+  }
+
+  function look() {
+    const left = Math.max(0, (until - performance.now()) / 1000);
+    chip.hidden = !who;
+    ends.hidden = !who || left > WARN_S;
+    if (!who) return;
+    chip.querySelector("[data-who]").textContent = who;
+    const span = chip.querySelector("[data-left]");
+    span.textContent = span.dataset.left.replace("{left}", minutes(left));
+    const words = ends.querySelector("[data-words]");
+    words.textContent = words.dataset.words.replace("{left}", minutes(left));
+    if (left <= 0) ask();
+  }
+
+  addEventListener("pointerdown", () => {
+    if (who && performance.now() - stayed > STAY_EVERY_MS) stay();
+  }, true);
+  ends.querySelector("[data-stay]").addEventListener("click", stay);
+  chip.querySelector("[data-lock]").addEventListener("click", async () => {
+    await command("lock");
+    if (document.body.classList.contains("page")) location.replace("/");
+    else ask();
+  });
+  setInterval(look, 1000);
+  setInterval(ask, 20000); // another screen of this browser may have locked it
+  ask();
+})();
