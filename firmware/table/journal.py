@@ -239,6 +239,12 @@ class JournalReader:
                 return []
             return _entries(db, "WHERE seq >= ? AND seq < ? ORDER BY seq", (first, after or 1 << 62))
 
+    def openings(self, before: int = 1 << 62, limit: int = 100) -> list[Entry]:
+        """Return the rows in which hands below number `before` were opened, the newest first, at most `limit`."""
+        with self._open() as db:
+            where = "WHERE type = 'hand_opened' AND hand < ? ORDER BY hand DESC LIMIT ?"
+            return _entries(db, where, (before, limit)) if db else []
+
     def last_log_on(self) -> Entry | None:
         """Return the row in which the dealer's down began, or None where nobody ever logged on."""
         with self._open() as db:
