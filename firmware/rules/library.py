@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware.rules.errors import ProfileError, UnknownProfileError
-from firmware.rules.options import text_toml
+from firmware.rules.options import quoted, text_toml
 from firmware.rules.profile import Profile
 from firmware.rules.sections import OPTIONS, SECTIONS, checked, suggestion
 
@@ -85,8 +85,14 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
 def _parse(text: str, file: str, folder: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
     try:
         tables = tomllib.loads(text)
+    except RecursionError:
+        raise ProfileError(
+            "this is no profile: its tables lie in each other without end", file=file
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(f"this is not TOML: {error}", file=file) from error
+    except ValueError:  # Python does not read them: it would take without end
+        raise ProfileError("a number in it has thousands of digits", file=file) from None
     try:
         about = _about(tables)
         bases: tuple[Profile, ...] = ()
@@ -109,7 +115,7 @@ def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
         if not (is_texts if key == "notes" else isinstance(value, str)):
             wanted = "an array of texts" if key == "notes" else "a text"
             raise ProfileError(
-                f"profile.{key} = {value!r} will not do; allowed: {wanted}", key=f"profile.{key}"
+                f"profile.{key} = {quoted(value)} will not do; allowed: {wanted}", key=f"profile.{key}"
             )
     if not about.get("name"):
         raise ProfileError("profile.name is missing", key="profile.name")
@@ -157,7 +163,9 @@ def _options(tables: Mapping[str, Any]) -> dict[str, object]:
             hint = suggestion(section, SECTIONS)
             raise ProfileError(f"[{section}] is no section{hint}", key=section)
         if not isinstance(table, dict):
-            raise ProfileError(f"{section} = {table!r} will not do; allowed: a table of options", key=section)
+            raise ProfileError(
+                f"{section} = {quoted(table)} will not do; allowed: a table of options", key=section
+            )
         for name, value in table.items():
             path = f"{section}.{name}"
             values[path] = checked(path, value)
@@ -168,7 +176,7 @@ def _clauses(tables: Mapping[str, Any]) -> dict[str, str]:
     clauses = tables.get("clauses", {})
     if not isinstance(clauses, dict):
         raise ProfileError(
-            f"clauses = {clauses!r} will not do; allowed: a table of texts by option", key="clauses"
+            f"clauses = {quoted(clauses)} will not do; allowed: a table of texts by option", key="clauses"
         )
     for path, text in clauses.items():
         if path not in OPTIONS:
@@ -177,7 +185,7 @@ def _clauses(tables: Mapping[str, Any]) -> dict[str, str]:
             )
         if not isinstance(text, str):
             raise ProfileError(
-                f'clauses: "{path}" = {text!r} will not do; allowed: a text', key=f"clauses.{path}"
+                f'clauses: "{path}" = {quoted(text)} will not do; allowed: a text', key=f"clauses.{path}"
             )
     return clauses
 

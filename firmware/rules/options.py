@@ -19,9 +19,37 @@ from firmware.rules.words import ranks_word
 METADATA = "option"
 """The key of a field's metadata that holds its kind."""
 
+MOST = 1_000_000_000
+"""The highest number that an option takes: far above any house's, and every sum of it can still be written."""
+
 
 class NotAllowedError(ValueError):
     """A value that an option does not take; says what is allowed."""
+
+
+_LONGEST_QUOTE = 120
+
+
+def is_whole(value: object, least: int = 0) -> bool:
+    """Say whether a value is a whole number of at least so many. Raises NotAllowedError for one beyond `MOST`."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    if value > MOST:
+        raise NotAllowedError(f"no number may be higher than {MOST}")
+    return value >= least
+
+
+def quoted(value: object) -> str:
+    """Return a value as a sentence quotes it: however long, deep or large it is, on a line.
+
+    >>> quoted([1, "2"])
+    "[1, '2']"
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a table of thousands of tables
+        return "(something beyond all measure)"
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
 class Kind(Protocol):
@@ -104,7 +132,7 @@ class Amount:
 
     def check(self, value: object) -> int:
         """Return the number."""
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or not is_whole(value):
             raise NotAllowedError(f"allowed: a whole number{' of cents' * self.money}, 0 or more")
         return value
 
@@ -149,11 +177,14 @@ class SuitOrder:
 
     def check(self, value: object) -> tuple[str, ...]:
         """Return the suits."""
-        if not isinstance(value, list | tuple) or (value and sorted(map(str, value)) != ["c", "d", "h", "s"]):
+        suits = tuple(value) if isinstance(value, list | tuple) else (None,)
+        if suits and (
+            not all(isinstance(suit, str) for suit in suits) or sorted(suits) != ["c", "d", "h", "s"]
+        ):
             raise NotAllowedError(
                 'allowed: [] or the four suits from high to low, as in ["s", "h", "c", "d"]'
             )
-        return tuple(value)
+        return suits
 
     def say(self, value: Sequence[str]) -> str:
         """Return what the order decides."""
@@ -187,7 +218,7 @@ class Bonuses:
             raise NotAllowedError(f"allowed: {allowed}")
         for hand, points in value.items():
             Target.parse(hand, front=self.front)
-            if not isinstance(points, int) or isinstance(points, bool) or points < 0:
+            if not is_whole(points):
                 raise NotAllowedError(f"{hand} must have whole points, 0 or more; allowed: {allowed}")
         return tuple((hand, points) for hand, points in value.items() if points)
 
@@ -220,7 +251,7 @@ class Target:
         names = [name for name, category in CATEGORIES.items() if category]
         front_names = 'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
         raise NotAllowedError(
-            f"{text!r} is no hand here; allowed: {front_names if front else ', '.join(names)}"
+            f"{quoted(text)} is no hand here; allowed: {front_names if front else ', '.join(names)}"
         )
 
     @property
@@ -251,11 +282,11 @@ class NaturalKinds:
             if not isinstance(entry, Mapping) or "kind" not in entry or entry.keys() - {"kind", "value"}:
                 raise NotAllowedError(allowed)
             kind, points = entry["kind"], entry.get("value")
-            if kind not in NATURALS:
-                raise NotAllowedError(f"{kind!r} is no natural; allowed: {', '.join(NATURALS)}")
+            if not isinstance(kind, str) or kind not in NATURALS:
+                raise NotAllowedError(f"{quoted(kind)} is no natural; allowed: {', '.join(NATURALS)}")
             if points is None:
                 raise NotAllowedError(f"{kind} has no value; {allowed}")
-            if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+            if not is_whole(points, least=1):
                 raise NotAllowedError(f"{kind} must be worth whole points, 1 or more")
             pairs.append((kind, points))
         if len({kind for kind, _ in pairs}) < len(pairs):
@@ -329,10 +360,7 @@ class Schedule:
         for entry in value:
             if not isinstance(entry, Mapping) or entry.keys() != {"option", "limit", "fee"}:
                 raise NotAllowedError(allowed)
-            if (
-                not all(isinstance(number, int) and number > 0 for number in entry.values())
-                or entry["fee"] % 2
-            ):
+            if not all(is_whole(number, least=1) for number in entry.values()) or entry["fee"] % 2:
                 raise NotAllowedError(allowed)
             rates.append(Rate(**entry))
         if len({rate.option for rate in rates}) < len(rates):

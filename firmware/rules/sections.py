@@ -24,6 +24,7 @@ from firmware.rules.options import (
     SuitOrder,
     Text,
     option,
+    quoted,
 )
 from firmware.rules.strength import Wheel
 
@@ -406,7 +407,7 @@ def checked(path: str, value: object) -> Any:
     try:
         return kind.check(value)
     except NotAllowedError as error:
-        raise ProfileError(f"{path} = {value!r} will not do: {error}", key=path) from None
+        raise ProfileError(f"{path} = {quoted(value)} will not do: {error}", key=path) from None
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
