@@ -79,8 +79,8 @@ def need(roles: frozenset[Role], what: str) -> None:
     if role() not in roles:
         if request.method == "GET" and request.accept_mimetypes.best == "text/html" and roles & PIN_ROLES:
             back = request.full_path.removesuffix("?")
-            names = sorted(str(one) for one in roles & PIN_ROLES)
-            abort(redirect(url_for("pin.pin", **{"for": names, "back": back})))
+            asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
+            abort(redirect(url_for("pin.pin", **asked)))
         words = " or ".join(sorted(roles))
         abort(403, f"{what} asks for a {words}: enter the PIN.")
 
