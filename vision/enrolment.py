@@ -8,6 +8,7 @@ where the deck gives no reason for it. A few seconds on one core.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,15 +20,18 @@ from scipy.optimize import minimize
 from vision.arrays import Image
 from vision.cards import CARDS, RANKS, SUITS
 from vision.errors import EnrolmentError, EnrolmentFileError
+from vision.geometry import find_felt
 from vision.layout import TableLayout
-from vision.reader import CardReader, DeckProfile, Floats, Indices, log_softmax
+from vision.lens import Lens
+from vision.reader import FEATURES, CardReader, DeckProfile, Floats, Indices, log_softmax
 from vision.reading import TableReading, observe, read
 
 _PENALTY = 0.02
 """How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
 
 _SLOT_MM = 45.0  # an index farther than this from its card's place belongs to no card of the spread
-_MIN_FRAMES = 2
+MIN_FRAMES = 2
+"""Pictures of the spread: one to learn from, one to be judged on."""
 
 
 def spread(layout: TableLayout) -> dict[str, dict[str, list[str]]]:
@@ -90,38 +94,123 @@ def enrol(frames: Sequence[Image], layout: TableLayout, reader: CardReader, name
         EnrolmentError: too few pictures, cards missing, a wrong deck, or a result that does not read the spread.
         MarkersError: a picture does not show the felt.
     """
-    if len(frames) < _MIN_FRAMES:
-        raise EnrolmentError(f"Take at least {_MIN_FRAMES} pictures of the spread; there is {len(frames)}.")
-    plain = CardReader(reader.path) if reader.deck else reader
-    taught = [_taught(frame, layout, plain) for frame in frames]
-    for number, part in enumerate(taught, 1):
-        _refuse_a_wrong_deck(part, number)
+    if len(frames) < MIN_FRAMES:
+        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(frames)}.")
+    lessons = [lesson(frame, layout, reader) for frame in frames]
+    for number, one in enumerate(lessons, 1):
+        one.refuse_a_wrong_deck(number)
+    return learn(lessons, frames[-1], layout, reader, name)
+
+
+def learn(
+    lessons: Sequence[Lesson],
+    last: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    name: str,
+    lens: Lens | None = None,
+) -> DeckProfile:
+    """Learn a deck from lessons, of which the `last` picture gave the last.
+
+    Raises:
+        EnrolmentError: too few lessons, or a result that does not read the last picture.
+    """
+    if len(lessons) < MIN_FRAMES:
+        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(lessons)}.")
     # judged on a picture that it has not seen, before all pictures go into the profile
-    trial = CardReader(reader.path, deck=_fit(taught[:-1], name))
-    hands = spread(layout)
-    wrong = [
-        card
-        for zone in read(frames[-1], layout, trial).zones
-        for card in set(hands[zone.place][zone.row]) ^ {c.card for c in zone.cards}
-    ]
+    trial = CardReader(reader.path, deck=_fit(lessons[:-1], name))
+    wrong = [spot.card for spot in read_spread(last, layout, trial, lens) if spot.seen != spot.card]
     if wrong:
         raise EnrolmentError(
-            f"What was learnt misreads {' '.join(sorted(set(wrong)))} in the last picture; take more pictures."
+            f"What was learnt misreads {' '.join(sorted(wrong))} in the last picture; take more pictures."
         )
-    return _fit(taught, name)
+    return _fit(lessons, name)
 
 
 @dataclass(frozen=True)
-class _Taught:
-    """Indices of one picture with the cards they must be, as numbers into CARDS."""
+class Spot:
+    """A place of the spread, the card that belongs there, and what was read there (None: nothing)."""
+
+    place: str
+    row: str
+    card: str
+    seen: str | None
+    sure: bool
+
+
+def read_spread(
+    frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None
+) -> list[Spot]:
+    """Read a picture of the spread, place by place.
+
+    Raises:
+        MarkersError: the picture does not show the felt.
+    """
+    spots = []
+    hands = spread(layout)
+    view = find_felt(frame, layout, lens)
+    for zone in read(frame, layout, reader, lens=lens).zones:
+        middles = view.to_image(
+            layout.zone(zone.place, zone.row).to_felt(layout.slots_mm(layout.zone(zone.place, zone.row)))
+        )
+        at = np.array([card.corners.mean(axis=0) for card in zone.cards]).reshape(-1, 2)
+        for card, middle in zip(hands[zone.place][zone.row], middles, strict=True):
+            away = np.linalg.norm(at - middle, axis=1) / view.px_per_mm
+            near = zone.cards[int(away.argmin())] if len(away) and away.min() < _SLOT_MM else None
+            spots.append(
+                Spot(zone.place, zone.row, card, near.card if near else None, near is not None and near.sure)
+            )
+    return spots
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Indices of one picture of the spread with the cards they must be, as numbers into CARDS."""
 
     indices: Indices
     cards: np.ndarray[tuple[int], np.dtype[np.intp]]
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The cards of which no index is seen in their place."""
+        return tuple(code for k, code in enumerate(CARDS) if k not in set(self.cards.tolist()))
 
-def _taught(frame: Image, layout: TableLayout, reader: CardReader) -> _Taught:
-    """Find the indices of a spread and give each the card in whose place it lies."""
-    _, indices = observe(frame, layout, reader)
+    @property
+    def strange(self) -> tuple[tuple[str, str], ...]:
+        """What is surely read in the place of what: (seen, wanted)."""
+        belief = np.exp(self.indices.logp)
+        other = belief.argmax(axis=1)
+        strange = (
+            (belief.max(axis=1) > 0.98)
+            & (other != self.cards)
+            & (belief[range(len(other)), self.cards] < 1e-3)
+        )
+        pairs = zip(other[strange], self.cards[strange], strict=True)
+        return tuple(sorted({(CARDS[o], CARDS[c]) for o, c in pairs}))
+
+    def refuse_a_wrong_deck(self, number: int) -> None:
+        """Raise EnrolmentError where this picture, `number` of its series, is not of the spread."""
+        if self.missing:
+            raise EnrolmentError(
+                f"Picture {number} does not show {' '.join(self.missing)} in the place the spread gives."
+            )
+        pairs = set(self.strange)
+        if len(pairs) > len(CARDS) // 2:
+            raise EnrolmentError(f"Picture {number} does not show the spread: most cards lie elsewhere.")
+        swapped = sorted(f"{a} in the place of {b}" for a, b in pairs if (b, a) in pairs)
+        if swapped:
+            some = ", ".join(swapped[:4]) + (" …" if len(swapped) > 4 else "")
+            raise EnrolmentError(f"In picture {number} cards seem to be swapped: {some}.")
+
+
+def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None) -> Lesson:
+    """Find the indices of a spread and give each the card in whose place it lies.
+
+    Raises:
+        MarkersError: the picture does not show the felt.
+    """
+    plain = CardReader(reader.path) if reader.deck else reader
+    _, indices = observe(frame, layout, plain, lens=lens)
     hands = spread(layout)
     middles, codes = [], []
     for zone in layout.zones:
@@ -136,36 +225,10 @@ def _taught(frame: Image, layout: TableLayout, reader: CardReader) -> _Taught:
     nearest = distance.argmin(axis=1)
     keep = (distance.min(axis=1) < _SLOT_MM) & (indices.heat > 0.3)
     cards = np.array([CARDS.index(code) for code in codes])[nearest[keep]]
-    return _Taught(indices.take(keep), cards)
+    return Lesson(indices.take(keep), cards)
 
 
-def _refuse_a_wrong_deck(part: _Taught, number: int) -> None:
-    missing = [code for k, code in enumerate(CARDS) if k not in set(part.cards.tolist())]
-    if missing:
-        raise EnrolmentError(
-            f"Picture {number} does not show {' '.join(missing)} in the place the spread gives."
-        )
-    belief = np.exp(part.indices.logp)
-    other = belief.argmax(axis=1)
-    strange = (
-        (belief.max(axis=1) > 0.98) & (other != part.cards) & (belief[range(len(other)), part.cards] < 1e-3)
-    )
-    wrong = sorted(
-        {
-            f"{CARDS[o]} in the place of {CARDS[c]}"
-            for o, c in zip(other[strange], part.cards[strange], strict=True)
-        }
-    )
-    if len(wrong) > len(CARDS) // 2:
-        raise EnrolmentError(f"Picture {number} does not show the spread: most cards lie elsewhere.")
-    pairs = {(CARDS[o], CARDS[c]) for o, c in zip(other[strange], part.cards[strange], strict=True)}
-    swapped = sorted(f"{a} in the place of {b}" for a, b in pairs if (b, a) in pairs)
-    if swapped:
-        some = ", ".join(swapped[:4]) + (" …" if len(swapped) > 4 else "")
-        raise EnrolmentError(f"In picture {number} cards seem to be swapped: {some}.")
-
-
-def _fit(taught: Sequence[_Taught], name: str) -> DeckProfile:
+def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
     """Refit the last layer: the least correction that names the spread's indices rightly."""
     features = np.concatenate([part.indices.features for part in taught])
     cards = np.concatenate([part.cards for part in taught])
@@ -193,6 +256,41 @@ def _fit(taught: Sequence[_Taught], name: str) -> DeckProfile:
     )
     weight = result.x[: classes * width].reshape(classes, width)
     return DeckProfile(name, weight, result.x[classes * width :])
+
+
+def profile_json(profile: DeckProfile, model: str) -> str:
+    """Write a deck's profile, learnt with the model of this SHA-256, as canonical JSON for the record."""
+    values = {
+        "name": profile.name,
+        "model": model,
+        "weight": profile.weight.tolist(),
+        "bias": profile.bias.tolist(),
+    }
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def profile_of_json(text: str, model: str) -> DeckProfile:
+    """Read what `profile_json` wrote, for the model of this SHA-256.
+
+    Raises:
+        EnrolmentError: it is no profile, or was learnt with another model.
+    """
+    try:
+        values = json.loads(text)
+        profile = DeckProfile(
+            str(values["name"]), np.array(values["weight"], float), np.array(values["bias"], float)
+        )
+        learnt_with = str(values["model"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise EnrolmentError("This is no deck profile; enrol the deck again.") from error
+    classes = len(RANKS) + len(SUITS)
+    if profile.weight.shape != (classes, FEATURES) or profile.bias.shape != (classes,):
+        raise EnrolmentError("This is no deck profile; enrol the deck again.")
+    if learnt_with != model:
+        raise EnrolmentError(
+            f"The deck {profile.name} was learnt with another card reader's model; enrol the deck again."
+        )
+    return profile
 
 
 def save_profile(profile: DeckProfile, path: Path) -> None:

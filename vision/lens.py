@@ -6,6 +6,7 @@ than the felt's, so the one is never taken for the other.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.arrays import Image, Matrix, Points
 from vision.errors import CalibrationError, CalibrationFileError
@@ -32,6 +34,9 @@ MIN_CORNERS = 12
 
 MIN_COVERAGE = 0.7
 """The share of the picture's width and height the views must reach: distortion shows at the edges."""
+
+SAME_VIEW = 0.02
+"""Corners that lie less than this share of the picture's width apart on average are the same view again."""
 
 UNDISTORT_STEPS = 40
 """Each step leaves a share of the error, a small one but for a fisheye; half a dozen steps are usual."""
@@ -86,6 +91,11 @@ class Lens:
         # the middle of the first pixel is the origin, so sizes scale about half a pixel outside it
         scale = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
         return Lens(scale @ self.matrix, self.distortion, width, height, self.error_px * sx)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the calibration's JSON, by which a record names it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
         """Write the calibration as JSON; :meth:`from_json` reads the same back."""
@@ -160,43 +170,95 @@ def board_picture(px_per_mm: float = 12.0) -> Image:
     return np.asarray(_board().generateImage((size[0], size[1]), marginSize=0, borderBits=1), np.uint8)
 
 
+@dataclass(frozen=True, eq=False)
+class BoardView:
+    """The board in one picture: the inner corners found (n×2 pixels), their numbers, the picture's size."""
+
+    corners: npt.NDArray[np.float32]
+    ids: npt.NDArray[np.int32]
+    size: tuple[int, int]
+
+    @property
+    def outline(self) -> Points:
+        """The corners' convex hull, n×2 pixels: what part of the picture the board covers."""
+        return np.asarray(cv2.convexHull(self.corners), float).reshape(-1, 2)
+
+    def is_like(self, other: BoardView) -> bool:
+        """Say whether the board is held as in another view, which then says nothing new."""
+        mine, theirs = (dict(zip(v.ids.tolist(), v.corners, strict=True)) for v in (self, other))
+        both = mine.keys() & theirs.keys()
+        apart = [float(np.linalg.norm(mine[k] - theirs[k])) for k in both]
+        return bool(apart) and float(np.mean(apart)) < SAME_VIEW * self.size[0]
+
+
+def find_board(frame: Image) -> BoardView | None:
+    """Find the board in a picture; None where too little of it can be made out."""
+    corners, ids, _, _ = cv2.aruco.CharucoDetector(_board()).detectBoard(frame)
+    if ids is None or len(ids) < MIN_CORNERS:
+        return None
+    seen = np.asarray(corners, np.float32).reshape(-1, 2)
+    return BoardView(seen, np.ravel(ids).astype(np.int32), (frame.shape[1], frame.shape[0]))
+
+
+def reach(views: Sequence[BoardView]) -> tuple[float, float]:
+    """Return the share of the picture's width and of its height that the views reach over."""
+    if not views:
+        return 0.0, 0.0
+    x, y = np.ptp(np.concatenate([view.corners for view in views]), axis=0) / views[0].size
+    return float(x), float(y)
+
+
 def calibrate_lens(frames: Sequence[Image]) -> Lens:
     """Measure the lens from pictures of the board, all of one size.
 
     Raises:
         CalibrationError: too few pictures show the board, they leave the edges out, or they do not agree.
     """
-    sizes = {(frame.shape[1], frame.shape[0]) for frame in frames}
-    if len(sizes) > 1:
+    if len({frame.shape[:2] for frame in frames}) > 1:
         raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
-    detector = cv2.aruco.CharucoDetector(_board())
-    board, seen = [], []
-    for frame in frames:
-        corners, ids, _, _ = detector.detectBoard(frame)
-        if ids is None or len(ids) < MIN_CORNERS:
-            continue
-        board.append(np.asarray(_board().getChessboardCorners(), np.float32)[np.ravel(ids)])
-        seen.append(np.asarray(corners, np.float32).reshape(-1, 2))
-    if len(seen) < MIN_VIEWS:
+    views = [view for frame in frames if (view := find_board(frame))]
+    return lens_of(views, len(frames))
+
+
+def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
+    """Measure the lens from views of the board, found in so many `pictures` (as many as views, unless said).
+
+    Raises:
+        CalibrationError: they are too few, of different sizes, leave the edges out, or do not agree.
+    """
+    if len({view.size for view in views}) > 1:
+        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+    if len(views) < MIN_VIEWS:
         raise CalibrationError(
-            f"the board can be made out in {len(seen)} of {len(frames)} pictures; {MIN_VIEWS} are needed: "
-            "hold it flat, wholly in view, lit and sharp, each time at another angle"
+            f"the board can be made out in {len(views)} of {len(views) if pictures is None else pictures} pictures; "
+            f"{MIN_VIEWS} are needed: hold it flat, wholly in view, lit and sharp, each time at another angle"
         )
-    ((width, height),) = sizes
-    reach = np.ptp(np.concatenate(seen), axis=0) / (width, height)
-    if reach.min() < MIN_COVERAGE:
+    across, down = reach(views)
+    if min(across, down) < MIN_COVERAGE:
         raise CalibrationError(
-            f"the board was shown over {reach[0]:.0%} of the picture's width and {reach[1]:.0%} of its height; "
+            f"the board was shown over {across:.0%} of the picture's width and {down:.0%} of its height; "
             f"at least {MIN_COVERAGE:.0%} are needed: show it near the edges too"
         )
-    error, matrix, distortion, _, _ = cv2.calibrateCamera(
-        board, seen, (width, height), np.eye(3), np.zeros(5)
-    )
-    if not error <= MAX_ERROR_PX:
+    lens = fit_lens(views)
+    if not lens.error_px <= MAX_ERROR_PX:
         raise CalibrationError(
-            f"the pictures do not agree: corners lie {error:.2f} pixels off, at most {MAX_ERROR_PX:g} are allowed; "
-            "use a flat, stiff board and sharp pictures"
+            f"the pictures do not agree: corners lie {lens.error_px:.2f} pixels off, at most {MAX_ERROR_PX:g} are "
+            "allowed; use a flat, stiff board and sharp pictures"
         )
+    return lens
+
+
+def fit_lens(views: Sequence[BoardView]) -> Lens:
+    """Fit a lens to at least two views, however well they serve: `lens_of` says whether they do."""
+    known = np.asarray(_board().getChessboardCorners(), np.float32)
+    width, height = views[0].size
+    error, matrix, distortion, _, _ = cv2.calibrateCamera(
+        [known[view.ids] for view in views],
+        [view.corners for view in views],
+        (width, height),
+        np.eye(3),
+        np.zeros(5),
+    )
     return Lens(
         np.asarray(matrix, float), np.asarray(distortion, float).ravel()[:5], width, height, float(error)
     )

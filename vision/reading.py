@@ -14,7 +14,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.arrays import Image, Points
+from vision.arrays import Image, Matrix, Points
 from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
@@ -139,15 +139,18 @@ def read(
     *,
     lens: Lens | None = None,
     px_per_mm: float = PX_PER_MM,
+    reference: Matrix | None = None,
 ) -> TableReading:
     """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
+
+    With `reference`, the homography of the set-up, it is judged whether the camera moved since.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
     """
     clock = _Clock()
     view, indices = observe(frame, layout, reader, lens=lens, px_per_mm=px_per_mm, clock=clock)
-    verdicts = judge(frame, view, layout)
+    verdicts = judge(frame, view, layout, reference)
     fit = all(verdicts[name].ok for name in NEEDED)
     clock.lap("verdicts")
     card_mm = (layout.card.width_mm, layout.card.height_mm)

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from vision.arrays import Image
+from vision.calibration import FeltCalibration
 from vision.layout import TableLayout
 from vision.lens import Lens
 from vision.others import Other
@@ -50,6 +51,7 @@ class StillReader:
     reader: CardReader
     agree: int = AGREE
     lens: Lens | None = None
+    felt: FeltCalibration | None = None
 
     def __post_init__(self) -> None:
         self._last: Image | None = None
@@ -60,6 +62,7 @@ class StillReader:
 
         Raises:
             MarkersError: the felt cannot be found in a frame of a still table.
+            CalibrationError: the calibration is of pictures of other proportions.
         """
         small = _shrunk(frame)
         last, self._last = self._last, small
@@ -70,7 +73,8 @@ class StillReader:
         if why is not None:
             self._readings.clear()
             return why
-        self._readings.append(read(frame, self.layout, self.reader, lens=self.lens))
+        reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
+        self._readings.append(read(frame, self.layout, self.reader, lens=self.lens, reference=reference))
         if len(self._readings) < self.agree:
             return Waiting.MORE
         readings, self._readings = self._readings, []

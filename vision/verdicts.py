@@ -60,7 +60,10 @@ _SMALL_PX_PER_MM = 1.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """One judgement: the figure measured and its limit in ``unit``, whether it is well, and what to do if not."""
+    """One judgement: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
+
+    ``where`` names the zone it is about, if it is about one.
+    """
 
     name: str
     ok: bool
@@ -68,6 +71,7 @@ class Verdict:
     limit: float
     unit: str
     text: str
+    where: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Give the verdict as JSON values."""
@@ -77,6 +81,7 @@ class Verdict:
             "limit": self.limit,
             "unit": self.unit,
             "text": self.text,
+            **({"where": self.where} if self.where else {}),
         }
 
 
@@ -197,7 +202,7 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
             worst, where = area, zone.name
     ok = worst <= MAX_GLARE_MM2
     text = "no glare" if ok else f"glare in zone {where}: move or shade the lamp that is mirrored there"
-    return Verdict("glare", ok, worst, MAX_GLARE_MM2, "mm²", text)
+    return Verdict("glare", ok, worst, MAX_GLARE_MM2, "mm²", text, "" if ok else where)
 
 
 def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
