@@ -162,6 +162,8 @@ class _Worker:
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
         card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
         told = reading.to_json()
+        for zone in told["zones"]:
+            zone["outline"] = outlines[zone["place"], zone["row"]].round(1).tolist()
         for other in told["others"]:
             other["zones"] = [
                 list(name)

@@ -25,6 +25,7 @@ def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
             zone["place"],
             tuple(_card(card) for card in zone["cards"]),
             _capture(zone["capture"]),
+            tuple((float(x), float(y)) for x, y in zone.get("outline", ())),
         )
         for zone in reading["zones"]
         if zone["place"] in seats

@@ -39,13 +39,17 @@ class CardReading:
 
 @dataclass(frozen=True)
 class RowReading:
-    """The cards in one zone, left to right as its player sees them; `capture` is the zone, upright."""
+    """The cards in one zone, left to right as its player sees them; `capture` is the zone, upright.
+
+    `outline` are the zone's four corners (x, y) in pixels of the full frame, empty where unknown.
+    """
 
     seat: int
     row: Row
     place: str
     cards: tuple[CardReading, ...]
     capture: Capture | None = None
+    outline: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
