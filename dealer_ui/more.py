@@ -27,7 +27,7 @@ def placing_words(state: State) -> tuple[str, str]:
     """Return where a face-up hand is and what the dealer does next."""
     now = street(state)
     if now is None:
-        return "All cards are placed", not_complete(state) or "White button: showdown."
+        return "All cards are placed", str(not_complete(state) or "") or "White button: showdown."
     due = turn(state)
     cards = "five cards" if now == 1 else "one card"
     who = f"Seat {due} places {cards}. " if due is not None else ""

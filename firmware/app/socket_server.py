@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.app.errors import SocketError
+from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         while line := self.rfile.readline(LONGEST_LINE):
             if not line.endswith(b"\n") and len(line) >= LONGEST_LINE:
-                self._say({"ok": False, "error": "That line is too long to be a command."})
+                self._say(Sentence("That line is too long to be a command.").refusal())
                 return
             self._say(self.server.submit(line))
 

@@ -32,11 +32,14 @@ from firmware.table import events as ev
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.errors import NotAllowed
 from firmware.table.gate import Gate, GateCommand, refusal
+from firmware.table.house import house_now
+from firmware.table.house_commands import SetHouse, profile_text
 from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.phase import OPEN
 from firmware.table.pins import PinStore
 from firmware.table.placing import compare
 from firmware.table.reopening import end_of_hand
+from firmware.table.sentence import Sentence
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
 from firmware.table.streets import open_seats
 
@@ -87,6 +90,7 @@ class Devices:
     trouble: Callable[[], Mapping[str, str]] = dict
     buzzer: Buzzer | None = None
     others: Sequence[Part] = ()
+    mains_gone: Callable[[], bool] = lambda: False
 
 
 class Part(Protocol):
@@ -120,7 +124,7 @@ class TableProcess:
         Raises TableError where the record cannot be gone on with, SocketError.
         """
         self._journal = journal
-        self._house = house
+        self._configured = self._house = house
         self._devices = devices
         self._readings = readings
         self._turn_up = turn_up
@@ -129,6 +133,7 @@ class TableProcess:
         self.state: State = journal.recover()
         self._reader = JournalReader(data)
         self._last_read: tuple[int, ev.Event | None] = (0, None)
+        self._house = house_now(house, self.state.house, self._reader.content)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
         self._gate = Gate(PinStore(data), clock)
@@ -172,10 +177,8 @@ class TableProcess:
         try:
             return request.answer.result(ANSWER_WITHIN)
         except TimeoutError:
-            return {
-                "ok": False,
-                "error": "The table did not answer in time; look at the page, then try again.",
-            }
+            late = Sentence("The table did not answer in time; look at the page, then try again.")
+            return late.refusal()
 
     def stop(self) -> None:
         """Ask `run` to return."""
@@ -183,18 +186,23 @@ class TableProcess:
 
     # ---- the one thread ----
 
-    def run(self) -> None:
-        """Run until `stop`. Raises JournalError if not even the start can be written down."""
+    def run(self, turned: Callable[[], None] = lambda: None) -> None:
+        """Run until `stop`; call `turned` when all is begun and after every turn, ten times a second at least.
+
+        Raises JournalError if not even the start can be written down.
+        """
         try:
             self.begin()
+            turned()
             while not isinstance(item := self._next_input(), Stop):
                 self.turn(item)
+                turned()
         finally:
             self.end()
 
     def begin(self) -> None:
         """Write the start down, start the devices and take commands. See `run`."""
-        self._do([ev.TableStarted(self._house.software)], TABLE)
+        self._do([ev.TableStarted(self._configured.software, self._configured.settings)], TABLE)
         self._start_devices()
         if self._socket is not None:
             self._socket.start()
@@ -230,7 +238,7 @@ class TableProcess:
         while not self._queue.empty():
             item = self._queue.get()
             if isinstance(item, Request):
-                item.answer.set_result({"ok": False, "error": "The table process is being stopped."})
+                item.answer.set_result(Sentence("The table process is being stopped.").refusal())
 
     def _start_devices(self) -> None:
         if self._devices.lamps is not None:
@@ -279,10 +287,12 @@ class TableProcess:
         state, followed = step(self.state, events, self._rules)
         seq = self._journal.append(events, actor, followed)
         before, self.state = self.state, state
+        if state.house != before.house:
+            self._house = house_now(self._configured, state.house, self._reader.content)
         if any(isinstance(event, ev.HandOpened) for event in events):
             self._rules = self._house.rules
-        elif state.opened is not before.opened:
-            self._rules = self._rules_now()  # a past hand was laid on the table, or taken off
+        elif state.opened is not before.opened or state.house != before.house:
+            self._rules = self._rules_now()  # a past hand was laid on the table, or taken off; the game is another
         self._record_trouble = ""
         self._show()
         return seq
@@ -323,16 +333,18 @@ class TableProcess:
         except NotAllowed as error:
             answer.set_result(refusal(error, self.state))
         except TableError as error:
-            answer.set_result({"ok": False, "error": str(error)})
+            answer.set_result(error.sentence.refusal())
         except Exception:
             log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
-            answer.set_result({"ok": False, "error": "The table met an error of its own; look at its log."})
+            answer.set_result(Sentence("The table met an error of its own; look at its log.").refusal())
 
     def _obey(self, command: Command) -> dict[str, Any]:
         who = self._gate.admit(command, self)
         if isinstance(command, GateCommand):
             return self._gate.obey(command, self, who)
         self._look_afresh = True  # what a person said may be contradicted by what lies there
+        if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
+            self._journal.keep("profile", text.encode())  # before the event that names it by its hash
         events = decide(self.state, command, self._house, self._rules, self._past)
         return {"ok": True, "seq": self._do(events, who.actor)}
 

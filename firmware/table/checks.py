@@ -10,6 +10,7 @@ from firmware.rules import SEATS
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import Seat, State
 
 CARDS: Final = frozenset(card.code for card in DECK)
@@ -19,7 +20,7 @@ def need_seat(state: State, number: int) -> Seat:
     """Return the seat. Raises NotNow where it does not play."""
     seat = state.seat(number)
     if seat is None:
-        raise NotNow(f"Seat {number} does not play this hand.")
+        raise NotNow("Seat %(seat)s does not play this hand.", seat=number)
     return seat
 
 
@@ -27,20 +28,30 @@ def need_open_seat(state: State, number: int) -> Seat:
     """Return the seat. Raises NotNow for one whose cards are not to be known before the showdown."""
     seat = need_seat(state, number)
     if not seat.open:
-        raise NotNow(f"Seat {number}'s cards lie face down; nothing of them is known before the showdown.")
+        raise NotNow(
+            "Seat %(seat)s's cards lie face down; nothing of them is known before the showdown.", seat=number
+        )
     return seat
 
 
 def need_antenna(number: int | None) -> None:
     """Raise NotNow for a seat that no table has."""
     if number not in SEATS:
-        raise NotNow(f"There is no seat {number}; seats are {SEATS[0]} to {SEATS[-1]}.")
+        raise NotNow(
+            "There is no seat %(seat)s; seats are %(first)s to %(last)s.",
+            seat=str(number),
+            first=SEATS[0],
+            last=SEATS[-1],
+        )
 
 
 def need_card(card: str) -> None:
     """Raise NotNow for what is no card."""
     if card not in CARDS:
-        raise NotNow(f"{card!r} is no card; cards are a rank of 23456789TJQKA and a suit of cdhs, like Th.")
+        raise NotNow(
+            "%(text)s is no card; cards are a rank of 23456789TJQKA and a suit of cdhs, like Th.",
+            text=repr(card),
+        )
 
 
 def need_no_payment(state: State) -> None:
@@ -49,16 +60,21 @@ def need_no_payment(state: State) -> None:
         raise NotNow("A payment is already marked paid; take that mark back first.")
 
 
-def need_reason(reason: str, what: str) -> None:
+def need_reason(reason: str, ask: Sentence | str) -> None:
     """Raise NotNow for a reason that says nothing."""
     if not reason.strip():
-        raise NotNow(f"Say why {what}.")
+        raise NotNow(ask if isinstance(ask, Sentence) else Sentence("Say why %(what)s.", what=ask))
 
 
 def need_room(seat: Seat, row: Row) -> None:
     """Raise NotNow where a row takes no more cards."""
     if len(seat.row(row)) >= ROWS[row]:
-        raise NotNow(f"Seat {seat.seat}'s {row} row has {ROWS[row]} cards and takes no more.")
+        raise NotNow(
+            "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.",
+            seat=seat.seat,
+            row=row,
+            size=ROWS[row],
+        )
 
 
 def with_seat(state: State, number: int, **changes: Any) -> tuple[Seat, ...]:

@@ -12,6 +12,7 @@ from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
 from firmware.table.events_placing import Stands
 from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import Card, Seat, State
 
 
@@ -53,7 +54,11 @@ def _irregularity_seen(state: State, event: ev.IrregularitySeen) -> State:
     if event.to_seat is not None:
         need_open_seat(state, event.to_seat)
     if event.number != state.irregularities_seen + 1:
-        raise NotNow(f"Irregularity {event.number} does not follow {state.irregularities_seen}.")
+        raise NotNow(
+            "Irregularity %(number)s does not follow %(last)s.",
+            number=event.number,
+            last=state.irregularities_seen,
+        )
     if event.seen is not None:
         as_card(event.seen)
     return replace(state, irregularities=(*state.irregularities, event), irregularities_seen=event.number)
@@ -62,7 +67,7 @@ def _irregularity_seen(state: State, event: ev.IrregularitySeen) -> State:
 def _irregularity_ended(state: State, event: ev.IrregularityEnded) -> State:
     seen = next((i for i in state.irregularities if i.number == event.number), None)
     if seen is None:
-        raise NotNow(f"Irregularity {event.number} is not open.")
+        raise NotNow("Irregularity %(number)s is not open.", number=event.number)
     if state.phase is Phase.REVIEW and event.by == "camera":
         raise NotNow("The camera does not look now.")
     rest = tuple(i for i in state.irregularities if i.number != event.number)
@@ -137,7 +142,7 @@ def _changed(state: State, seen: ev.IrregularitySeen, stands: Stands) -> State:
 
 
 def _keying_begun(state: State, event: ev.KeyingBegun) -> State:
-    need_reason(event.reason, "the hand is keyed")
+    need_reason(event.reason, Sentence("Say why the hand is keyed."))
     if state.keyed:
         raise NotNow("This hand is keyed already.")
     waits = state.phase in (Phase.SETTING, Phase.PLACING)

@@ -26,7 +26,11 @@ def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
     for reading in event.rows:
         need_seat(state, reading.seat)
         if reading.row in seen[reading.seat]:
-            raise NotNow(f"Seat {reading.seat}'s {reading.row} row was read twice in one reading.")
+            raise NotNow(
+                "Seat %(seat)s's %(row)s row was read twice in one reading.",
+                seat=reading.seat,
+                row=reading.row,
+            )
         for card in reading.cards:
             if card.card is not None:
                 need_card(card.card)
@@ -98,7 +102,11 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
     need_card(card)
     if not 0 <= index < len(cards):
         raise NotNow(
-            f"Seat {number}'s {row} row has {len(cards)} cards; there is none at {index}. Key the whole row."
+            "Seat %(seat)s's %(row)s row has %(count)s cards; there is none at %(index)s. Key the whole row.",
+            seat=number,
+            row=row,
+            count=len(cards),
+            index=index,
         )
     before = cards[index]
     seen = before.card if before.by == "camera" else before.seen
@@ -109,7 +117,7 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
 def _card_resolved(state: State, event: ev.CardResolved) -> State:
     before, seats = _put_card(state, event.seat, event.row, event.index, event.card)
     if before.sure:
-        raise NotNow(f"That card is certain ({before.card}); correct it instead.")
+        raise NotNow("That card is certain (%(card)s); correct it instead.", card=str(before.card))
     return replace(state, seats=seats)
 
 
@@ -118,7 +126,7 @@ def _card_corrected(state: State, event: ev.CardCorrected) -> State:
     if not before.sure:
         raise NotNow("That card is unsure; answer it instead.")
     if before.card == event.card:
-        raise NotNow(f"That card is already {event.card}.")
+        raise NotNow("That card is already %(card)s.", card=event.card)
     return back_to_review(state, seats=_unconfirm(seats, event.seat))
 
 
@@ -127,7 +135,12 @@ def _row_keyed(state: State, event: ev.RowKeyed) -> State:
     placing = state.phase is Phase.PLACING
     seat = need_open_seat(state, event.seat) if placing else need_seat(state, event.seat)
     if len(event.cards) > size or (len(event.cards) < size and not placing):
-        raise NotNow(f"A {event.row} row has {size} cards, not {len(event.cards)}.")
+        raise NotNow(
+            "A %(row)s row has %(size)s cards, not %(count)s.",
+            row=event.row,
+            size=size,
+            count=len(event.cards),
+        )
     for card in event.cards:
         need_card(card)
     lie = {card.card: card for card in seat.row(event.row)}
@@ -148,7 +161,7 @@ def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
 def _natural_confirmed(state: State, event: ev.NaturalConfirmed) -> State:
     seat = need_seat(state, event.seat)
     if not seat.declares or seat.confirmed:
-        raise NotNow(f"Seat {event.seat} has no natural that waits for confirmation.")
+        raise NotNow("Seat %(seat)s has no natural that waits for confirmation.", seat=event.seat)
     if any(question.what is not Ask.NATURAL for question in state.questions):
         raise NotNow("Answer what is open about the cards and the button first; then confirm the natural.")
     return replace(state, seats=with_seat(state, event.seat, confirmed=True))
@@ -156,7 +169,7 @@ def _natural_confirmed(state: State, event: ev.NaturalConfirmed) -> State:
 
 def _natural_unconfirmed(state: State, event: ev.NaturalUnconfirmed) -> State:
     if not need_seat(state, event.seat).confirmed:
-        raise NotNow(f"Seat {event.seat} has no confirmed natural.")
+        raise NotNow("Seat %(seat)s has no confirmed natural.", seat=event.seat)
     need_no_payment(state)
     return back_to_review(state, seats=with_seat(state, event.seat, confirmed=False))
 
@@ -164,7 +177,8 @@ def _natural_unconfirmed(state: State, event: ev.NaturalUnconfirmed) -> State:
 def _settled(state: State, event: ev.Settled) -> State:
     if state.questions:
         raise NotNow(
-            f"{len(state.questions)} questions are open; nothing is settled before they are answered."
+            "%(count)s questions are open; nothing is settled before they are answered.",
+            count=len(state.questions),
         )
     if event.settlement.get("irregularities") or "error" in event.settlement:
         raise NotNow("The rules found the hand irregular; correct a card or a row, or void the hand.")
@@ -183,7 +197,7 @@ def _payment_marked(state: State, event: ev.PaymentMarked) -> State:
     pair = (event.a, event.b)
     pairs = (state.settlement or {}).get("pairs", [])
     if not any((p["a"], p["b"]) == pair and p["paid"] for p in pairs):
-        raise NotNow(f"Nothing is to be paid between seats {event.a} and {event.b}.")
+        raise NotNow("Nothing is to be paid between seats %(a)s and %(b)s.", a=event.a, b=event.b)
     return replace(state, paid=state.paid | {pair} if event.paid else state.paid - {pair})
 
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from firmware.table.sentence import Sentence, Word
+
 
 class TableError(Exception):
-    """Root of this package's errors."""
+    """Root of this package's errors.
+
+    `str` is the English sentence; `sentence` keeps its template and arguments apart, for a page in another language.
+
+    >>> str(NotNow("Seat %(seat)s does not play this hand.", seat=3))
+    'Seat 3 does not play this hand.'
+    """
+
+    def __init__(self, message: str | Sentence = "", /, **args: Word) -> None:
+        self.sentence = message if isinstance(message, Sentence) else Sentence(message, **args)
+        super().__init__(str(self.sentence))
 
 
 class NotNow(TableError, ValueError):
@@ -33,8 +45,16 @@ class NotAllowed(NotNow):
     `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 where none runs.
     """
 
-    def __init__(self, sentence: str, roles: frozenset[str] = frozenset(), wait_s: float = 0.0) -> None:
-        super().__init__(sentence)
+    def __init__(
+        self,
+        message: str | Sentence,
+        /,
+        *,
+        roles: frozenset[str] = frozenset(),
+        wait_s: float = 0.0,
+        **args: Word,
+    ) -> None:
+        super().__init__(message, **args)
         self.roles = roles
         self.wait_s = wait_s
 

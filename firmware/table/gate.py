@@ -28,6 +28,7 @@ from firmware.table.people_commands import (
     decide_people,
 )
 from firmware.table.pins import PinStore
+from firmware.table.sentence import Sentence, one_of
 from firmware.table.state import State
 
 GateCommand = Unlock | Lock | ListPerson | StrikePerson | SetPin
@@ -85,7 +86,7 @@ class Gate:
         who = self._first_technician(command, record.state) or self._who(command, record)
         if who.role in roles:
             return who
-        raise NotAllowed(_who_may(roles, record.state), roles)
+        raise NotAllowed(_who_may(roles, record.state), roles=roles)
 
     def obey(self, command: GateCommand, record: Record, who: Who) -> dict[str, Any]:
         """Do what only the gate can do, for somebody admitted, and return the answer.
@@ -114,7 +115,7 @@ class Gate:
             case SetPin():
                 if who.role is not Role.TECHNICIAN and who.name != command.person:
                     raise NotAllowed(
-                        "Only a technician may set somebody else's PIN.", frozenset({Role.TECHNICIAN})
+                        "Only a technician may set somebody else's PIN.", roles=frozenset({Role.TECHNICIAN})
                     )
                 new = command.new_pin.get_secret_value()
                 events = decide_people(record.state, command, self._pins.keep(check_pin(new)))
@@ -147,7 +148,7 @@ class Gate:
         now = self._clock()
         if session is None or now - session.used > SESSION_S:
             self._sessions.pop(token, None)
-            raise NotAllowed("That session is over; enter the PIN again.", frozenset(PIN_ROLES))
+            raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
         person = state.person(session.person.name)
         if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
             del self._sessions[token]
@@ -159,22 +160,32 @@ class Gate:
         """Return the person of this name once the PIN is right. Every try is in the journal before it counts."""
         person = record.state.person(name)
         if person is None:
-            raise NotAllowed(f"{name} is not listed at this table.")
+            raise NotAllowed("%(name)s is not listed at this table.", name=name)
         if person.role not in PIN_ROLES:
             return person
         if command.pin is None:
-            raise NotAllowed(f"Enter {name}'s PIN.", frozenset({person.role}))
+            raise NotAllowed("Enter %(name)s's PIN.", name=name, roles=frozenset({person.role}))
         wait = self.locked(person)
         if wait > 0:
-            raise NotAllowed(_locked(name, wait), frozenset({person.role}), wait)
+            raise NotAllowed(_locked(name, wait), roles=frozenset({person.role}), wait_s=wait)
         record.write([ev.PinTried(name)], TABLE)
         if not self._pins.matches(person.pin, command.pin.get_secret_value()):
             tried = person.tried + 1
             wait = locked_for(tried)
             self._open_at[name] = self._clock() + wait
             left = FREE_TRIES - tried
-            said = _locked(name, wait) if wait else f"Before {name} is locked out: {left} more."
-            raise NotAllowed(f"That is not {name}'s PIN. {said}", frozenset({person.role}), wait)
+            said = (
+                _locked(name, wait)
+                if wait
+                else Sentence("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
+            )
+            raise NotAllowed(
+                "That is not %(name)s's PIN. %(next)s",
+                name=name,
+                next=said,
+                roles=frozenset({person.role}),
+                wait_s=wait,
+            )
         record.write([ev.PinAccepted(name)], TABLE)
         self._open_at.pop(name, None)
         return person
@@ -187,7 +198,7 @@ class Gate:
     def _unlock(self, state: State, who: Who) -> dict[str, Any]:
         person = state.person(who.name)
         if person is None or who.role is Role.DEALER:
-            raise NotAllowed("Say who you are; a dealer needs no session.", frozenset(PIN_ROLES))
+            raise NotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
         now = self._clock()
         self._sessions = {t: s for t, s in self._sessions.items() if now - s.used <= SESSION_S}
         token = secrets.token_urlsafe(16)
@@ -201,23 +212,29 @@ def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
     `ask`: the people whose PIN would do, for a page to offer; `wait_s`: the rest of a lock-out in seconds.
     """
     people = [person.name for person in state.people if person.role in error.roles & PIN_ROLES]
-    return {"ok": False, "error": str(error), "ask": people, "wait_s": math.ceil(error.wait_s)}
+    return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
 
 
 def _need_right_over(who: Who, role: Role) -> None:
     """Floor people list dealers and auditors; floor people and technicians are a technician's to list."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
-        raise NotAllowed(f"Only a technician may change who is {role}.", frozenset({Role.TECHNICIAN}))
+        raise NotAllowed(
+            "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
+        )
 
 
-def _who_may(roles: frozenset[Role], state: State) -> str:
+def _who_may(roles: frozenset[Role], state: State) -> Sentence:
     if not roles:
-        return "Nobody may give that command."
-    words = " or ".join(sorted(roles))
+        return Sentence("Nobody may give that command.")
+    words = one_of(sorted(roles))
     if roles <= PIN_ROLES and not any(person.role in roles for person in state.people):
-        return f"That asks for a {words}, and none is listed yet. Do: feltwatch people add NAME --role {min(roles)}"
-    return f"That asks for a {words}: enter the PIN."
+        return Sentence(
+            "That asks for a %(roles)s, and none is listed yet. Do: %(command)s",
+            roles=words,
+            command=f"feltwatch people add NAME --role {min(roles)}",
+        )
+    return Sentence("That asks for a %(roles)s: enter the PIN.", roles=words)
 
 
-def _locked(name: str, wait: float) -> str:
-    return f"{name} is locked out for {math.ceil(wait)} s."
+def _locked(name: str, wait: float) -> Sentence:
+    return Sentence("%(name)s is locked out for %(seconds)s s.", name=name, seconds=math.ceil(wait))

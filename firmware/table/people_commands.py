@@ -94,7 +94,7 @@ def decide_people(
             return (ev.LoggedOff(),)
         case ListPerson():
             if command.role in PIN_ROLES and not pin:
-                raise NotNow(f"A {command.role} needs a PIN; give one.")
+                raise NotNow("A %(role)s needs a PIN; give one.", role=command.role)
             return (ev.PersonListed(check_name(command.person), command.role, pin),)
         case StrikePerson():
             return (ev.PersonStruck(command.person),)

@@ -15,7 +15,7 @@ from firmware.table.state import State
 def _need(state: State, name: str) -> Person:
     person = state.person(name)
     if person is None:
-        raise NotNow(f"{name} is not listed at this table.")
+        raise NotNow("%(name)s is not listed at this table.", name=name)
     return person
 
 
@@ -28,12 +28,12 @@ def _need_another_technician(state: State, name: str) -> None:
     """Without a technician nobody could list one: the first one's right does not come back."""
     technicians = [person.name for person in state.people if person.role is Role.TECHNICIAN]
     if technicians == [name]:
-        raise NotNow(f"{name} is the only technician; list another one first.")
+        raise NotNow("%(name)s is the only technician; list another one first.", name=name)
 
 
 def _person_listed(state: State, event: ev.PersonListed) -> State:
     if event.role in PIN_ROLES and not event.pin:
-        raise NotNow(f"A {event.role} needs a PIN.")
+        raise NotNow("A %(role)s needs a PIN.", role=event.role)
     if event.role is not Role.TECHNICIAN:
         _need_another_technician(state, event.person)
     return _with(state, Person(event.person, event.role, event.pin))
@@ -52,7 +52,7 @@ def _person_struck(state: State, event: ev.PersonStruck) -> State:
 def _pin_set(state: State, event: ev.PinSet) -> State:
     person = _need(state, event.person)
     if person.role not in PIN_ROLES:
-        raise NotNow(f"{person.name} is {person.role} and needs no PIN.")
+        raise NotNow("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
     return _with(state, replace(person, pin=event.pin, tried=0))
 
 
@@ -67,9 +67,9 @@ def _pin_accepted(state: State, event: ev.PinAccepted) -> State:
 
 def _logged_on(state: State, event: ev.LoggedOn) -> State:
     if _need(state, event.person).role not in (Role.DEALER, Role.FLOOR):
-        raise NotNow(f"{event.person} is not listed as a dealer.")
+        raise NotNow("%(person)s is not listed as a dealer.", person=event.person)
     if state.dealer == event.person:
-        raise NotNow(f"{event.person} is logged on already.")
+        raise NotNow("%(person)s is logged on already.", person=event.person)
     return replace(state, dealer=event.person, down=event.down)
 
 

@@ -50,7 +50,9 @@ class PinStore:
             sync_folder(self.folder)
             sync_folder(self.folder.parent)
         except OSError as error:
-            raise PinError(f"The PIN could not be stored ({error.strerror}); check the disk.") from error
+            raise PinError(
+                "The PIN could not be stored (%(why)s); check the disk.", why=error.strerror or ""
+            ) from error
         return name
 
     def matches(self, name: str, pin: str) -> bool:

@@ -17,13 +17,17 @@ def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
     """
     if text is None:
         raise TableError(
-            f"The text of the profile {opened.profile} that hand {opened.hand} was opened with is missing."
+            "The text of the profile %(profile)s that hand %(hand)s was opened with is missing.",
+            profile=opened.profile,
+            hand=opened.hand,
         )
     try:
         return parse_profile(text.decode()).with_options(opened.options)
     except (RulesError, UnicodeDecodeError) as error:
         raise TableError(
-            f"The profile that hand {opened.hand} was opened with cannot be used: {error}."
+            "The profile that hand %(hand)s was opened with cannot be used: %(why)s.",
+            hand=opened.hand,
+            why=str(error),
         ) from error
 
 
@@ -54,7 +58,7 @@ def settlement(state: State, rules: Profile) -> dict[str, Any]:
     try:
         return settlement_json(settle(hand_from_json(hand_json(state)), rules))
     except RulesError as error:
-        raise NotNow(f"The hand cannot be settled: {error}.") from error
+        raise NotNow("The hand cannot be settled: %(why)s.", why=str(error)) from error
 
 
 def pending_natural(state: State, rules: Profile) -> int | None:

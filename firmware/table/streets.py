@@ -10,6 +10,7 @@ from firmware.rules.growing import growth
 from firmware.rules.order import clockwise_from
 from firmware.table.events import ROWS
 from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import Ask, Seat, State
 
 FIRST: Final = 5
@@ -59,20 +60,25 @@ def turn(state: State) -> int | None:
     return next((seat for seat in order if seat in behind), None)
 
 
-def not_complete(state: State) -> str:
-    """Say why the showdown cannot be signalled while placing; nothing where it can.
+def not_complete(state: State) -> Sentence | None:
+    """Say why the showdown cannot be signalled while placing; None where it can.
 
     Rows may be short where no camera watches them: they are keyed afterwards.
     """
     if any(question.what is Ask.IRREGULARITY for question in state.questions):
-        return "An irregularity is open; say what stands, or void the hand."
+        return Sentence("An irregularity is open; say what stands, or void the hand.")
     if state.keyed or "camera" in state.faults:
-        return ""
+        return None
     short = [seat for seat in open_seats(state) if seat.placed < CARDS_EACH]
     if short:
         seat = short[0]
-        return f"Seat {seat.seat} has placed {seat.placed} of {CARDS_EACH} cards."
-    return ""
+        return Sentence(
+            "Seat %(seat)s has placed %(placed)s of %(all)s cards.",
+            seat=seat.seat,
+            placed=seat.placed,
+            all=CARDS_EACH,
+        )
+    return None
 
 
 def dead_seats(state: State, rules: Profile) -> frozenset[int]:

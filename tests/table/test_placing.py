@@ -256,7 +256,7 @@ def test_five_cards_then_one_at_a_time_from_the_left_of_the_button(face_up: Deal
 
 def test_the_showdown_waits_for_every_card_but_not_for_a_dead_camera(face_up: Deal) -> None:
     state = at(face_up, 12)
-    assert "12 of 13" in not_complete(state)
+    assert "12 of 13" in str(not_complete(state))
     with pytest.raises(NotNow, match="12 of 13"):
         apply(state, ev.PhaseAdvanced(Phase.SHOWDOWN))
     for event in (ev.DeviceFault("camera", "unplugged"), ev.KeyingBegun("dead")):

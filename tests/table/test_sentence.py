@@ -1,0 +1,43 @@
+"""What is said apart from the language it is said in."""
+
+from __future__ import annotations
+
+import pytest
+
+from firmware.table.checks import need_antenna
+from firmware.table.errors import JournalBusy, NotAllowed, NotNow
+from firmware.table.sentence import Sentence, all_of, listed, one_of
+
+
+def test_a_sentence_without_arguments_is_said_as_it_stands() -> None:
+    assert str(Sentence("A disk 100% full.")) == "A disk 100% full."
+
+
+def test_sentences_lie_within_sentences() -> None:
+    said = Sentence("Not yet: %(open)s.", open=listed([Sentence("an unsure card"), "this", 3]))
+    assert str(said) == "Not yet: an unsure card, this, 3."
+    assert str(all_of(["Ada", "Ben"])) == "Ada and Ben"
+    assert one_of(["floor"]) == "floor"
+
+
+def test_an_error_keeps_its_template_and_its_arguments_apart() -> None:
+    with pytest.raises(NotNow) as refused:
+        need_antenna(9)
+    assert str(refused.value) == "There is no seat 9; seats are 1 to 5."
+    said = refused.value.sentence
+    assert said.refusal() == {
+        "ok": False,
+        "error": "There is no seat 9; seats are 1 to 5.",
+        "message": "There is no seat %(seat)s; seats are %(first)s to %(last)s.",
+        "args": {"seat": "9", "first": 1, "last": 5},
+    }
+
+
+def test_who_may_is_no_part_of_the_sentence() -> None:
+    error = NotAllowed("Enter %(name)s's PIN.", name="Moreno", roles=frozenset({"floor"}), wait_s=2.5)
+    assert str(error) == "Enter Moreno's PIN."
+    assert (error.roles, error.wait_s, error.sentence.args) == (frozenset({"floor"}), 2.5, {"name": "Moreno"})
+
+
+def test_an_error_of_the_system_too_takes_a_template() -> None:
+    assert str(JournalBusy("%(file)s is in use.", file="journal.sqlite")) == "journal.sqlite is in use."
