@@ -47,7 +47,7 @@ class Change(NamedTuple):
     after: str
 
 
-_SECTION_TITLES = {
+SECTION_TITLES = {
     "deal": "The deal",
     "hands": "Hands",
     "foul": "Fouls",
@@ -62,6 +62,7 @@ _SECTION_TITLES = {
     "collection": "Collection",
     "irregularities": "Irregularities",
 }
+"""The sections of the house-rules page, in its order."""
 _BY_THE_HOUSE = "Set by the house."
 # These are printed as tables of their own below the section's rules.
 _TABLES = {"bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "collection.schedule"}
@@ -97,7 +98,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
             yield Table(("Option", "The document", "This house"), rows)
         else:
             yield Paragraph("None.")
-    for section, title in _SECTION_TITLES.items():
+    for section, title in SECTION_TITLES.items():
         yield Heading(2, title)
         options = [
             (path, kind, value) for path, kind, value in profile.options() if path.startswith(f"{section}.")
