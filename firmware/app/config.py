@@ -111,6 +111,23 @@ class TimesConfig(_Section):
     """The same for the reading process's start: it opens the camera and loads the model."""
 
 
+class PowerConfig(_Section):
+    """When the box shuts itself down on its battery. What the battery lasts is the house's to measure."""
+
+    between_hands_s: float = Field(default=30.0, ge=0, le=3600)
+    """Seconds without mains after which it shuts down where no hand is open."""
+    at_latest_s: float = Field(default=120.0, ge=0, le=3600)
+    """The same in the middle of a hand; the hand goes on from where it was when the mains is back."""
+    request: Path = Path("/run/feltwatch/poweroff")
+    """The file whose presence asks the service manager for it."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.at_latest_s < self.between_hands_s:
+            raise ValueError("at_latest_s lies before between_hands_s; a hand gets at least as long")
+        return self
+
+
 class UiConfig(BaseModel):
     """The page's own section: `feltwatch ui` checks it."""
 
@@ -132,10 +149,15 @@ class Config(_Section):
     profile: str = "washington-1-unit"
     options: dict[str, JsonValue] = Field(default_factory=dict)
     unit: int = Field(default=100, ge=1)
+    table: str = Field(default="", max_length=20)
+    """The table's number in the room."""
+    language: str = ""
+    """The page's, where a browser has chosen none."""
     seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=5)
     puck: PuckConfig = PuckConfig()
     camera: CameraConfig = CameraConfig()
     times: TimesConfig = TimesConfig()
+    power: PowerConfig = PowerConfig()
     gpiochip: int | None = None
     ui: UiConfig = UiConfig()
 

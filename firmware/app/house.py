@@ -45,6 +45,9 @@ def prepare_house(config: Config, journal: Journal) -> House:
         layout_hash=journal.keep("layout", _layout(config)),
         model_hash=_model_hash(),
         software=SOFTWARE,
+        table=config.table,
+        language=config.language,
+        written=written,
     )
 
 

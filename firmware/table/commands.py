@@ -15,7 +15,16 @@ from firmware.table import events as ev
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
-from firmware.table.opening import House as House
+from firmware.table.house import House as House
+from firmware.table.house_commands import (
+    Chips,
+    HouseCommand,
+    LeaveSeat,
+    RenamePlayer,
+    SeatPlayer,
+    SetHouse,
+    decide_house,
+)
 from firmware.table.opening import Past, need_right_seats, opened, reopened
 from firmware.table.people_commands import (
     ListPerson,
@@ -42,6 +51,7 @@ from firmware.table.play_commands import (
     Sit,
     TwoHands,
 )
+from firmware.table.sentence import Sentence, listed
 from firmware.table.settling import natural_verdict, pending_natural, settlement
 from firmware.table.state import Ask, State
 
@@ -125,6 +135,7 @@ Command = Annotated[
     | KeyRow
     | MarkPaid
     | PlayCommand
+    | HouseCommand
     | LogOn
     | LogOff
     | Unlock
@@ -151,12 +162,14 @@ def parse_command(line: str | bytes) -> Command:
             raise NotNow("That is no command this table knows.") from None
         if not where:
             raise NotNow('A command is one line of JSON, an object with a "do".') from None
-        raise NotNow(f"The command cannot be used: {where}: {first['msg']}.") from None
+        raise NotNow(
+            "The command cannot be used: %(where)s: %(why)s.", where=where, why=first["msg"]
+        ) from None
 
 
 def no_past(hand: int) -> State:
     """Stand for a record without past hands."""
-    raise NotNow(f"There is no record of hand {hand} here.")
+    raise NotNow("There is no record of hand %(hand)s here.", hand=hand)
 
 
 def decide(
@@ -167,9 +180,17 @@ def decide(
     Raises NotNow with a sentence where it is not possible.
     """
     if command.hand is not None and command.hand != state.hand:
-        raise NotNow(f"That was meant for hand {command.hand}; the table is at hand {state.hand}.")
+        raise NotNow(
+            "That was meant for hand %(hand)s; the table is at hand %(now)s.",
+            hand=command.hand,
+            now=state.hand,
+        )
     if command.phase is not None and command.phase != state.phase:
-        raise NotNow(f"That was meant for {command.phase}; the hand is in {state.phase} by now.")
+        raise NotNow(
+            "That was meant for %(phase)s; the hand is in %(now)s by now.",
+            phase=command.phase,
+            now=state.phase,
+        )
     match command:
         case Next():
             return _next(state, house, rules)
@@ -197,6 +218,8 @@ def decide(
             return (ev.HandArchived(),)
         case Resolve() | KeyHand() | Misdeal() | MarkPaidBack() | CountStack() | Sit() | TwoHands():
             return (_play(command, house),)
+        case SetHouse() | SeatPlayer() | LeaveSeat() | RenamePlayer() | Chips():
+            return decide_house(state, command, house)
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:
@@ -257,17 +280,19 @@ def _next(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             raise NotNow(_what_is_open(state))
 
 
-def _what_is_open(state: State) -> str:
+def _what_is_open(state: State) -> Sentence:
     words = {
-        Ask.IRREGULARITY: "an irregularity",
-        Ask.BUTTON: "the button's seat",
-        Ask.COUNT: "a row with a wrong number of cards",
-        Ask.DUPLICATE: "a card that is on the table twice",
-        Ask.CARD: "an unsure card",
-        Ask.NATURAL: "a natural to confirm",
+        Ask.IRREGULARITY: Sentence("an irregularity"),
+        Ask.BUTTON: Sentence("the button's seat"),
+        Ask.COUNT: Sentence("a row with a wrong number of cards"),
+        Ask.DUPLICATE: Sentence("a card that is on the table twice"),
+        Ask.CARD: Sentence("an unsure card"),
+        Ask.NATURAL: Sentence("a natural to confirm"),
     }
     kinds = dict.fromkeys(words[question.what] for question in state.questions)
-    return f"Not yet: {', '.join(kinds)}. Answer what is open, look again, or void the hand."
+    return Sentence(
+        "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
+    )
 
 
 def _place(state: State, command: PlaceCard) -> ev.RowKeyed:
@@ -304,14 +329,14 @@ def _play(
 
 def _need_player(player: str, house: House) -> None:
     if player not in {seat.player for seat in house.seats}:
-        raise NotNow(f"{player} is no player of this table.")
+        raise NotNow("%(player)s is no player of this table.", player=player)
 
 
 def _of_seat(command: OfSeat, rules: Profile) -> Event:
     if command.do == "declare" and not rules.naturals.kinds:
-        raise NotNow(f"{rules.title} has no naturals.")
+        raise NotNow("%(title)s has no naturals.", title=rules.title)
     if command.do == "surrender" and not rules.surrender.points:
-        raise NotNow(f"{rules.title} offers no surrender.")
+        raise NotNow("%(title)s offers no surrender.", title=rules.title)
     event: Event = _OF_SEAT[command.do](seat=command.seat)
     return event
 
@@ -321,7 +346,7 @@ def _confirmation(state: State, seat: int | None, rules: Profile) -> ev.NaturalC
     if due is None:
         raise NotNow("No natural waits to be confirmed.")
     if seat is not None and seat != due:
-        raise NotNow(f"The verdict that is due is seat {due}'s, not seat {seat}'s.")
+        raise NotNow("The verdict that is due is seat %(due)s's, not seat %(seat)s's.", due=due, seat=seat)
     verdict = natural_verdict(state, due, rules)
     return ev.NaturalConfirmed(due, *(verdict or (None, 0)))
 

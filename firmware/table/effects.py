@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from firmware.table import (
     effects_between,
+    effects_house,
     effects_opening,
     effects_placing,
     effects_review,
@@ -76,10 +77,9 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.HandArchived: _leads((Phase.SETTLED,), Phase.ARCHIVED, Phase.VOID),
     ev.HandVoided: _leads(OPEN, Phase.VOID, Phase.ARCHIVED),
     ev.HandMisdealt: _leads(MISDEALING, Phase.VOID),
-    ev.HandReopened: _leads((Phase.ARCHIVED, Phase.VOID), Phase.SETTLED),
+    ev.HandReopened: _leads((Phase.ARCHIVED, Phase.VOID), Phase.SETTLED, Phase.REVIEW),
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
-    ev.StackCounted: _stays(BETWEEN_HANDS),
-    ev.SeatingChanged: _stays(BETWEEN_HANDS),
+    **{event: _stays(BETWEEN_HANDS) for event in effects_house.EFFECTS},
     **{event: _stays(Phase) for event in people_effects.EFFECTS},
 }
 """Event → the phases it may happen in → the phases it may lead to. What is not in here is refused."""
@@ -92,10 +92,19 @@ def apply(state: State, event: Event) -> State:
     """
     leads = TRANSITIONS[type(event)].get(state.phase)
     if leads is None:
-        raise NotNow(f"{_words(event)} is not possible while the hand is in {state.phase}.")
+        raise NotNow(
+            "%(event)s is not possible while the hand is in %(phase)s.",
+            event=_words(event),
+            phase=state.phase,
+        )
     after = _EFFECTS[type(event)](state, event)
     if after.phase not in leads:
-        raise NotNow(f"{_words(event)} does not lead from {state.phase} to {after.phase}.")
+        raise NotNow(
+            "%(event)s does not lead from %(phase)s to %(to)s.",
+            event=_words(event),
+            phase=state.phase,
+            to=after.phase,
+        )
     return after
 
 
@@ -115,5 +124,6 @@ _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_placing.EFFECTS,
     **effects_review.EFFECTS,
     **effects_between.EFFECTS,
+    **effects_house.EFFECTS,
     **people_effects.EFFECTS,
 }

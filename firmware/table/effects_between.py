@@ -1,4 +1,4 @@
-"""What events do at a hand's end and between hands: stacks, Fantasy Land, seating, reopened hands."""
+"""What events do at a hand's end and to past hands: stacks, Fantasy Land, reopened hands and what they move."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from firmware.table.checks import need_card, need_reason
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Event
 from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import Card, Seat, State
 
 
@@ -34,7 +35,7 @@ def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _hand_voided(state: State, event: ev.HandVoided) -> State:
-    need_reason(event.reason, "the hand is void")
+    need_reason(event.reason, Sentence("Say why the hand is void."))
     if state.beneath is not None:
         assert state.opened is not None
         return _closed_again(state, {}, frozenset(state.opened.fantasyland))
@@ -42,7 +43,7 @@ def _hand_voided(state: State, event: ev.HandVoided) -> State:
 
 
 def _hand_misdealt(state: State, event: ev.HandMisdealt) -> State:
-    need_reason(event.reason, "it is a misdeal")
+    need_reason(event.reason, Sentence("Say why it is a misdeal."))
     return replace(_void(state, event.reason), misdealt=True)
 
 
@@ -56,9 +57,9 @@ def _void(state: State, reason: str) -> State:
 
 
 def _hand_reopened(state: State, event: ev.HandReopened) -> State:
-    need_reason(event.reason, "the hand is reopened")
+    need_reason(event.reason, Sentence("Say why the hand is reopened."))
     if event.opened.hand > state.hand:
-        raise NotNow(f"Hand {event.opened.hand} has not been played.")
+        raise NotNow("Hand %(hand)s has not been played.", hand=event.opened.hand)
     ends = {seat.seat: seat for seat in event.seats}
     seats = []
     for was in event.opened.seats:
@@ -83,7 +84,7 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
         )
     return replace(
         state,
-        phase=Phase.SETTLED,
+        phase=Phase.SETTLED if event.settlement else Phase.REVIEW,
         hand=event.opened.hand,
         opened=event.opened,
         seats=tuple(seats),
@@ -93,12 +94,13 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
         verdicts={},
         reading_failure="",
         keyed="",
-        settlement=event.settlement,
+        settlement=event.settlement or None,
         paid=frozenset(),
         irregularities=(),
         reopened=event.reason,
         before=event.settlement,
         beneath=state,
+        names=event.names,
     )
 
 
@@ -106,14 +108,20 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
     """Return the table as it was, with what is to be paid back. Chips move once that is marked."""
     beneath = state.beneath
     assert beneath is not None
+
+    def called(player: str) -> str:
+        return state.names.get(player, player)
+
     change = _won(state, settlement)
     for player, won in _won(state, state.before or {}).items():
         change[player] -= won
     owed = tuple(
-        ev.Payback(state.hand, transfer.payer, transfer.winner, transfer.amount)
+        ev.Payback(state.hand, called(transfer.payer), called(transfer.winner), transfer.amount)
         for transfer in chips_plan(change)
     )
-    is_last = beneath.hand == state.hand and beneath.phase is Phase.ARCHIVED
+    is_last = beneath.hand == state.hand
+    if is_last and settlement:
+        beneath = replace(beneath, phase=Phase.ARCHIVED, void_reason="", settlement=dict(settlement))
     return replace(
         beneath,
         puck=state.puck,
@@ -121,9 +129,11 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
         people=state.people,
         dealer=state.dealer,
         down=state.down,
+        house=state.house,
         paybacks=(*beneath.paybacks, *owed),
-        settlement=dict(settlement) if is_last and settlement else beneath.settlement,
-        fantasyland=waiting if is_last else beneath.fantasyland,
+        fantasyland=frozenset(map(called, waiting)) & beneath.stacks.keys()
+        if is_last
+        else beneath.fantasyland,
     )
 
 
@@ -138,10 +148,14 @@ def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
 def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
     index = event.number - 1
     if not 0 <= index < len(state.paybacks):
-        raise NotNow(f"There is no payback {event.number}.")
+        raise NotNow("There is no payback %(number)s.", number=event.number)
     back = state.paybacks[index]
     if back.paid == event.paid:
-        raise NotNow("It is marked paid back already." if event.paid else "It is not marked paid back.")
+        raise NotNow(
+            Sentence("It is marked paid back already.")
+            if event.paid
+            else Sentence("It is not marked paid back.")
+        )
     stacks = dict(state.stacks)
     amount = back.amount if event.paid else -back.amount
     for player, cents in ((back.payer, -amount), (back.winner, amount)):
@@ -149,32 +163,12 @@ def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
         if stack is None:
             continue  # no stack is kept of him
         if stack + cents < 0:
-            raise NotNow(f"{player} has less than that on the table; count {player}'s stack first.")
+            raise NotNow(
+                "%(player)s has less than that on the table; count %(player)s's stack first.", player=player
+            )
         stacks[player] = stack + cents
     marked = (*state.paybacks[:index], replace(back, paid=event.paid), *state.paybacks[index + 1 :])
     return replace(state, paybacks=marked, stacks=stacks)
-
-
-# ---- players ----
-
-
-def _stack_counted(state: State, event: ev.StackCounted) -> State:
-    need_reason(event.reason, "the stack is another")
-    if event.stack is not None and event.stack < 0:
-        raise NotNow("A stack is 0 cents or more.")
-    return replace(state, stacks={**state.stacks, event.player: event.stack})
-
-
-def _seating_changed(state: State, event: ev.SeatingChanged) -> State:
-    if event.what == "two_hands":
-        return replace(state, two_hands=event.on)
-    if not event.player:
-        raise NotNow("Say which player.")
-    names = state.sits_out if event.what == "sits_out" else state.passes
-    if (event.player in names) == event.on:
-        raise NotNow(f"That is so already for {event.player}.")
-    changed = names | {event.player} if event.on else names - {event.player}
-    return replace(state, sits_out=changed) if event.what == "sits_out" else replace(state, passes=changed)
 
 
 EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
@@ -183,6 +177,4 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.HandMisdealt: _hand_misdealt,
     ev.HandReopened: _hand_reopened,
     ev.PaybackMarked: _payback_marked,
-    ev.StackCounted: _stack_counted,
-    ev.SeatingChanged: _seating_changed,
 }

@@ -11,12 +11,14 @@ from firmware.table.checks import back_to_review, need_antenna, need_no_payment,
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Puck
 from firmware.table.phase import BUTTON_FOLLOWS_PUCK, Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import Seat, State
 from firmware.table.streets import not_complete
 
 
-def _table_started(state: State, _: ev.TableStarted) -> State:
-    return replace(_puck(state, Puck()), faults={})
+def _table_started(state: State, event: ev.TableStarted) -> State:
+    house = state.house if event.house is None else state.house.under(event.house)
+    return replace(_puck(state, Puck()), faults={}, house=house)
 
 
 def _device_fault(state: State, event: ev.DeviceFault) -> State:
@@ -36,7 +38,7 @@ def _puck_seen(state: State, event: ev.PuckSeen) -> State:
     if event.state == "seat":
         need_antenna(event.seat)
     elif event.seat is not None:
-        raise NotNow(f"A puck that is {event.state} lies at no seat.")
+        raise NotNow("A puck that is %(puck)s lies at no seat.", puck=event.state)
     return _puck(state, Puck(event.state, event.seat, event.detail))
 
 
@@ -51,15 +53,13 @@ def _button_keyed(state: State, event: ev.ButtonKeyed) -> State:
 
 def _hand_opened(state: State, event: ev.HandOpened) -> State:
     if event.hand != state.hand + 1 and state.opened is not None:
-        raise NotNow(f"Hand {event.hand} cannot follow hand {state.hand}.")
+        raise NotNow("Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.hand)
     if not 2 <= len(event.seats) <= 4:
-        raise NotNow(f"Two to four seats play a hand, not {len(event.seats)}.")
-    for name, values in (
-        ("seat", [seat.seat for seat in event.seats]),
-        ("place", [seat.place for seat in event.seats]),
-    ):
-        if len(set(values)) != len(values):
-            raise NotNow(f"One {name} is given to two hands; give each its own.")
+        raise NotNow("Two to four seats play a hand, not %(count)s.", count=len(event.seats))
+    if len({seat.seat for seat in event.seats}) != len(event.seats):
+        raise NotNow("One seat is given to two hands; give each its own.")
+    if len({seat.place for seat in event.seats}) != len(event.seats):
+        raise NotNow("One place is given to two hands; give each its own.")
     for seat in event.seats:
         need_antenna(seat.seat)
     if event.button is not None:
@@ -80,6 +80,7 @@ def _hand_opened(state: State, event: ev.HandOpened) -> State:
         sits_out=frozenset(event.sits_out),
         two_hands=event.two_hands,
         paybacks=event.paybacks,
+        house=event.house,
     )
 
 
@@ -88,7 +89,11 @@ def _phase_advanced(state: State, event: ev.PhaseAdvanced) -> State:
         case Phase.DEALING, Phase.SETTING | Phase.PLACING as to:
             opens = any(seat.open for seat in state.seats)
             if opens != (to is Phase.PLACING):
-                raise NotNow(f"This hand is {'placed face up' if opens else 'set face down'}.")
+                raise NotNow(
+                    Sentence("This hand is placed face up.")
+                    if opens
+                    else Sentence("This hand is set face down.")
+                )
         case Phase.PLACING, Phase.SHOWDOWN if why := not_complete(state):
             raise NotNow(why)
         case Phase.SHOWDOWN, Phase.READING if state.keyed:
@@ -101,33 +106,35 @@ def _phase_advanced(state: State, event: ev.PhaseAdvanced) -> State:
 def _natural_declared(state: State, event: ev.NaturalDeclared) -> State:
     seat = need_seat(state, event.seat)
     if seat.surrenders:
-        raise NotNow(f"Seat {event.seat} has surrendered; it cannot declare a natural.")
+        raise NotNow("Seat %(seat)s has surrendered; it cannot declare a natural.", seat=event.seat)
     if seat.declares:
-        raise NotNow(f"Seat {event.seat} has already declared.")
+        raise NotNow("Seat %(seat)s has already declared.", seat=event.seat)
     return replace(state, seats=with_seat(state, event.seat, declares=True, confirmed=False))
 
 
 def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
     seat = need_seat(state, event.seat)
     if not seat.declares:
-        raise NotNow(f"Seat {event.seat} has not declared a natural.")
+        raise NotNow("Seat %(seat)s has not declared a natural.", seat=event.seat)
     if seat.confirmed:
-        raise NotNow(f"Seat {event.seat}'s natural is confirmed; take the confirmation back first.")
+        raise NotNow(
+            "Seat %(seat)s's natural is confirmed; take the confirmation back first.", seat=event.seat
+        )
     return replace(state, seats=with_seat(state, event.seat, declares=False))
 
 
 def _surrendered(state: State, event: ev.Surrendered) -> State:
     seat = need_seat(state, event.seat)
     if seat.declares:
-        raise NotNow(f"Seat {event.seat} has declared a natural; it cannot surrender.")
+        raise NotNow("Seat %(seat)s has declared a natural; it cannot surrender.", seat=event.seat)
     if seat.surrenders:
-        raise NotNow(f"Seat {event.seat} has already surrendered.")
+        raise NotNow("Seat %(seat)s has already surrendered.", seat=event.seat)
     return replace(state, seats=with_seat(state, event.seat, surrenders=True))
 
 
 def _surrender_withdrawn(state: State, event: ev.SurrenderWithdrawn) -> State:
     if not need_seat(state, event.seat).surrenders:
-        raise NotNow(f"Seat {event.seat} has not surrendered.")
+        raise NotNow("Seat %(seat)s has not surrendered.", seat=event.seat)
     return replace(state, seats=with_seat(state, event.seat, surrenders=False))
 
 

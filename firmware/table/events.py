@@ -18,12 +18,27 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from firmware.table.errors import UnknownEvent
 from firmware.table.event import Event as Event
+from firmware.table.events_house import AddedOn as AddedOn
+from firmware.table.events_house import BoughtIn as BoughtIn
+from firmware.table.events_house import HouseSet as HouseSet
+from firmware.table.events_house import PlayerLeft as PlayerLeft
+from firmware.table.events_house import PlayerRenamed as PlayerRenamed
+from firmware.table.events_house import PlayerSeated as PlayerSeated
+from firmware.table.events_house import SeatingChanged as SeatingChanged
+from firmware.table.events_house import StackCounted as StackCounted
+from firmware.table.events_people import LoggedOff as LoggedOff
+from firmware.table.events_people import LoggedOn as LoggedOn
+from firmware.table.events_people import PersonListed as PersonListed
+from firmware.table.events_people import PersonStruck as PersonStruck
+from firmware.table.events_people import PinAccepted as PinAccepted
+from firmware.table.events_people import PinSet as PinSet
+from firmware.table.events_people import PinTried as PinTried
 from firmware.table.events_placing import CardPlaced as CardPlaced
 from firmware.table.events_placing import CardReread as CardReread
 from firmware.table.events_placing import IrregularityEnded as IrregularityEnded
 from firmware.table.events_placing import IrregularitySeen as IrregularitySeen
 from firmware.table.events_placing import KeyingBegun as KeyingBegun
-from firmware.table.people import Person, Role
+from firmware.table.people import Person
 from firmware.table.phase import Phase
 from firmware.table.seen import ROWS as ROWS
 from firmware.table.seen import Capture as Capture
@@ -31,16 +46,19 @@ from firmware.table.seen import CardReading as CardReading
 from firmware.table.seen import Row as Row
 from firmware.table.seen import RowReading as RowReading
 from firmware.table.seen import Thing as Thing
+from firmware.table.settings import HouseSeat as HouseSeat
+from firmware.table.settings import HouseSettings as HouseSettings
 
 PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]
 
 
 @dataclass(frozen=True)
 class TableStarted(Event):
-    """The table process started; nothing that a device said before holds any longer."""
+    """The table process started; nothing that a device said before holds any longer. `house` is configured."""
 
     type: ClassVar[str] = "table_started"
     software: str = ""
+    house: HouseSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +103,8 @@ class HandOpened(Event):
     `profile_hash` and `layout_hash` are SHA-256 of texts in the journal's content table; `options` are the
     profile options that the house overrides, by dotted path; `unit` is cents a point; `button` the puck's
     seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
-    also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made.
+    also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
+    `house` is what holds at the table from hand to hand.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -109,6 +128,7 @@ class HandOpened(Event):
     sits_out: tuple[str, ...] = ()
     two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
+    house: HouseSettings = field(default_factory=HouseSettings)
 
 
 @dataclass(frozen=True)
@@ -310,7 +330,10 @@ class SeatEnd:
 
 @dataclass(frozen=True)
 class HandReopened(Event):
-    """A past hand is disputed. Carries that hand's whole end, so that recovery needs no earlier row."""
+    """A past hand is disputed. Carries that hand's whole end, so that recovery needs no earlier row.
+
+    `names`: how players of that hand are called by now, where it is otherwise.
+    """
 
     type: ClassVar[str] = "hand_reopened"
     reason: str
@@ -319,6 +342,7 @@ class HandReopened(Event):
     seats: tuple[SeatEnd, ...]
     settlement: dict[str, JsonValue]
     frame: Capture | None = None
+    names: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -328,26 +352,6 @@ class PaybackMarked(Event):
     type: ClassVar[str] = "payback_marked"
     number: int
     paid: bool = True
-
-
-@dataclass(frozen=True)
-class StackCounted(Event):
-    """Between hands a player's chips were counted: the stack in cents, None for uncapped."""
-
-    type: ClassVar[str] = "stack_counted"
-    player: str
-    stack: int | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class SeatingChanged(Event):
-    """Between hands: a player sits out or passes the next round; two players play two hands each (no `player`)."""
-
-    type: ClassVar[str] = "seating_changed"
-    what: Literal["sits_out", "passes", "two_hands"]
-    on: bool
-    player: str = ""
 
 
 @dataclass(frozen=True)
@@ -365,65 +369,6 @@ class DeviceRecovered(Event):
 
     type: ClassVar[str] = "device_recovered"
     device: str
-
-
-@dataclass(frozen=True)
-class PersonListed(Event):
-    """Somebody was listed, or given another role. `pin` names a verifier in the PIN store, never the PIN."""
-
-    type: ClassVar[str] = "person_listed"
-    person: str
-    role: Role
-    pin: str = ""
-
-
-@dataclass(frozen=True)
-class PersonStruck(Event):
-    """Somebody was taken off the list."""
-
-    type: ClassVar[str] = "person_struck"
-    person: str
-
-
-@dataclass(frozen=True)
-class PinSet(Event):
-    """Somebody has another PIN; `pin` names its verifier."""
-
-    type: ClassVar[str] = "pin_set"
-    person: str
-    pin: str
-
-
-@dataclass(frozen=True)
-class PinTried(Event):
-    """A PIN was keyed for somebody. Counted before it is compared: pulling the plug gives no free try."""
-
-    type: ClassVar[str] = "pin_tried"
-    person: str
-
-
-@dataclass(frozen=True)
-class PinAccepted(Event):
-    """The PIN tried last was right. One that was tried and never accepted was wrong."""
-
-    type: ClassVar[str] = "pin_accepted"
-    person: str
-
-
-@dataclass(frozen=True)
-class LoggedOn(Event):
-    """A dealer began a down: the row's time is its start, `down` its number at this table."""
-
-    type: ClassVar[str] = "logged_on"
-    person: str
-    down: int
-
-
-@dataclass(frozen=True)
-class LoggedOff(Event):
-    """The dealer left and nobody took over."""
-
-    type: ClassVar[str] = "logged_off"
 
 
 EVENTS: Final[tuple[type[Event], ...]] = (
@@ -458,6 +403,12 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     PaybackMarked,
     StackCounted,
     SeatingChanged,
+    HouseSet,
+    PlayerSeated,
+    PlayerLeft,
+    PlayerRenamed,
+    BoughtIn,
+    AddedOn,
     DeviceFault,
     DeviceRecovered,
     PersonListed,

@@ -3,49 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from pydantic import JsonValue
-
-from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
+from firmware.rules import SEATS, RulesError, offers_fantasyland
 from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
 from firmware.table import events as ev
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
+from firmware.table.house import House
 from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence, all_of, listed
 from firmware.table.state import Seat, State
 
 PLACES: Final = "ABCD"
-_ABSENT: Final = {
-    Absence.SITS_OUT: "sits out",
-    Absence.PASSES: "passes",
-    Absence.TOO_FEW_CHIPS: "has too few chips",
-    Absence.FIFTH: "waits, four others playing",
-}
+
+
+def _absent(player: str, why: Absence) -> Sentence:
+    match why:
+        case Absence.SITS_OUT:
+            return Sentence("%(player)s sits out", player=player)
+        case Absence.PASSES:
+            return Sentence("%(player)s passes", player=player)
+        case Absence.TOO_FEW_CHIPS:
+            return Sentence("%(player)s has too few chips", player=player)
+        case Absence.FIFTH:
+            return Sentence("%(player)s waits, four others playing", player=player)
+
 
 Past = Callable[[int], State]
 """Hand number → how that hand ended last. Raises NotNow for a hand that is not in the record."""
-
-
-@dataclass(frozen=True)
-class House:
-    """What the next hand opens with: the configured seats and rules; names as in `HandOpened`.
-
-    `rules` is the profile with the options in it. `seats` are all players of the table, up to five, each with the
-    place that is his where it is free.
-    """
-
-    rules: Profile
-    profile: str
-    profile_hash: str
-    unit: int
-    seats: tuple[ev.SeatOpened, ...]
-    options: Mapping[str, JsonValue] = field(default_factory=dict)
-    layout_hash: str = ""
-    model_hash: str = ""
-    software: str = ""
 
 
 def opened(state: State, house: House) -> ev.HandOpened:
@@ -77,6 +64,7 @@ def opened(state: State, house: House) -> ev.HandOpened:
         sits_out=tuple(sorted(state.sits_out)),
         two_hands=state.two_hands,
         paybacks=tuple(back for back in state.paybacks if not back.paid),
+        house=state.house,
     )
 
 
@@ -105,10 +93,10 @@ def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> t
     players = {seat.seat: seat for seat in _of_players(house)}
     found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
     if not found.is_enough:
-        why = "; ".join(
-            f"{players[seat].player} {_ABSENT[why]}" for seat, why in sorted(found.absent.items())
-        )
-        raise NotNow(f"A hand needs two players: {why or 'seat somebody'}.")
+        if not found.absent:
+            raise NotNow("A hand needs two players: seat somebody.")
+        why = [_absent(players[seat].player, why) for seat, why in sorted(found.absent.items())]
+        raise NotNow("A hand needs two players: %(why)s.", why=listed(why))
     names = {players[seat].player for seat in found.playing}
     if len(house.seats) > len(players):
         playing = [seat for seat in house.seats if seat.player in names]
@@ -143,7 +131,7 @@ def _next_button(state: State, house: House) -> int:
             return puck or last
         return next_button(last, sitters(state, house))
     except RulesError as error:
-        raise NotNow(f"No hand can be dealt: {error}.") from error
+        raise NotNow("No hand can be dealt: %(why)s.", why=str(error)) from error
 
 
 def _two_each(playing: Sequence[ev.SeatOpened]) -> list[ev.SeatOpened]:
@@ -177,17 +165,29 @@ def need_right_seats(state: State, house: House) -> None:
     wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
     if wanted != playing:
         raise NotNow(
-            f"With the button at seat {state.button}, {' and '.join(sorted(wanted - playing))} must be dealt in "
-            f"and {' and '.join(sorted(playing - wanted))} not. Call a misdeal and open the hand again."
+            "With the button at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "
+            "Call a misdeal and open the hand again.",
+            seat=state.button,
+            players=all_of(sorted(wanted - playing)),
+            others=all_of(sorted(playing - wanted)),
         )
 
 
 def reopened(past: State, reason: str) -> ev.HandReopened:
-    """Return a past hand's reopening. Raises NotNow for a hand that was not settled."""
-    if past.opened is None or past.settlement is None or past.button is None:
-        raise NotNow(f"Hand {past.hand} was not settled; there is nothing to correct.")
+    """Return a past hand's reopening: of a settled one, or of one that was void, to be settled after all.
+
+    Raises NotNow for a misdeal, and for a hand whose button nobody knew.
+    """
+    if past.opened is None or past.button is None or past.misdealt:
+        raise NotNow("Hand %(hand)s was not played to its end; there is nothing to correct.", hand=past.hand)
     return ev.HandReopened(
-        reason, past.opened, past.button, tuple(map(_end, past.seats)), dict(past.settlement), past.frame
+        reason,
+        past.opened,
+        past.button,
+        tuple(map(_end, past.seats)),
+        dict(past.settlement or {}),
+        past.frame,
+        dict(past.names),
     )
 
 

@@ -39,6 +39,7 @@ PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 
 _TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
 _FLOOR: Final = frozenset({Role.FLOOR})
+_HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 _LISTING: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 
 MAY: Final[Mapping[str, frozenset[Role]]] = {
@@ -66,6 +67,12 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "sit_out": _TABLE,
     "pass_round": _TABLE,
     "two_hands": _TABLE,
+    "seat_player": _TABLE,
+    "leave_seat": _TABLE,
+    "rename_player": _TABLE,
+    "buy_in": _TABLE,
+    "add_on": _TABLE,
+    "set_house": _HOUSE,
     "log_on": _TABLE,
     "log_off": _TABLE,
     "unlock": frozenset(Role),

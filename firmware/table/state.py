@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from firmware.table.events import ROWS, Capture, HandOpened, IrregularitySeen, Payback, Puck, Row
+from firmware.table.events import (
+    ROWS,
+    Capture,
+    HandOpened,
+    HouseSettings,
+    IrregularitySeen,
+    Payback,
+    Puck,
+    Row,
+)
 from firmware.table.people import Person
 from firmware.table.phase import Phase
 from firmware.table.seen import NO_FACES
@@ -106,8 +115,9 @@ class State:
 
     `stacks` is by player: what each has when no hand is open. `keyed` is why the dealer keys the hand.
     `irregularities` are those still open, of `irregularities_seen`; `dismissed` the findings that the dealer has
-    answered with the record. `fantasyland`, `sits_out` and `passes` name players. While a past hand is reopened,
-    `reopened` says why, `before` is what it was settled to, and `beneath` the table's own state.
+    answered with the record. `fantasyland`, `sits_out` and `passes` name players. `house` is what the next hand opens
+    with. While a past hand is reopened, `reopened` says why, `before` is what it was settled to, `beneath` the table's
+    own state, and `names` how its players are called by now, where it is otherwise.
     """
 
     phase: Phase = Phase.IDLE
@@ -138,6 +148,8 @@ class State:
     reopened: str = ""
     before: Mapping[str, Any] | None = None
     beneath: State | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    house: HouseSettings = field(default_factory=HouseSettings)
     faults: Mapping[str, str] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
     dealer: str = ""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, fold, people_effects
+from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, effects_house, fold, people_effects
 from firmware.table import events as ev
 from firmware.table.effects import _EFFECTS
+from firmware.table.effects_house import stack_of
 from firmware.table.events import BY_TYPE
 from firmware.table.people import Role
 
@@ -65,6 +66,12 @@ EXPECTED = {
     "payback_marked": "      =.......==",
     "stack_counted": "       =.......==",
     "seating_changed": "     =.......==",
+    "house_set": "           =.......==",
+    "player_seated": "       =.......==",
+    "player_left": "         =.......==",
+    "player_renamed": "      =.......==",
+    "bought_in": "           =.......==",
+    "added_on": "            =.......==",
     "person_listed": "       ==========",
     "person_struck": "       ==========",
     "pin_set": "             ==========",
@@ -101,6 +108,10 @@ PAST = ev.HandReopened(
     1,
     (),
     {"paid": {}},
+)
+HOUSE = ev.HouseSettings(
+    unit=100,
+    seats=(*(ev.HouseSeat(n, f"p{n}", "ABCD"[n - 1], 10_000) for n in (1, 2)), ev.HouseSeat(3, "p3", "C")),
 )
 OWED = (ev.Payback(1, "p1", "p2", 100),)
 
@@ -147,6 +158,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = replace(state, paybacks=OWED)
     if name == "card_resolved" and phase is Phase.REVIEW:
         state = fold(deal.until(Phase.REVIEW, UNSURE))
+    if BY_TYPE[name] in effects_house.EFFECTS:
+        state = apply(state, ev.TableStarted(house=HOUSE))
     if BY_TYPE[name] in people_effects.EFFECTS:
         state = fold(STAFF, state)
     to = {
@@ -179,6 +192,12 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "payback_marked": ev.PaybackMarked(1),
         "stack_counted": ev.StackCounted("p1", 5, "counted"),
         "seating_changed": ev.SeatingChanged("passes", True, "p1"),
+        "house_set": ev.HouseSet("a new table", table="12"),
+        "player_seated": ev.PlayerSeated(5, "p5", "", 100),
+        "player_left": ev.PlayerLeft("p1", stack_of(state, "p1")),
+        "player_renamed": ev.PlayerRenamed("p1", "Ann"),
+        "bought_in": ev.BoughtIn("p3", 100, 100),
+        "added_on": ev.AddedOn("p1", 100, (stack_of(state, "p1") or 0) + 100),
         "card_resolved": ev.CardResolved(1, "middle", 0 if phase is Phase.PLACING else 2, "5h"),
         "card_corrected": ev.CardCorrected(1, "middle", 0 if phase is Phase.PLACING else 2, "5s"),
         "row_keyed": ev.RowKeyed(1, "front", ("2c", "3c", "4c")),
