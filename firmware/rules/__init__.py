@@ -18,7 +18,14 @@ from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
 from firmware.rules.judging import JudgedHand
-from firmware.rules.library import load_chain, load_profile, parse_profile, profile_names, profile_toml
+from firmware.rules.library import (
+    load_chain,
+    load_profile,
+    parse_profile,
+    parse_sent_profile,
+    profile_names,
+    profile_toml,
+)
 from firmware.rules.lines import CLAUSES, Line
 from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
 from firmware.rules.options import Rate, money_text
@@ -79,6 +86,7 @@ __all__ = [
     "parse_card",
     "parse_cards",
     "parse_profile",
+    "parse_sent_profile",
     "positions",
     "profile_names",
     "profile_toml",

@@ -51,10 +51,30 @@ def parse_profile(text: str, file: str = "profile", folder: Path | None = None) 
     return _parse(text, file, folder or Path(), ())[0]
 
 
-def _find(name_or_path: str | Path, folder: Path) -> Path:
+LONGEST_TEXT = 60_000
+"""Letters of a profile that somebody sends; those of the packaged ones have 8,000."""
+
+
+def parse_sent_profile(text: str) -> Profile:
+    """Return the profile that somebody has sent: it may extend a packaged one, and no file of this machine.
+
+    Raises ProfileError.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise ProfileError(f"this is too long for a profile: {len(text)} letters, allowed are {LONGEST_TEXT}")
+    return _parse(text, "", None, ())[0]
+
+
+def _find(name_or_path: str | Path, folder: Path | None) -> Path:
     """Return the file of a profile. Raises UnknownProfileError."""
     name = str(name_or_path)
     if name.endswith(".toml"):
+        if folder is None:
+            raise ProfileError(
+                f"{quoted(name)} is a file, and only a packaged profile can be extended here; "
+                "put the whole text in, as `feltwatch profiles show` prints it",
+                key="profile.extends",
+            )
         path = folder / name
         if not path.is_file():
             raise UnknownProfileError(f"there is no file {path}")
@@ -82,7 +102,7 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
     return _parse(text, path.name, path.parent, (*above, path))
 
 
-def _parse(text: str, file: str, folder: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
+def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -> tuple[Profile, ...]:
     try:
         tables = tomllib.loads(text)
     except RecursionError:

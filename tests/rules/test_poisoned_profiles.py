@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.rules import ProfileError, parse_profile
+from firmware.rules import ProfileError, parse_profile, parse_sent_profile
 
 HEAD: Final = '[profile]\nname = "house"\nextends = "traditional"\n'
 POISON: Final[Mapping[str, tuple[str, str]]] = {
@@ -61,3 +62,16 @@ def test_whatever_stands_in_a_profile_is_taken_or_refused_in_a_sentence(text: st
     except ProfileError as refused:
         said = str(refused)
     assert said
+
+
+def test_a_sent_profile_reads_no_file_of_this_machine(tmp_path: Path) -> None:
+    file = tmp_path / "secret.toml"
+    file.write_text(HEAD)
+    with pytest.raises(ProfileError, match="only a packaged profile"):
+        parse_sent_profile(f'[profile]\nname = "x"\nextends = "{file}"\n')
+    assert parse_sent_profile(HEAD).name == "house"
+
+
+def test_a_sent_profile_that_is_too_long_is_refused_unread() -> None:
+    with pytest.raises(ProfileError, match="too long"):
+        parse_sent_profile(HEAD + "#" * 60_000)

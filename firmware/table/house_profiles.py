@@ -1,0 +1,80 @@
+"""The house's own profiles: writing a version down, and which versions the record holds.
+
+A version is a text in the journal's content table and an event that names it. Old ones are never removed; going back
+to one is keeping it again. Nothing here changes what is played: that is `set_house`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from firmware.rules import Profile, ProfileError, parse_sent_profile, profile_names, profile_toml
+from firmware.rules.library import LONGEST_TEXT
+from firmware.table.errors import NotNow
+from firmware.table.events_profiles import ProfileKept
+from firmware.table.journal import Entry, content_hash
+from firmware.table.people_commands import SignedCommand
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+class KeepProfile(SignedCommand):
+    """Write a version of a house's own profile down: `text` is TOML, and may extend a packaged profile."""
+
+    do: Literal["keep_profile"] = "keep_profile"
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+    reason: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a house's profile as it was written down; `wall_ms` is Unix time, `seq` the journal's row."""
+
+    name: str
+    hash: str
+    reason: str
+    actor: str
+    wall_ms: int
+    seq: int
+
+
+def sent_profile(text: str) -> Profile:
+    """Return the profile of a text that somebody has sent. Raises NotNow with the rules' own sentence."""
+    try:
+        return parse_sent_profile(text)
+    except ProfileError as error:
+        raise NotNow("The profile cannot be used: %(error)s.", error=str(error)) from error
+
+
+def kept_text(command: KeepProfile) -> str:
+    """Return the text that a command keeps: whole, so that it needs no other file. Raises NotNow."""
+    profile = sent_profile(command.text)
+    if not NAME.fullmatch(profile.name):
+        raise NotNow("A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game.")
+    if profile.name in profile_names():
+        raise NotNow("%(name)s is a packaged profile; give the house's own another name.", name=profile.name)
+    return profile_toml(profile)
+
+
+def decide_keeping(command: KeepProfile) -> ProfileKept:
+    """Return the event that a command is; its text must be in the journal before. Raises NotNow."""
+    if not command.reason.strip():
+        raise NotNow("Say why the profile is changed.")
+    text = kept_text(command)
+    return ProfileKept(sent_profile(text).name, content_hash(text.encode()), command.reason.strip())
+
+
+def versions(entries: Iterable[Entry]) -> Mapping[str, tuple[Version, ...]]:
+    """Return the versions of each house profile, the newest first, from its rows in the journal."""
+    found: dict[str, tuple[Version, ...]] = {}
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ProfileKept):
+            version = Version(event.name, event.hash, event.reason, entry.actor, entry.wall_ms, entry.seq)
+            found[event.name] = (version, *found.get(event.name, ()))
+    return found
