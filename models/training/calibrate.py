@@ -1,10 +1,11 @@
 """Says what the reader's figures are worth: `python -m models.training.calibrate`, after export; into the manifest.
 
-Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid;
-the decks that judge the result are others. Two logistic curves give the confidence: through the margins (named
-rightly or not) and through the evidence (was there a card at all). A card is sure from the least margin and the least
-evidence on at which the mistakes seen and those to be expected keep to a budget: for the margin half of that of silent
-errors, the tightest of `BUDGETS` at which most cards are still sure; for the evidence `EVIDENCE_BUDGET`.
+Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid,
+whole and with a third of the cards missing; the decks that judge the result are others. Two logistic curves give the
+confidence: through the margins (named rightly or not) and through the evidence (was there a card at all). A card is
+sure from the least margin and the least evidence on at which the mistakes seen and those to be expected keep to a
+budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which most cards are still sure; for
+the evidence `EVIDENCE_BUDGET`.
 """
 
 from __future__ import annotations
@@ -78,7 +79,12 @@ def collect(model: Path, tables: int, seed: int) -> Collected:
     Raises:
         CalibrationError: no card was named.
     """
-    tasks = [Tables(model, FOLDER / name, c, tables, seed) for name in VALIDATION for c in grid()]
+    tasks = [
+        Tables(model, FOLDER / name, c, tables, seed, gaps=gaps)
+        for name in VALIDATION
+        for c in grid()
+        for gaps in (False, True)
+    ]
     found = on_all_cores(read_tables, tasks, "decks and conditions")
     named = [
         (card, f"{task.deck.name}, {task.condition.name}")
@@ -145,8 +151,9 @@ def tail_from(samples: Samples, budget: float) -> float:
 
     Mistakes grow rarer with the margin; how fast, at the worst that what was seen bears (an exponential tail, its
     scale at the upper end of a one-sided 95 % interval, but no less than one nat, and one mistake more than seen).
+    Names that two places claim alike have no margin at all; they are never sure and say nothing of the tail.
     """
-    mistakes = np.maximum(samples.nats[~samples.held], 0.0)
+    mistakes = samples.nats[~samples.held & (samples.nats > 0)]
     n = len(mistakes)
     scale = max(1.0, 2 * float(mistakes.sum()) / float(chi2.ppf(0.05, 2 * n))) if n else 1.0
     return scale * max(0.0, math.log((n + 1) / (budget * len(samples.nats))))
@@ -195,7 +202,12 @@ def write(collected: Collected, model: Path) -> Calibration:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="ONNX model; without it the packaged one.",
 )
-@click.option("--tables", default=3, show_default=True, help="Tables per deck and condition.")
+@click.option(
+    "--tables",
+    default=3,
+    show_default=True,
+    help="Tables per deck and condition, as many again with cards missing.",
+)
 @click.option("--seed", default=77, show_default=True)
 def command(model: Path | None, tables: int, seed: int) -> None:
     """Say what a margin of the exported model is worth."""

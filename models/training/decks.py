@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
+from models.training.strokes import Strokes
 from vision.arrays import Image
 from vision.cards import CARDS, SUITS
 from vision.deck import Style, card_picture
@@ -215,6 +216,7 @@ class RandomDeck:
         self._art = rng.choice(art) if art else None
         self._body = rng.choice(["art", "pips", "pips", "pips"]) if art else "pips"
         self._font = rng.choice(rank_fonts())
+        self._strokes = Strokes(rng) if rng.random() < 0.35 else None
         sets = suit_sets(rng)
         first = next(sets)
         mixed = {s: next(sets)[s] for s in SUITS}
@@ -235,18 +237,19 @@ class RandomDeck:
         self._rank_width = self._rank_mm * narrow
         self._gap = rng.uniform(0.4, 1.8)
         side = rng.uniform(2.8, 6.2) if self._rank_mm < 10 else rng.uniform(4.5, 8.5)
-        self._x = max(self._rank_width / 2 + rng.uniform(0.6, 1.4), side)
+        widest = max(self._rank_width, self._suit_mm * max(self._aspect.values()))
+        self._x = max(widest / 2 + rng.uniform(0.6, 1.4), side)
         self._top = rng.uniform(2.2, 5.2)
         if rng.random() < 0.25:  # some decks print to the card's very edge
-            self._x, self._top = self._rank_width / 2 + rng.uniform(0.3, 1.2), rng.uniform(0.5, 2.2)
+            self._x, self._top = widest / 2 + rng.uniform(0.3, 1.2), rng.uniform(0.5, 2.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
         self._ten_apart = narrow < 0.5 or rng.random() < 0.5
         # narrower, a heavy 10 in one piece is an 8 to anybody
         self._ten_width = rng.uniform(1.1 if self._ten_apart else 1.3, 1.7)
         self._hand = Hand(rng)
-        self._colours = _inks(rng)
         light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
         self._paper = (round(light * rng.uniform(0.93, 1)), round(light * rng.uniform(0.93, 1)), light)
+        self._colours = _inks(rng, self._paper)
         self._pip_mm, self._ace_mm = rng.uniform(8, 13), rng.uniform(10, 36)
         self._field = rng.uniform(17, 20.5), rng.uniform(13, 19)
         self._framed, self._court_pips = rng.random() < 0.8, rng.random() < 0.7
@@ -267,10 +270,7 @@ class RandomDeck:
         width = self._rank_width * (self._ten_width if text == "10" else 1) * self._rng.uniform(0.92, 1.05)
         if rank == "J":
             width *= self._rng.uniform(0.6, 1)
-        whole = text_mask(text, self._font)
-        letter = ten_mask(self._font, self._rng) if text == "10" and self._ten_apart else whole
-        assert letter is not None
-        letter = self._hand.drawn(letter)
+        letter = self._hand.drawn(self._letter(text))
         rank_mask = _fit(letter, min(width, 2 * (self._x - 0.3)) * _MM, self._rank_mm * _MM)
         suit_mask = _fit(self._suit[suit], self._suit_mm * self._aspect[suit] * _MM, self._suit_mm * _MM)
         half = max(rank_mask.shape[1], suit_mask.shape[1]) / 2
@@ -298,6 +298,18 @@ class RandomDeck:
         if self._outline:
             cv2.rectangle(picture, (1, 1), (WIDTH - 2, HEIGHT - 2), (90, 90, 90), self._outline)
         return picture, box
+
+    def _letter(self, text: str) -> Mask:
+        """Return a rank as the deck's font or its strokes give it; a ten also set from its two figures."""
+        if self._strokes and text != "T":
+            if text != "10":
+                return self._strokes.mask(text)
+            return ten_mask(self._strokes.mask("1"), self._strokes.mask("0"), self._rng)
+        whole, one, zero = (text_mask(part, self._font) for part in (text, "1", "0"))
+        assert whole is not None  # rank_fonts names no font that lacks one
+        if text != "10" or not self._ten_apart or one is None or zero is None:
+            return whole
+        return ten_mask(one, zero, self._rng)
 
     def _draw_body(self, picture: Image, rank: str, suit: str) -> None:
         number = "A23456789T".find(rank) + 1
@@ -357,7 +369,7 @@ def _worn(rng: random.Random, mask: Mask) -> Mask:
     return mask
 
 
-def _inks(rng: random.Random) -> dict[str, Colour]:
+def _inks(rng: random.Random, paper: Colour) -> dict[str, Colour]:
     """Choose the four inks, BGR: near-black and red (dark red included), the usual four colours, or any colours."""
     dark = rng.randint(0, 55)
     black: Colour = (dark, dark, dark)
@@ -369,13 +381,16 @@ def _inks(rng: random.Random) -> dict[str, Colour]:
     blue = (rng.randint(150, 230), rng.randint(40, 110), rng.randint(0, 40))
     if kind < 0.88:
         return {"c": green, "d": blue, "h": red, "s": black}
-    return {s: _any_ink(rng) for s in SUITS}  # so that the suit's shape decides, not its colour
+    return {s: _any_ink(rng, paper) for s in SUITS}  # so that the suit's shape decides, not its colour
 
 
-def _any_ink(rng: random.Random) -> Colour:
-    hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
-    blue, green, red = (int(v) for v in cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0])
-    return blue, green, red
+def _any_ink(rng: random.Random, paper: Colour) -> Colour:
+    """Choose an ink that can be seen on the paper."""
+    while True:
+        hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
+        blue, green, red = (int(v) for v in cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0])
+        if max(abs(a - b) for a, b in zip((blue, green, red), paper, strict=True)) > 60:
+            return blue, green, red
 
 
 def _without_index(art: PictureDeck, code: str, box: IndexBox) -> Image:

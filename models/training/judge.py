@@ -33,7 +33,7 @@ from vision.loose import read_loose
 from vision.pictures import load_picture
 from vision.reader import CardReader, DeckProfile
 from vision.reading import NEEDED, ReadCard, TableReading, read, read_card
-from vision.render import Scene, deal, render_table
+from vision.render import Hands, Scene, deal, render_table
 from vision.things import Thing
 from vision.verdicts import colour
 
@@ -89,7 +89,8 @@ class Outcome:
 class Tables:
     """Tables to render and read: a deck's folder, how they look, how many; with a profile, read twice.
 
-    `hand`: a person's hand lies over some cards of each.
+    `hand`: a person's hand lies over some cards of each. `gaps`: each lacks a third of its 52 cards, as a table does
+    with three players, or while cards are placed; a wrong name then meets no card that has a better claim to it.
     """
 
     model: Path
@@ -99,6 +100,7 @@ class Tables:
     seed: int
     profile: DeckProfile | None = None
     hand: bool = False
+    gaps: bool = False
 
 
 def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
@@ -140,9 +142,10 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     learnt = CardReader(task.model, threads=1, deck=task.profile) if task.profile else None
     plain, enrolled = Outcome(), Outcome()
     for number in range(task.tables):
-        key = zlib.crc32(f"{deck.name}/{task.condition.name}".encode())
+        key = zlib.crc32(f"{deck.name}/{task.condition.name}{'/gaps' * task.gaps}".encode())
         rng = np.random.default_rng([task.seed, number, key])
-        hands = deal(rng, layout)
+        dealt = deal(rng, layout)
+        hands = _with_gaps(rng, dealt) if task.gaps else dealt
         look = task.condition
         things = (_hand(rng, layout),) if task.hand else ()
         scene = render_table(
@@ -152,6 +155,14 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
+
+
+def _with_gaps(rng: np.random.Generator, hands: Hands) -> Hands:
+    """Leave out a third of the cards, each by chance."""
+    return {
+        place: {row: [code for code in codes if rng.random() > 1 / 3] for row, codes in rows.items()}
+        for place, rows in hands.items()
+    }
 
 
 def _hand(rng: np.random.Generator, layout: TableLayout) -> Thing:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -65,6 +66,7 @@ class Measured:
         conditions: the grid.
         ordinary, odd: by deck and condition, without enrolment.
         enrolled: likewise with it, the decks of both.
+        gaps: the ordinary decks on tables that lack a third of their cards, without enrolment, and with it.
         refused: decks whose enrolment was refused, and why.
         scales: by px/mm, the ordinary decks.
         photographs, colourless: by set, as they are and without colour.
@@ -83,6 +85,7 @@ class Measured:
     ordinary: dict[tuple[str, str], Outcome]
     odd: dict[tuple[str, str], Outcome]
     enrolled: dict[tuple[str, str], Outcome]
+    gaps: tuple[dict[tuple[str, str], Outcome], dict[tuple[str, str], Outcome]]
     refused: dict[str, str]
     scales: dict[float, Outcome]
     photographs: dict[str, Outcome]
@@ -130,11 +133,17 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
     ]
     finer = [(scale, name) for scale in SCALES_PX_PER_MM for name in JUDGING]
     tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), few, seed) for scale, name in finer]
+    lacking = [(name, c) for name in JUDGING for c in conditions if c.sets == "ordinary"]
+    tasks += [
+        Tables(model, FOLDER / name, c, math.ceil(tables / 2), seed, profiles.get(name), gaps=True)
+        for name, c in lacking
+    ]
     read_twice = on_all_cores(read_tables, tasks, "decks and conditions")
     found = {(name, c.name): both for (name, c), both in zip(keys, read_twice, strict=False)}
     scales: dict[float, Outcome] = {}
-    for (scale, _), (plain, _) in zip(finer, read_twice[len(keys) :], strict=True):
+    for (scale, _), (plain, _) in zip(finer, read_twice[len(keys) :], strict=False):
         scales[scale] = scales.get(scale, Outcome()) + plain
+    gaps = dict(zip(((n, c.name) for n, c in lacking), read_twice[-len(lacking) :], strict=True))
     photographs, colourless = _photographs(model, data) if data else ({}, {})
     machine = describe_machine()
     return Measured(
@@ -147,6 +156,10 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         ordinary={key: plain for key, (plain, _) in found.items() if key[0] in JUDGING},
         odd={key: plain for key, (plain, _) in found.items() if key[0] in ODD_JUDGING},
         enrolled={key: learnt for key, (_, learnt) in found.items() if key[0] in profiles},
+        gaps=(
+            {key: plain for key, (plain, _) in gaps.items()},
+            {key: learnt for key, (_, learnt) in gaps.items() if key[0] in profiles},
+        ),
         refused=refused,
         scales=scales,
         photographs=photographs,

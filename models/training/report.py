@@ -233,6 +233,16 @@ def write(m: Measured, worth: Calibration, docs: Path) -> Path:
         "![by condition](reader-report/conditions.png)",
         "The same tables with the deck enrolled:",
         _table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, learnt, strict=True)]),
+        "## Tables that lack a third of their cards",
+        "As with three players, or while cards are placed: a wrong name then meets no card that has a better claim "
+        "to it. Ordinary decks, over the ordinary conditions; the aims speak of whole tables.",
+        _table(
+            ("deck", *_HEAD),
+            [
+                (label, *_row(m.over(part)))
+                for label, part in zip(("not enrolled", "enrolled"), m.gaps, strict=True)
+            ],
+        ),
         "## By deck, ordinary conditions",
         _table(
             (

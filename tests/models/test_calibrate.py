@@ -86,6 +86,14 @@ def test_the_fewer_cards_were_read_the_larger_a_margin_is_asked_for() -> None:
     assert tail_from(clean[0], BUDGET) > tail_from(clean[1], BUDGET)
 
 
+def test_names_that_two_places_claim_alike_do_not_make_the_tail_shorter() -> None:
+    surest = Samples(
+        np.array([*np.full(10_000, 9.0), 4.0, 5.0, 6.0]), np.array([True] * 10_000 + [False] * 3)
+    )
+    ties = Samples(np.append(surest.nats, np.zeros(500)), np.append(surest.held, np.zeros(500, bool)))
+    assert tail_from(ties, BUDGET) == pytest.approx(tail_from(surest, BUDGET), rel=0.05)
+
+
 def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:
     manifest = tmp_path / "reader.json"
     manifest.write_text(json.dumps({"sha256": "of the model"}))

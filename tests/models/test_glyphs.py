@@ -19,6 +19,7 @@ from models.training.glyphs import (
     suit_sets,
     text_mask,
 )
+from models.training.strokes import Strokes
 from vision.cards import RANKS, SUITS
 
 pytestmark = pytest.mark.usefixtures("fonts")
@@ -34,6 +35,15 @@ def test_every_font_draws_every_rank_differently() -> None:
         drawn = [text_mask("10" if rank == "T" else rank, font) for rank in RANKS]
         shapes = {(m.shape, m.tobytes()) for m in drawn if m is not None}
         assert len(shapes) == len(RANKS), font.name
+
+
+def test_every_drawn_face_draws_every_rank_differently() -> None:
+    for seed in range(20):
+        face = Strokes(random.Random(seed))
+        drawn = [face.mask(text) for text in (*RANKS.replace("T", ""), "1", "0")]
+        assert len({(m.shape, m.tobytes()) for m in drawn}) == len(RANKS) + 1
+        for ink in drawn:
+            assert all(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
 
 
 def test_without_a_font_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

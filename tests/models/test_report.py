@@ -49,6 +49,7 @@ def measured() -> Measured:
         ordinary=part(JUDGING),
         odd=part(ODD_JUDGING),
         enrolled=part((*JUDGING, *ODD_JUDGING[1:])),
+        gaps=(part(JUDGING), part(JUDGING)),
         refused={ODD_JUDGING[0]: "Picture 1 does not show the spread."},
         scales={2.0: tables(9), 0.8: tables(9, wrong=3)},
         photographs={"bidly_deals": tables(1)},
