@@ -91,6 +91,8 @@ def _of_players(house: House) -> list[ev.SeatOpened]:
 
 def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[ev.SeatOpened, ...]:
     players = {seat.seat: seat for seat in _of_players(house)}
+    if not players:
+        raise NotNow("Nobody sits at this table; seat two players first.")
     found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
     if not found.is_enough:
         if not found.absent:
