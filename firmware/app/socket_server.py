@@ -15,8 +15,8 @@ from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
-LONGEST_LINE: Final = 16 * 1024
-"""Bytes; a command is a hundred."""
+LONGEST_LINE: Final = 256 * 1024
+"""Bytes; a command is a hundred, but for one that brings a profile's text."""
 LONGEST_PATH: Final = 107
 """Bytes of a Unix socket's path that the kernel takes."""
 SILENT_TOO_LONG: Final = 60.0

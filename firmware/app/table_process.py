@@ -34,6 +34,7 @@ from firmware.table.errors import NotAllowed
 from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
+from firmware.table.house_profiles import KeepProfile, kept_text
 from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.phase import OPEN
 from firmware.table.pins import PinStore
@@ -345,6 +346,8 @@ class TableProcess:
         self._look_afresh = True  # what a person said may be contradicted by what lies there
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash
+        if isinstance(command, KeepProfile):
+            self._journal.keep("profile", kept_text(command).encode())
         events = decide(self.state, command, self._house, self._rules, self._past)
         return {"ok": True, "seq": self._do(events, who.actor)}
 

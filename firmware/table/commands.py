@@ -25,6 +25,7 @@ from firmware.table.house_commands import (
     SetHouse,
     decide_house,
 )
+from firmware.table.house_profiles import KeepProfile, decide_keeping
 from firmware.table.opening import Past, need_right_seats, opened, reopened
 from firmware.table.people_commands import (
     ListPerson,
@@ -136,6 +137,7 @@ Command = Annotated[
     | MarkPaid
     | PlayCommand
     | HouseCommand
+    | KeepProfile
     | LogOn
     | LogOff
     | Unlock
@@ -220,6 +222,8 @@ def decide(
             return (_play(command, house),)
         case SetHouse() | SeatPlayer() | LeaveSeat() | RenamePlayer() | Chips():
             return decide_house(state, command, house)
+        case KeepProfile():
+            return (decide_keeping(command),)
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:

@@ -81,6 +81,8 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
     **{event: _stays(BETWEEN_HANDS) for event in effects_house.EFFECTS},
     **{event: _stays(Phase) for event in people_effects.EFFECTS},
+    ev.ProfileKept: _stays(Phase),
+    ev.TrainingBegun: _stays((Phase.IDLE,)),
 }
 """Event → the phases it may happen in → the phases it may lead to. What is not in here is refused."""
 
@@ -119,6 +121,11 @@ def _words(event: Event) -> str:
     return event.type.replace("_", " ").capitalize()
 
 
+def _nothing(state: State, _: Event) -> State:
+    """Leave the state as it is: the event is there to be read in the record."""
+    return state
+
+
 _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_opening.EFFECTS,
     **effects_placing.EFFECTS,
@@ -126,4 +133,6 @@ _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_between.EFFECTS,
     **effects_house.EFFECTS,
     **people_effects.EFFECTS,
+    ev.ProfileKept: _nothing,
+    ev.TrainingBegun: _nothing,
 }

@@ -38,6 +38,8 @@ from firmware.table.events_placing import CardReread as CardReread
 from firmware.table.events_placing import IrregularityEnded as IrregularityEnded
 from firmware.table.events_placing import IrregularitySeen as IrregularitySeen
 from firmware.table.events_placing import KeyingBegun as KeyingBegun
+from firmware.table.events_profiles import ProfileKept as ProfileKept
+from firmware.table.events_profiles import TrainingBegun as TrainingBegun
 from firmware.table.people import Person
 from firmware.table.phase import Phase
 from firmware.table.seen import ROWS as ROWS
@@ -404,6 +406,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     StackCounted,
     SeatingChanged,
     HouseSet,
+    ProfileKept,
+    TrainingBegun,
     PlayerSeated,
     PlayerLeft,
     PlayerRenamed,

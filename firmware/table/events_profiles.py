@@ -1,4 +1,4 @@
-"""The event of the house's own rule profiles."""
+"""The events of the house's own rule profiles, and of a record that is no game's."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ class ProfileKept(Event):
     name: str
     hash: str
     reason: str
+
+
+@dataclass(frozen=True)
+class TrainingBegun(Event):
+    """The first row of a training record: no hand in it was ever played, and no table goes on with it."""
+
+    type: ClassVar[str] = "training_begun"

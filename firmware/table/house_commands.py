@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from firmware.rules import Profile, RulesError, load_profile, parse_profile, profile_toml
+from firmware.rules import Profile, RulesError, load_profile, profile_toml
 from firmware.rules.chips import add_on, buy_in, take_off, verify_unit
 from firmware.table import events as ev
 from firmware.table.effects_house import PLACES, need_player, stack_of
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, HouseSeat
 from firmware.table.house import House
+from firmware.table.house_profiles import sent_profile
 from firmware.table.journal import content_hash
 from firmware.table.people import check_name
 from firmware.table.people_commands import SignedCommand
@@ -123,32 +123,16 @@ def profile_text(command: SetHouse) -> str | None:
 def _written(command: SetHouse) -> Profile | None:
     if command.profile is not None and command.profile_text is not None:
         raise NotNow("Give a profile's name or its text, not both.")
-    text = command.profile_text
+    if command.profile_text is not None:
+        return sent_profile(command.profile_text)
+    if command.profile is None:
+        return None
+    if command.profile.endswith(".toml") or "/" in command.profile:
+        raise NotNow("A file cannot be named here; put its whole text in.")
     try:
-        if command.profile is not None:
-            _need_no_file(command.profile)
-            return load_profile(command.profile)
-        if text is None:
-            return None
-        _need_no_file(_extends(text))
-        return parse_profile(text)
+        return load_profile(command.profile)
     except RulesError as error:
         raise NotNow("The profile cannot be used: %(error)s.", error=str(error)) from error
-
-
-def _extends(text: str) -> str:
-    """Return what a profile's text extends, "" for nothing and for what the rules will refuse anyway."""
-    try:
-        about = tomllib.loads(text).get("profile")
-    except tomllib.TOMLDecodeError:
-        return ""
-    return str(about.get("extends", "")) if isinstance(about, dict) else ""
-
-
-def _need_no_file(name: str) -> None:
-    """Raise NotNow for a file of the box: nobody at the screen names its paths."""
-    if name.endswith(".toml") or "/" in name:
-        raise NotNow("A profile can only extend a packaged one; put the whole text in.")
 
 
 def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:

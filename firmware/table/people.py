@@ -73,6 +73,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "buy_in": _TABLE,
     "add_on": _TABLE,
     "set_house": _HOUSE,
+    "keep_profile": _FLOOR,
     "log_on": _TABLE,
     "log_off": _TABLE,
     "unlock": frozenset(Role),
