@@ -15,6 +15,13 @@ from firmware.table import events as ev
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
+from firmware.table.evidence_commands import (
+    CloseDispute,
+    Dispute,
+    EvidenceCommand,
+    MarkReviewed,
+    decide_evidence,
+)
 from firmware.table.house import House as House
 from firmware.table.house_commands import (
     Chips,
@@ -137,6 +144,7 @@ Command = Annotated[
     | MarkPaid
     | PlayCommand
     | HouseCommand
+    | EvidenceCommand
     | KeepProfile
     | LogOn
     | LogOff
@@ -224,6 +232,8 @@ def decide(
             return decide_house(state, command, house)
         case KeepProfile():
             return (decide_keeping(command),)
+        case Dispute() | CloseDispute() | MarkReviewed():
+            return decide_evidence(command)
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from firmware.table import (
     effects_between,
+    effects_evidence,
     effects_house,
     effects_opening,
     effects_placing,
@@ -81,6 +82,7 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
     **{event: _stays(BETWEEN_HANDS) for event in effects_house.EFFECTS},
     **{event: _stays(Phase) for event in people_effects.EFFECTS},
+    **{event: _stays(Phase) for event in effects_evidence.EFFECTS},
     ev.ProfileKept: _stays(Phase),
     ev.TrainingBegun: _stays((Phase.IDLE,)),
 }
@@ -133,6 +135,7 @@ _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_between.EFFECTS,
     **effects_house.EFFECTS,
     **people_effects.EFFECTS,
+    **effects_evidence.EFFECTS,
     ev.ProfileKept: _nothing,
     ev.TrainingBegun: _nothing,
 }

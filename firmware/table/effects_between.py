@@ -130,6 +130,7 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
         dealer=state.dealer,
         down=state.down,
         house=state.house,
+        disputed=state.disputed,
         paybacks=(*beneath.paybacks, *owed),
         fantasyland=frozenset(map(called, waiting)) & beneath.stacks.keys()
         if is_last

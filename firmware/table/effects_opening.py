@@ -81,6 +81,7 @@ def _hand_opened(state: State, event: ev.HandOpened) -> State:
         two_hands=event.two_hands,
         paybacks=event.paybacks,
         house=event.house,
+        disputed=frozenset(event.disputed),
     )
 
 

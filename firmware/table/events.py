@@ -18,6 +18,13 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from firmware.table.errors import UnknownEvent
 from firmware.table.event import Event as Event
+from firmware.table.events_evidence import DisputeClosed as DisputeClosed
+from firmware.table.events_evidence import HandDisputed as HandDisputed
+from firmware.table.events_evidence import HandReviewed as HandReviewed
+from firmware.table.events_evidence import HeadSigned as HeadSigned
+from firmware.table.events_evidence import ImagesDropped as ImagesDropped
+from firmware.table.events_evidence import KeyAnnounced as KeyAnnounced
+from firmware.table.events_evidence import RecordRestored as RecordRestored
 from firmware.table.events_house import AddedOn as AddedOn
 from firmware.table.events_house import BoughtIn as BoughtIn
 from firmware.table.events_house import HouseSet as HouseSet
@@ -106,7 +113,7 @@ class HandOpened(Event):
     profile options that the house overrides, by dotted path; `unit` is cents a point; `button` the puck's
     seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
     also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
-    `house` is what holds at the table from hand to hand.
+    `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -131,6 +138,7 @@ class HandOpened(Event):
     two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
     house: HouseSettings = field(default_factory=HouseSettings)
+    disputed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -422,6 +430,13 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     PinAccepted,
     LoggedOn,
     LoggedOff,
+    HandDisputed,
+    DisputeClosed,
+    HandReviewed,
+    ImagesDropped,
+    KeyAnnounced,
+    HeadSigned,
+    RecordRestored,
 )
 BY_TYPE: Final[dict[str, type[Event]]] = {event.type: event for event in EVENTS}
 

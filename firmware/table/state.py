@@ -150,6 +150,8 @@ class State:
     beneath: State | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     house: HouseSettings = field(default_factory=HouseSettings)
+    disputed: frozenset[int] = frozenset()
+    """Hands under dispute."""
     faults: Mapping[str, str] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
     dealer: str = ""

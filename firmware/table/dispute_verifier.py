@@ -1,0 +1,447 @@
+"""Checks a Feltwatch dispute file. Needs Python 3.9 or later and nothing else: no package, no network.
+
+    python3 verify.py hand-000012.zip [--anchor TEXT_FROM_THE_SLIP] [--key WORDS]
+
+It travels in every dispute file as verify.py; get it from somewhere you trust if you do not trust the file. It checks
+that the device's key signed the manifest, that every file is what the manifest says, that each row of the record has
+the hash that it must have and follows the one before it, that each image is the one that a row names, and that the
+anchors (the signed heads printed at shift end) agree with the rows. Exit status: 0 all holds, 1 something does not, 2
+the file cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import sys
+import zipfile
+import zlib
+from typing import Any
+
+FORMAT = "feltwatch-dispute"
+VERSION = 1
+MANIFEST = "manifest.json"
+SIGNATURE = "manifest.sig"
+ROWS = "rows.jsonl"
+SETTLEMENTS = "settlements.json"
+ANCHORS = "anchors.txt"
+CONTENT = "content/"
+IMAGES = "images/"
+MOST_BYTES = 512 * 1024 * 1024
+"""Unpacked; a hand has at most some 20 MB of images. What says that it is more is not unpacked."""
+MOST_FILES = 5000
+COLUMNS = 11
+SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 7, 8, 9, 10
+_ANCHOR = re.compile(
+    r"FW1:([A-Z0-9.-]*):(\d{1,15}):(\d{1,15}):(\d{1,15}):([0-9A-F]{64}):([0-9A-F]{64}):([A-Z2-7]{103})"
+)
+
+
+class CannotCheck(Exception):
+    """The file is no dispute file, or none that this release can check; the message is one sentence."""
+
+
+# ---- Ed25519, RFC 8032 section 5.1, verification only ----
+
+_P = 2**255 - 19
+_L = 2**252 + 27742317777372353535851937790883648493
+_D = -121665 * pow(121666, _P - 2, _P) % _P
+_I = pow(2, (_P - 1) // 4, _P)
+
+
+def _add(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """Add two points in extended coordinates (RFC 8032, 5.1.4)."""
+    p = (a[1] - a[0]) * (b[1] - b[0]) % _P
+    q = (a[1] + a[0]) * (b[1] + b[0]) % _P
+    r = 2 * a[3] * b[3] * _D % _P
+    s = 2 * a[2] * b[2] % _P
+    e, f, g, h = q - p, s - r, s + r, q + p
+    return (e * f % _P, g * h % _P, f * g % _P, e * h % _P)
+
+
+def _times(count: int, point: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    total = (0, 1, 1, 0)
+    while count:
+        if count & 1:
+            total = _add(total, point)
+        point = _add(point, point)
+        count >>= 1
+    return total
+
+
+def _x_of(y: int, sign: int) -> int | None:
+    """Recover x (RFC 8032, 5.1.3); None for what is no point."""
+    if y >= _P:
+        return None
+    square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P
+    if square == 0:
+        return None if sign else 0
+    x = pow(square, (_P + 3) // 8, _P)
+    if (x * x - square) % _P:
+        x = x * _I % _P
+    if (x * x - square) % _P:
+        return None
+    return _P - x if (x & 1) != sign else x
+
+
+def _point(packed: bytes) -> tuple[int, int, int, int] | None:
+    number = int.from_bytes(packed, "little")
+    y = number & ((1 << 255) - 1)
+    x = _x_of(y, number >> 255)
+    return None if x is None else (x, y, 1, x * y % _P)
+
+
+_BASE_Y = 4 * pow(5, _P - 2, _P) % _P
+_BASE_X = _x_of(_BASE_Y, 0) or 0
+_BASE = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)
+
+
+def ed25519_holds(public: bytes, signature: bytes, message: bytes) -> bool:
+    """Say whether an Ed25519 signature (64 bytes) of a message is that of a public key (32 bytes)."""
+    if len(public) != 32 or len(signature) != 64:
+        return False
+    key, commitment = _point(public), _point(signature[:32])
+    scalar = int.from_bytes(signature[32:], "little")
+    if key is None or commitment is None or scalar >= _L:
+        return False
+    digest = hashlib.sha512(signature[:32] + public + message).digest()
+    left = _times(scalar, _BASE)
+    right = _add(commitment, _times(int.from_bytes(digest, "little") % _L, key))
+    return (left[0] * right[2] - right[0] * left[2]) % _P == 0 and (
+        left[1] * right[2] - right[1] * left[2]
+    ) % _P == 0
+
+
+# ---- the record's own rules ----
+
+
+def canonical(value: object) -> str:
+    """Return the one JSON text of a value, as the journal writes it."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def row_hash(row: list[Any]) -> str:
+    """Return the SHA-256 that a row of the journal must have: that of all its columns but the last."""
+    return hashlib.sha256(canonical(row[:HASH]).encode()).hexdigest()
+
+
+def key_words(public: bytes) -> str:
+    """Return a public key's fingerprint in words, as the box shows it and the slip prints it."""
+    digest = hashlib.sha256(public).digest()
+    words = []
+    for at in range(0, 10, 2):
+        bits = digest[at] << 8 | digest[at + 1]
+        consonants, vowels = "bdfghjklmnprstvz", "aiou"
+        words.append(
+            consonants[bits >> 12]
+            + vowels[bits >> 10 & 3]
+            + consonants[bits >> 6 & 15]
+            + vowels[bits >> 4 & 3]
+            + consonants[bits & 15]
+        )
+    return "-".join(words)
+
+
+def read_anchor(text: str) -> tuple[int, str, str]:
+    """Return an anchor's row number, that row's hash and the key in hex. Raises CannotCheck."""
+    found = _ANCHOR.fullmatch("".join(text.split()).upper())
+    if found is None:
+        raise CannotCheck("That is no anchor: it begins with FW1 and has eight parts, joined by colons.")
+    signed = ":".join(("FW1",) + found.groups()[:-1])
+    key = bytes.fromhex(found.group(6))
+    if not ed25519_holds(key, base64.b32decode(found.group(7) + "="), signed.encode()):
+        raise CannotCheck("That anchor was not signed by the key that it names; nothing follows from it.")
+    return int(found.group(2)), found.group(5).lower(), found.group(6).lower()
+
+
+# ---- the file ----
+
+
+class Report:
+    """What was found, in sentences: those that hold, and those that do not, the first bad place first."""
+
+    def __init__(self) -> None:
+        self.holds: list[str] = []
+        self.wrong: list[str] = []
+
+    @property
+    def ok(self) -> bool:
+        """Whether all of it holds."""
+        return not self.wrong
+
+    def say(self, what: str, bad: list[str]) -> None:
+        """Add a check: `what` holds if nothing is bad."""
+        self.wrong += bad
+        if not bad:
+            self.holds.append(what)
+
+
+def unpack(path: str) -> dict[str, bytes]:
+    """Return the files of a ZIP. Raises CannotCheck for what is none, is damaged or too large, or repeats a name."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+            if len(infos) > MOST_FILES or sum(info.file_size for info in infos) > MOST_BYTES:
+                raise CannotCheck(
+                    "The file would unpack to more than any dispute file has; it is not unpacked."
+                )
+            files: dict[str, bytes] = {}
+            left = MOST_BYTES
+            for info in infos:
+                if info.filename in files:
+                    raise CannotCheck(f"The file holds {info.filename} twice; it was changed.")
+                with archive.open(info) as member:
+                    data = member.read(left + 1)
+                left -= len(data)
+                if left < 0:
+                    raise CannotCheck(
+                        "The file unpacks to more than any dispute file has; it is not unpacked."
+                    )
+                files[info.filename] = data
+            return files
+    except FileNotFoundError:
+        raise CannotCheck(f"There is no file {path}.") from None
+    except OSError as error:
+        raise CannotCheck(f"The file cannot be read: {error.strerror or error}.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise CannotCheck(f"The file is no whole ZIP, or was damaged ({error}); copy it again.") from None
+
+
+def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
+    """Check a dispute file, also against anchors from paper and the key's words (or hex) from elsewhere.
+
+    Raises CannotCheck with one sentence for what cannot be checked at all.
+    """
+    files = unpack(path)
+    manifest = _manifest(files)
+    report = Report()
+    device = str(manifest["key"])
+    report.say(*_signed(files, device))
+    report.say(*_key_named(device, key))
+    report.say(*_files(files, manifest))
+    rows, bad = _rows(files.get(ROWS, b""))
+    report.say(f"All {len(rows)} rows have the hash that they must have and follow each other.", bad)
+    report.say(*_is_hand(rows, manifest))
+    report.say(*_content(rows, files))
+    report.say(*_images(rows, files))
+    report.say(*_settlements(rows, files))
+    for text in files.get(ANCHORS, b"").decode(errors="replace").split("\n"):
+        if text.strip():
+            report.say(*_anchored(rows, text, device, "in the file"))
+    for text in anchors:
+        report.say(*_anchored(rows, text, device, "that was given"))
+    return report
+
+
+def _manifest(files: dict[str, bytes]) -> dict[str, object]:
+    if MANIFEST not in files:
+        raise CannotCheck("The file is no dispute file: it has no manifest.")
+    try:
+        manifest = json.loads(files[MANIFEST])
+    except (ValueError, RecursionError):
+        raise CannotCheck("The file's manifest is no JSON; it was damaged or changed.") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise CannotCheck("The file is no dispute file: its manifest is another program's.")
+    if manifest.get("version") != VERSION:
+        raise CannotCheck(
+            f"The file is a dispute file of version {manifest.get('version')}; "
+            f"this program checks version {VERSION}. Use the verify.py that came with it."
+        )
+    if not isinstance(manifest.get("files"), dict) or not isinstance(manifest.get("key"), str):
+        raise CannotCheck("The file's manifest is not whole; it was damaged or changed.")
+    return manifest
+
+
+def _signed(files: dict[str, bytes], device: str) -> tuple[str, list[str]]:
+    try:
+        public = bytes.fromhex(device)
+        signature = bytes.fromhex(files.get(SIGNATURE, b"").decode("ascii").strip())
+    except ValueError:
+        public, signature = b"", b""
+    if not ed25519_holds(public, signature, files[MANIFEST]):
+        return "", ["The manifest was not signed by the key that it names."]
+    return f"The manifest was signed by the device's key {key_words(public)}.", []
+
+
+def _key_named(device: str, wanted: str) -> tuple[str, list[str]]:
+    try:
+        words = key_words(bytes.fromhex(device))
+    except ValueError:
+        words = ""
+    if wanted and wanted.strip().lower() not in (device, words):
+        return "", [f"The file was signed by another key ({words}) than the one that was given."]
+    if wanted:
+        return "It is the key that was given.", []
+    return f"Compare the key's words with those on the box or on a slip: {words}.", []
+
+
+def _files(files: dict[str, bytes], manifest: dict[str, object]) -> tuple[str, list[str]]:
+    listed = manifest["files"]
+    assert isinstance(listed, dict)
+    bad = [f"The file {name} is missing." for name in sorted(set(listed) - set(files))]
+    known = set(listed) | {MANIFEST, SIGNATURE}
+    bad += [f"The file {name} is not in the manifest." for name in sorted(set(files) - known)]
+    bad += [
+        f"The file {name} was changed."
+        for name in sorted(set(listed) & set(files))
+        if hashlib.sha256(files[name]).hexdigest() != listed[name]
+    ]
+    return f"All {len(listed)} files are what the manifest says.", bad
+
+
+def _rows(text: bytes) -> tuple[list[list[Any]], list[str]]:
+    """Read the rows. Within a stretch of numbers without a gap each must follow the one before it."""
+    rows: list[list[Any]] = []
+    bad: list[str] = []
+    for number, line in enumerate(text.split(b"\n")[:-1], start=1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, list) or len(row) != COLUMNS or not isinstance(row[SEQ], int):
+            bad.append(f"Line {number} of {ROWS} is no row of a journal.")
+            continue
+        if row_hash(row) != row[HASH]:
+            bad.append(f"Row {row[SEQ]} was changed.")
+        before = rows[-1] if rows else None
+        if before is not None and row[SEQ] <= before[SEQ]:
+            bad.append(f"Row {row[SEQ]} is out of order.")
+        elif before is not None and row[SEQ] == before[SEQ] + 1 and row[PREVIOUS] != before[HASH]:
+            bad.append(f"Row {row[SEQ]} does not follow row {before[SEQ]}.")
+        rows.append(row)
+    if not rows:
+        bad.append("The file holds no row of the record.")
+    return rows, bad
+
+
+def _payload(row: list[Any]) -> dict[str, object]:
+    try:
+        found = json.loads(str(row[PAYLOAD]))
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def _is_hand(rows: list[list[Any]], manifest: dict[str, object]) -> tuple[str, list[str]]:
+    hand, last = manifest.get("hand"), manifest.get("last")
+    own = [row for row in rows if row[HAND] == hand]
+    if not own or own[0][TYPE] != "hand_opened":
+        return "", [f"The rows do not begin with the opening of hand {hand}."]
+    numbers = [row[SEQ] for row in own]
+    first = own[0][SEQ]
+    assert isinstance(first, int)
+    if not isinstance(last, int) or numbers != list(range(first, last + 1)):
+        return "", [f"Rows of hand {hand} are missing."]
+    return f"They are the rows of hand {hand}, {first} to {last}, without a gap.", []
+
+
+def _content(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
+    bad, kinds = [], 0
+    for row in rows[:1]:
+        opened = _payload(row)
+        for kind in ("profile", "layout"):
+            digest = opened.get(kind + "_hash")
+            if not digest:
+                continue
+            kinds += 1
+            found = files.get(CONTENT + str(digest))
+            if found is None or hashlib.sha256(found).hexdigest() != digest:
+                bad.append(f"The {kind} that row {row[SEQ]} names is missing or was changed.")
+    return f"The {kinds} texts that the hand was opened with (rules, felt) are those that it names.", bad
+
+
+def images_in(value: object) -> list[tuple[str, str]]:
+    """Return name and SHA-256 of every image that a payload names, in order, each once."""
+    found: dict[tuple[str, str], None] = {}
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            name, digest = part.get("name"), part.get("sha256")
+            if isinstance(name, str) and isinstance(digest, str):
+                found[name, digest] = None
+            stack += reversed(list(part.values()))
+        elif isinstance(part, list):
+            stack += reversed(part)
+    return list(found)
+
+
+def _images(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
+    bad: list[str] = []
+    dropped = {image for row in rows if row[TYPE] == "images_dropped" for image in images_in(_payload(row))}
+    there, named = 0, set()
+    hand = rows[0][HAND] if rows else None
+    for row in rows:
+        if row[TYPE] == "images_dropped" or row[HAND] != hand:
+            continue
+        for name, digest in images_in(_payload(row)):
+            named.add(name)
+            data = files.get(IMAGES + name)
+            if data is not None and hashlib.sha256(data).hexdigest() != digest:
+                bad.append(f"The image {name} is not the one that row {row[SEQ]} names.")
+            elif data is None and (name, digest) not in dropped:
+                bad.append(f"The image {name} that row {row[SEQ]} names is missing.")
+            there += data is not None
+    return f"{there} images are those that the rows name; {len(named)} are named.", bad
+
+
+def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
+    try:
+        shown = json.loads(files.get(SETTLEMENTS, b"null"))
+    except (ValueError, RecursionError):
+        shown = None
+    by_number = {row[SEQ]: row for row in rows}
+    bad: list[str] = []
+    for entry in shown if isinstance(shown, list) else [None]:
+        row = by_number.get(entry.get("row")) if isinstance(entry, dict) else None
+        if row is None or _payload(row).get("settlement") != entry.get("settlement"):
+            bad.append(f"{SETTLEMENTS} is not what the rows say.")
+            break
+    count = len(shown) if isinstance(shown, list) else 0
+    return f"The settlements shown ({count}) are those in the rows.", bad
+
+
+def _anchored(rows: list[list[Any]], text: str, device: str, which: str) -> tuple[str, list[str]]:
+    seq, digest, key = read_anchor(text)
+    if key != device:
+        return "", [f"The anchor {which} is of another device's key."]
+    found = [row for row in rows if row[SEQ] == seq]
+    if not found:
+        return f"The anchor {which} is of row {seq}, which is not in the file: it says nothing here.", []
+    if found[0][HASH] != digest:
+        return "", [f"Row {seq} is not the one that was anchored: the record was rewritten."]
+    linked = not any(
+        row[SEQ] + 1 != after[SEQ]
+        for row, after in zip(rows, rows[1:])  # noqa: B905, RUF007 (no pairwise before Python 3.10)
+        if after[SEQ] <= seq
+    )
+    if not linked:
+        return f"Row {seq} is the one that was anchored {which}; rows before it are left out.", []
+    return f"Row {seq} is the one that was anchored {which}, and the hand's rows lead up to it.", []
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Check the file named on the command line, say what was found, and return the exit status."""
+    parser = argparse.ArgumentParser(description="Check a Feltwatch dispute file.")
+    parser.add_argument("file")
+    parser.add_argument("--anchor", action="append", default=[], help="the text of a slip's QR code")
+    parser.add_argument("--key", default="", help="the key's five words, or its hex")
+    given = parser.parse_args(arguments)
+    try:
+        report = check(given.file, tuple(given.anchor), given.key)
+    except CannotCheck as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    for sentence in report.holds:
+        sys.stdout.write(f"holds: {sentence}\n")
+    for sentence in report.wrong:
+        sys.stdout.write(f"WRONG: {sentence}\n")
+    sys.stdout.write("All of it holds.\n" if report.ok else "This file does not hold.\n")
+    return 0 if report.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""What the events about past hands and about the record do to the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.checks import need_reason
+from firmware.table.errors import NotNow
+from firmware.table.events import Event
+from firmware.table.phase import OPEN
+from firmware.table.sentence import Sentence
+from firmware.table.state import State
+
+
+def last_hand(state: State) -> int:
+    """Return the number of the hand opened last, also while a past one lies on the table."""
+    return (state.beneath or state).hand
+
+
+def _need_played(state: State, hand: int) -> None:
+    if not 1 <= hand <= last_hand(state):
+        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
+
+
+def _need_over(state: State, hand: int) -> None:
+    _need_played(state, hand)
+    if state.phase in OPEN and hand == state.hand:
+        raise NotNow("Hand %(hand)s is still open.", hand=hand)
+
+
+def _hand_disputed(state: State, event: ev.HandDisputed) -> State:
+    _need_played(state, event.hand)
+    need_reason(event.reason, Sentence("Say why the hand is disputed."))
+    if event.hand in state.disputed:
+        raise NotNow("Hand %(hand)s is under dispute already.", hand=event.hand)
+    return replace(state, disputed=state.disputed | {event.hand})
+
+
+def _dispute_closed(state: State, event: ev.DisputeClosed) -> State:
+    need_reason(event.reason, Sentence("Say why the dispute is closed."))
+    if event.hand not in state.disputed:
+        raise NotNow("Hand %(hand)s is not under dispute.", hand=event.hand)
+    return replace(state, disputed=state.disputed - {event.hand})
+
+
+def _hand_reviewed(state: State, event: ev.HandReviewed) -> State:
+    _need_over(state, event.hand)
+    return state
+
+
+def _images_dropped(state: State, event: ev.ImagesDropped) -> State:
+    _need_over(state, event.hand)
+    need_reason(event.reason, Sentence("Say why the images go."))
+    if event.hand in state.disputed:
+        raise NotNow("Hand %(hand)s is under dispute; its images stay.", hand=event.hand)
+    return state
+
+
+def _as_it_is(state: State, _: Event) -> State:
+    return state
+
+
+EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.HandDisputed: _hand_disputed,
+    ev.DisputeClosed: _dispute_closed,
+    ev.HandReviewed: _hand_reviewed,
+    ev.ImagesDropped: _images_dropped,
+    ev.KeyAnnounced: _as_it_is,
+    ev.HeadSigned: _as_it_is,
+    ev.RecordRestored: _as_it_is,
+}
+"""Possible in every phase: what they are about lies in the past, or is the record itself."""
