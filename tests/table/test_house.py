@@ -109,7 +109,7 @@ def test_a_journal_of_an_earlier_release_folds_as_before(deal: Deal) -> None:
         fold([parse("table_started", '{"software":"0.1"}'), parse("hand_opened", text)]).house
         == HouseSettings()
     )
-    assert house_now(house_of(), HouseSettings(), {}.get) == house_of()
+    assert house_now(house_of(), HouseSettings(), lambda _: None) == house_of()
 
 
 def test_options_alone_change_the_profile_that_is_played(table: Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from firmware.rules import CARDS, load_profile, profile_names, settle_json
-from firmware.table import INITIAL, NotNow, Phase, State, fold
+from firmware.table import INITIAL, NotNow, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands import House, decide, parse_command, step
 from firmware.table.events import canonical, parse, payload
+from firmware.table.house import house_now
 from firmware.table.phase import OPEN
 from firmware.table.placing import compare
 from firmware.table.settling import hand_json
@@ -22,6 +24,7 @@ DECK = [card.code for card in CARDS]
 SEATS = st.integers(1, 3)
 ROW = st.sampled_from(list(ev.ROWS))
 CARD = st.sampled_from(DECK)
+PLAYER = st.sampled_from(["p1", "p2", "p3", "p4"])
 FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "next": {},
     "confirm": {},
@@ -46,6 +49,12 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "sit_out": {"player": st.sampled_from(["p1", "p3"]), "on": st.booleans()},
     "pass_round": {"player": st.just("p2"), "on": st.booleans()},
     "two_hands": {"on": st.booleans()},
+    "set_house": {"unit": st.integers(1, 500), "reason": st.just("another limit")},
+    "seat_player": {"seat": SEATS, "player": PLAYER, "stack": st.integers(0, 90_000)},
+    "leave_seat": {"player": PLAYER},
+    "rename_player": {"player": PLAYER, "name": PLAYER},
+    "buy_in": {"player": PLAYER, "amount": st.integers(1, 90_000)},
+    "add_on": {"player": PLAYER, "amount": st.integers(1, 90_000)},
 }
 ENDS = {"hand_archived", "hand_voided", "hand_misdealt"}
 
@@ -57,11 +66,15 @@ class TableMachine(RuleBasedStateMachine):
     def open_table(self, profile: str, deck: list[str]) -> None:
         self.profile = load_profile(profile)
         seats = tuple(ev.SeatOpened(n, f"p{n}", "ABC"[n - 1], 50_000) for n in (1, 2, 3))
-        self.house = House(self.profile, profile, "", 100, seats)
+        self.configured = House(self.profile, profile, "", 100, seats)
         self.deck = deck
-        self.state: State = INITIAL
+        self.state: State = apply(INITIAL, ev.TableStarted(house=self.configured.settings))
         self.since_opened: list[ev.Event] = []
         self.ended: dict[int, State] = {}
+
+    @property
+    def house(self) -> House:
+        return house_now(self.configured, self.state.house, lambda _: None)
 
     def say(self, *events: ev.Event) -> None:
         before = self.state
@@ -170,7 +183,18 @@ class TableMachine(RuleBasedStateMachine):
     def device(self, gone: bool) -> None:
         self.say(ev.DeviceFault("camera", "unplugged") if gone else ev.DeviceRecovered("camera"))
 
+    @rule(unit=st.integers(1, 500))
+    def restart(self, unit: int) -> None:
+        self.say(ev.TableStarted(house=replace(self.configured, unit=unit).settings))
+
     # ---- what always holds ----
+
+    @invariant()
+    def everybody_who_sits_has_a_seat_and_a_name_of_his_own(self) -> None:
+        seats = self.state.house.seats
+        assert len({seat.seat for seat in seats}) == len({seat.player for seat in seats}) == len(seats)
+        assert self.state.fantasyland <= self.state.stacks.keys()
+        assert all(stack is None or stack >= 0 for stack in self.state.stacks.values())
 
     @invariant()
     def a_restart_comes_to_the_same_state(self) -> None:
