@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -52,22 +53,34 @@ def command(
     """Serve the dealer's page.
 
     It reads the record in the data folder and never writes to it; what the dealer touches goes to the table
-    process (`feltwatch run`). Without a running table the page shows the record and says so.
+    process (`feltwatch run`). Without a running table the page shows the record and says so. Where the service
+    manager has opened the port already (feltwatch-ui.socket), that one is served, whatever is named here.
     """
     from dealer_ui.app import Settings, create_app
     from dealer_ui.serve import serve
+    from firmware.service import ServiceManager, handed_over
 
     config = _config(config_file)
     folder = data or config.data
-    address = host or config.ui.host
-    number = port or config.ui.port
-    settings = Settings(
-        data=folder, socket=socket_path or folder / SOCKET, hosts=(*Settings.hosts, _named(address))
-    )
+    address, number = host or config.ui.host, port or config.ui.port
+    manager = ServiceManager.from_environment()
+    listening = next(iter(handed_over()), None)
+    if listening is not None:
+        address, number = listening.getsockname()[:2]
+    name = _named(address)
+    settings = Settings(data=folder, socket=socket_path or folder / SOCKET, hosts=(*Settings.hosts, name))
     app = create_app(settings)
-    click.echo(f"The dealer's page: http://{_named(address)}:{number}/", err=True)
+    listening = listening or _listen_on(address, number)
+    click.echo(f"The dealer's page: http://{name}:{number}/", err=True)
+    with listening:
+        serve(app, listening, settings.streams, manager.alive)
+
+
+def _listen_on(address: str, number: int) -> socket.socket:
+    from dealer_ui.serve import listen_on
+
     try:
-        serve(app, address, number, settings.streams)
+        return listen_on(address, number)
     except OSError as error:
         raise click.ClickException(
             f"The page cannot listen on {address}:{number} ({error.strerror or error}). "

@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 POLL_S: Final = 0.05
 """How often the journal is looked at. A look costs well under a millisecond."""
 
+STUCK_S: Final = 10.0
+"""After so long without a look at the journal the thread that follows it is stuck."""
+
 ASK_S: Final = 1.0
 """How often the table process is asked whether it is there."""
 
@@ -60,6 +63,7 @@ class Live:
         self._answering = False
         self._asked_at = float("-inf")
         self._moment = Moment(0, view(0, INITIAL, None, answering=False))
+        self._followed_at = float("-inf")
 
     @property
     def stopped(self) -> bool:
@@ -70,6 +74,11 @@ class Live:
     def language(self) -> str:
         """The table's language, as the record said when it was last looked at."""
         return str(getattr(self._state, "language", "en"))
+
+    @property
+    def following(self) -> bool:
+        """True while the thread follows the journal, and is not stuck."""
+        return time.monotonic() - self._followed_at < STUCK_S
 
     def now(self) -> Moment:
         """Look at the journal and return what it says now."""
@@ -127,6 +136,7 @@ class Live:
 
     def _follow(self) -> None:
         while not self._stopped.wait(POLL_S):
+            self._followed_at = time.monotonic()
             try:
                 self.refresh()
             except Exception:

@@ -4,31 +4,52 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
+import time
+from collections.abc import Callable
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from flask import Flask
+from waitress import wasyncore
 from waitress.server import create_server
 
 from dealer_ui.services import services
 
 SPARE_THREADS: Final = 16
 """Threads beside those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
+PULSE_S: Final = 1.0
+"""Seconds between two pulses through the server."""
 
 
-def serve(app: Flask, host: str, port: int, streams: int) -> None:
-    """Serve the page until SIGINT or SIGTERM. Raises OSError where the address cannot be had."""
+def listen_on(host: str, port: int) -> socket.socket:
+    """Open the page's port. Raises OSError where the address cannot be had."""
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server((str(address[0]), port), family=family)
+
+
+def serve(
+    app: Flask, listening: socket.socket, streams: int, alive: Callable[[], None] = lambda: None
+) -> None:
+    """Serve the page on a socket until SIGINT or SIGTERM; `alive` is called as long as all of it works."""
     live = services(app).live
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # streams keep threads: depth is no news
-    server = create_server(
+    parts: dict[int, Any] = {}
+    server: Any = create_server(
         app,
-        host=host,
-        port=port,
+        map=parts,
+        sockets=[listening],
         threads=streams + SPARE_THREADS,
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
     )
+
+    def pulse() -> None:
+        if live.following:
+            alive()
+
+    through = Pulse(parts, server.task_dispatcher.add_task, pulse)
 
     def end(_number: int, _frame: FrameType | None) -> NoReturn:
         live.stop()  # first: waitress waits for its threads, and streams hold some
@@ -41,4 +62,53 @@ def serve(app: Flask, host: str, port: int, streams: int) -> None:
         server.run()
     finally:
         live.stop()
+        through.close()
         server.close()
+
+
+class Pulse(wasyncore.dispatcher):
+    """Goes through the server as a request does: its loop sends it, and a thread that is free takes it on.
+
+    It stops where the loop hangs, or where every thread does.
+    """
+
+    def __init__(
+        self,
+        parts: dict[int, Any],
+        add_task: Callable[[Any], None],
+        reached: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`parts`: what the server's loop looks at; `reached` is called on one of its threads."""
+        self._nobody, ours = socket.socketpair()
+        super().__init__(ours, map=parts)
+        self._add_task = add_task
+        self._reached = reached
+        self._clock = clock
+        self._next = float("-inf")
+        self._under_way = False
+
+    def readable(self) -> bool:
+        """Send a pulse if it is time: the loop asks every part at each turn, once a second at least."""
+        now = self._clock()
+        if now >= self._next and not self._under_way:
+            self._next, self._under_way = now + PULSE_S, True
+            self._add_task(self)
+        return False
+
+    def writable(self) -> bool:
+        """Never: nothing is sent through the socket that it has to have."""
+        return False
+
+    def service(self) -> None:
+        """Arrive on a thread of the server."""
+        self._under_way = False
+        self._reached()
+
+    def cancel(self) -> None:
+        """Be dropped: the server is being stopped."""
+
+    def close(self) -> None:
+        """Let go of the sockets."""
+        self._nobody.close()
+        super().close()

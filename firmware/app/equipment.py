@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from firmware.devices.puck import PuckReader
 
 MAINS_GONE: Final = (
-    "The mains is gone and the box runs on its battery: finish the hand, then shut the box down."
+    "The mains is gone and the box runs on its battery: finish the hand. It shuts itself down soon; "
+    "nothing is lost, and the hand goes on when the mains is back."
 )
 
 
@@ -53,8 +54,16 @@ def open_devices(config: Config) -> Devices:
 
     if panel is None:
         return Devices(puck, None, None, trouble, others=(watch,))
-    others = (watch, panel.power_line)
-    return Devices(puck, panel.buttons, panel.lamps, trouble, panel.buzzer, others)
+    line = panel.power_line
+    return Devices(
+        puck,
+        panel.buttons,
+        panel.lamps,
+        trouble,
+        panel.buzzer,
+        others=(watch, line),
+        mains_gone=lambda: bool(line.failing()),
+    )
 
 
 def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:

@@ -42,25 +42,35 @@ def run(config: Config) -> None:
     from firmware.app.equipment import make_camera, open_devices
     from firmware.app.house import house_rules, prepare_house
     from firmware.app.moments import box_clock
+    from firmware.app.power_off import PowerOff
     from firmware.app.reading_messages import ReaderSpec
     from firmware.app.reading_process import ReadingProcess
     from firmware.app.table_process import TableProcess
+    from firmware.service import ServiceManager
     from firmware.table.journal import Journal
 
+    manager = ServiceManager.from_environment()
     house_rules(config)  # what is wrong with it is said before anything is made
     times = config.times
     camera = partial(make_camera, config.camera)
     spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
+    power_off = PowerOff(config.power)
     with Journal(config.data, box_clock()) as journal:
+        devices = open_devices(config)
         table = TableProcess(
             config.data,
             journal,
             prepare_house(config, journal),
-            open_devices(config),
+            devices,
             ReadingProcess(spec, within=times.reading, start_within=times.reading_start),
             config.socket,
             times.turn_up,
         )
+
+        def turned() -> None:
+            manager.alive()
+            power_off.look(devices.mains_gone(), table.state.phase)
+
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: table.stop())
-        table.run()
+        table.run(turned)

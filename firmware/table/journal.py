@@ -108,7 +108,7 @@ class Journal:
             failing.callback(self._db.close)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
-            _migrate(self._db, path)
+            _migrate(self._db)
             sync_folder(folder)
             last = self._db.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
             self._last: Entry | None = Entry(*last) if last else None
@@ -362,12 +362,10 @@ def _take_lock(path: Path) -> IO[str]:
     return lock
 
 
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
+def _migrate(db: sqlite3.Connection) -> None:
+    # A later release's number is no hindrance: migrations only add, so a release that was rolled back to finds all
+    # that it knows. An event that it does not know it refuses, by name (`_replay`).
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise JournalError(
-            f"The journal {path} was written by a later release; install that release to go on with it."
-        )
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
         db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
 

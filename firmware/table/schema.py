@@ -1,4 +1,9 @@
-"""The journal's tables. Migrations are numbered, only add, and are never edited once released."""
+"""The journal's tables. Migrations are numbered, only add, and are never edited once released.
+
+The release before goes on with a journal that the next one migrated, as the box rolls a release back by itself: a
+new column of `journal` has a default, a new trigger refuses nothing that was allowed, and an event of a new type is
+read one release before it is written.
+"""
 
 from __future__ import annotations
 

@@ -206,17 +206,6 @@ def test_a_second_writer_is_refused_with_a_sentence(tmp_path: Path) -> None:
     Journal(tmp_path).close()
 
 
-def test_a_journal_of_a_later_release_is_not_written_to(written: Path) -> None:
-    with sqlite3.connect(written / FILE) as db:
-        db.execute("PRAGMA user_version = 1000")
-    db.close()
-    with pytest.raises(JournalError, match="later release"):
-        Journal(written)
-    assert len(JournalReader(written).events_since(0)) == 12
-    with pytest.raises(JournalError, match="later release"):  # the refused writer let go of the lock
-        Journal(written)
-
-
 def test_a_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no database at all, but long enough to be looked at" * 40)
     with pytest.raises(JournalError, match="cannot be opened"):

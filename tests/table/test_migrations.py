@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,3 +74,54 @@ def test_a_migration_that_is_stopped_leaves_the_one_before(
     with sqlite3.connect(tmp_path / FILE) as db:
         assert db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'half'").fetchone() == (0,)
     db.close()
+
+
+NEXT = """
+    ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';
+    CREATE INDEX journal_shifts ON journal (shift) WHERE shift != '';
+    CREATE TABLE shifts (name TEXT PRIMARY KEY) STRICT;
+    CREATE TRIGGER shifts_no_delete BEFORE DELETE ON shifts
+    BEGIN SELECT RAISE(ABORT, 'shifts are never removed'); END;
+"""
+"""A migration as the next release may bring it: it adds a column, an index, a table and a trigger."""
+
+
+def test_a_journal_that_the_next_release_migrated_is_gone_on_with_and_then_by_the_next_one_again(
+    tmp_path: Path, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version() -> int:
+        with closing(sqlite3.connect(tmp_path / FILE)) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+    with monkeypatch.context() as later:
+        later.setattr(journal_module, "MIGRATIONS", (*MIGRATIONS, NEXT))
+        with Journal(tmp_path) as journal:
+            journal.append([deal.opened()], "test")
+    assert version() == len(MIGRATIONS) + 1
+
+    with Journal(tmp_path) as journal:
+        assert journal.recover() == fold([deal.opened()])
+        journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+        head = journal.seq
+    assert verify(tmp_path).ok
+    state, seq = JournalReader(tmp_path).recover()
+    assert (state.phase, seq) == (Phase.SETTING, head)
+    assert version() == len(MIGRATIONS) + 1, "or the next release would migrate it a second time"
+
+    with monkeypatch.context() as later:
+        later.setattr(journal_module, "MIGRATIONS", (*MIGRATIONS, NEXT))
+        with Journal(tmp_path) as journal:
+            assert journal.recover().phase is Phase.SETTING
+
+
+def test_an_event_of_a_later_release_is_refused_by_name(
+    tmp_path: Path, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened(), ev.PhaseAdvanced(Phase.SETTING)], "test")
+    monkeypatch.delitem(ev.BY_TYPE, ev.PhaseAdvanced.type)
+    with (
+        Journal(tmp_path) as journal,
+        pytest.raises(JournalError, match="does not know the event 'phase_advanced'"),
+    ):
+        journal.recover()

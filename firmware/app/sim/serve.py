@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.link import TableLink
-from dealer_ui.serve import serve
+from dealer_ui.serve import listen_on, serve
 from firmware.app.sim.page import add_to
 
 
@@ -24,11 +24,13 @@ def main(data: str, table: str, room: str, port: str) -> None:
     app = create_app(settings)
     add_to(app, TableLink(Path(room)))
     try:
-        serve(app, "127.0.0.1", int(port), settings.streams)
+        listening = listen_on("127.0.0.1", int(port))
     except OSError as error:
         sys.exit(
             f"The page cannot listen on port {port} ({error.strerror or error}); choose another with --port."
         )
+    with listening:
+        serve(app, listening, settings.streams)
 
 
 def _end_with_starter() -> None:
