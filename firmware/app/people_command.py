@@ -70,7 +70,7 @@ def list_people(data: Path, as_json: bool) -> None:
 @_data
 def add(name: str, role: str, by: str | None, data: Path) -> None:
     """List NAME, or give NAME another role."""
-    asked = _pin(f"New PIN for {name}", new=True) if role in ("floor", "technician") else None
+    asked = _pin(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)
     click.echo(f"{name} is listed: {role}.")

@@ -16,6 +16,12 @@ from firmware.table.state import Seat, State
 CARDS: Final = frozenset(card.code for card in DECK)
 
 
+def need_no_trial(state: State) -> None:
+    """Raise NotNow while devices are being tried."""
+    if state.on_trial:
+        raise NotNow("Devices are being tried on the set-up page; end that first.")
+
+
 def need_seat(state: State, number: int) -> Seat:
     """Return the seat. Raises NotNow where it does not play."""
     seat = state.seat(number)

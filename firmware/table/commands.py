@@ -40,6 +40,7 @@ from firmware.table.people_commands import (
     LogOff,
     LogOn,
     SetPin,
+    Stay,
     StrikePerson,
     Unlock,
     decide_people,
@@ -61,6 +62,7 @@ from firmware.table.play_commands import (
 )
 from firmware.table.sentence import Sentence, listed
 from firmware.table.settling import natural_verdict, pending_natural, settlement
+from firmware.table.setup_commands import EndSetUp, SettleStep, SetupCommand, decide_setup
 from firmware.table.state import Ask, State
 
 
@@ -150,6 +152,8 @@ Command = Annotated[
     | LogOff
     | Unlock
     | Lock
+    | Stay
+    | SetupCommand
     | ListPerson
     | StrikePerson
     | SetPin,
@@ -232,6 +236,8 @@ def decide(
             return decide_house(state, command, house)
         case KeepProfile():
             return (decide_keeping(command),)
+        case SettleStep() | EndSetUp():
+            return decide_setup(command)
         case Dispute() | CloseDispute() | MarkReviewed():
             return decide_evidence(command)
         case LogOn() | LogOff():

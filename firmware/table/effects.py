@@ -12,6 +12,7 @@ from firmware.table import (
     effects_opening,
     effects_placing,
     effects_review,
+    effects_setup,
     people_effects,
 )
 from firmware.table import events as ev
@@ -81,6 +82,9 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.HandReopened: _leads((Phase.ARCHIVED, Phase.VOID), Phase.SETTLED, Phase.REVIEW),
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
     **{event: _stays(BETWEEN_HANDS) for event in effects_house.EFFECTS},
+    **{event: _stays(BETWEEN_HANDS) for event in effects_setup.EFFECTS},
+    ev.TrialEnded: _stays(Phase),
+    ev.SetUpEnded: _stays((Phase.IDLE,)),
     **{event: _stays(Phase) for event in people_effects.EFFECTS},
     **{event: _stays(Phase) for event in effects_evidence.EFFECTS},
     ev.ProfileKept: _stays(Phase),
@@ -134,6 +138,7 @@ _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_review.EFFECTS,
     **effects_between.EFFECTS,
     **effects_house.EFFECTS,
+    **effects_setup.EFFECTS,
     **people_effects.EFFECTS,
     **effects_evidence.EFFECTS,
     ev.ProfileKept: _nothing,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from firmware.rules import chips_plan
 from firmware.table import events as ev
-from firmware.table.checks import need_card, need_reason
+from firmware.table.checks import need_card, need_no_trial, need_reason
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Event
 from firmware.table.phase import Phase
@@ -57,6 +57,7 @@ def _void(state: State, reason: str) -> State:
 
 
 def _hand_reopened(state: State, event: ev.HandReopened) -> State:
+    need_no_trial(state)
     need_reason(event.reason, Sentence("Say why the hand is reopened."))
     if event.opened.hand > state.hand:
         raise NotNow("Hand %(hand)s has not been played.", hand=event.opened.hand)

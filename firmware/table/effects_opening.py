@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from firmware.table import events as ev
-from firmware.table.checks import back_to_review, need_antenna, need_no_payment, need_seat, with_seat
+from firmware.table.checks import (
+    back_to_review,
+    need_antenna,
+    need_no_payment,
+    need_no_trial,
+    need_seat,
+    with_seat,
+)
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Puck
 from firmware.table.phase import BUTTON_FOLLOWS_PUCK, Phase
@@ -18,7 +25,7 @@ from firmware.table.streets import not_complete
 
 def _table_started(state: State, event: ev.TableStarted) -> State:
     house = state.house if event.house is None else state.house.under(event.house)
-    return replace(_puck(state, Puck()), faults={}, house=house)
+    return replace(_puck(state, Puck()), faults={}, house=house, on_trial=False)
 
 
 def _device_fault(state: State, event: ev.DeviceFault) -> State:
@@ -54,6 +61,7 @@ def _button_keyed(state: State, event: ev.ButtonKeyed) -> State:
 def _hand_opened(state: State, event: ev.HandOpened) -> State:
     if event.hand != state.hand + 1 and state.opened is not None:
         raise NotNow("Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.hand)
+    need_no_trial(state)
     if not 2 <= len(event.seats) <= 4:
         raise NotNow("Two to four seats play a hand, not %(count)s.", count=len(event.seats))
     if len({seat.seat for seat in event.seats}) != len(event.seats):
@@ -74,6 +82,7 @@ def _hand_opened(state: State, event: ev.HandOpened) -> State:
         stacks={**event.stacks, **{s.player: s.stack for s in event.seats}},
         faults=event.faults,
         people=event.people,
+        set_up=True,
         dealer=event.dealer,
         down=event.down,
         fantasyland=frozenset(event.fantasyland),

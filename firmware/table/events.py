@@ -47,6 +47,11 @@ from firmware.table.events_placing import IrregularitySeen as IrregularitySeen
 from firmware.table.events_placing import KeyingBegun as KeyingBegun
 from firmware.table.events_profiles import ProfileKept as ProfileKept
 from firmware.table.events_profiles import TrainingBegun as TrainingBegun
+from firmware.table.events_setup import DeviceTried as DeviceTried
+from firmware.table.events_setup import SetUpEnded as SetUpEnded
+from firmware.table.events_setup import StepSettled as StepSettled
+from firmware.table.events_setup import TrialBegun as TrialBegun
+from firmware.table.events_setup import TrialEnded as TrialEnded
 from firmware.table.people import Person
 from firmware.table.phase import Phase
 from firmware.table.seen import ROWS as ROWS
@@ -430,6 +435,11 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     PinAccepted,
     LoggedOn,
     LoggedOff,
+    StepSettled,
+    TrialBegun,
+    TrialEnded,
+    DeviceTried,
+    SetUpEnded,
     HandDisputed,
     DisputeClosed,
     HandReviewed,

@@ -23,6 +23,7 @@ from firmware.table.people_commands import (
     LogOn,
     SetPin,
     SignedCommand,
+    Stay,
     StrikePerson,
     Unlock,
     decide_people,
@@ -31,11 +32,17 @@ from firmware.table.pins import PinStore
 from firmware.table.sentence import Sentence, one_of
 from firmware.table.state import State
 
-GateCommand = Unlock | Lock | ListPerson | StrikePerson | SetPin
+GateCommand = Unlock | Lock | Stay | ListPerson | StrikePerson | SetPin
 """What is done here: it needs sessions, PINs or a look at who asks."""
 SESSION_S: Final = 120.0
 """Seconds without a command after which a session is over: somebody walked away from the screen."""
 TABLE: Final = "table"
+SET_UP: Final = "set-up"
+"""The actor before the first technician is listed: whoever stands before a fresh box."""
+_FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
+"""What a fresh box takes from whoever stands before it, until its first technician is listed."""
+_LOOKS: Final = frozenset({"try_device"})
+"""Commands that a page repeats by itself: no sign that anybody is there."""
 
 
 class Record(Protocol):
@@ -83,7 +90,7 @@ class Gate:
     def admit(self, command: SignedCommand, record: Record) -> Who:
         """Return who gives the command. Raises NotAllowed, or JournalError where a try cannot be counted."""
         roles = MAY.get(str(getattr(command, "do", "")), frozenset())
-        who = self._first_technician(command, record.state) or self._who(command, record)
+        who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
             return who
         raise NotAllowed(_who_may(roles, record.state), roles=roles)
@@ -99,6 +106,8 @@ class Gate:
             case Lock():
                 self._sessions.pop(command.session or "", None)
                 return {"ok": True}
+            case Stay():
+                return {"ok": True, "expires_s": SESSION_S}
             case ListPerson():
                 _need_right_over(who, command.role)
                 person = record.state.person(command.person)
@@ -128,22 +137,27 @@ class Gate:
 
     def _who(self, command: SignedCommand, record: Record) -> Who:
         if command.session is not None:
-            return self._of_session(command.session, record.state)
+            return self._of_session(command, command.session, record.state)
         if command.by is not None:
             person = self._proven(command.by, command, record)
             return Who(f"{person.role}:{person.name}", person.role, person.name)
         name = command.person if isinstance(command, LogOn) else record.state.dealer
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
-    def _first_technician(self, command: SignedCommand, state: State) -> Who | None:
-        """A box that has no technician takes its first one from whoever stands before it; once, and recorded."""
-        if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
-            return None
+    def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
+        """A box that has no technician takes its first one from whoever stands before it; once, and recorded.
+
+        So it does with what comes before that in its set-up, and with leaving the set-up out.
+        """
         if any(person.role is Role.TECHNICIAN for person in state.people):
+            return None
+        if not state.set_up and getattr(command, "do", "") in _FRESH:
+            return Who(SET_UP, Role.TECHNICIAN)
+        if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
             return None
         return Who(f"{Role.TECHNICIAN}:{command.person}", Role.TECHNICIAN, command.person)
 
-    def _of_session(self, token: str, state: State) -> Who:
+    def _of_session(self, command: SignedCommand, token: str, state: State) -> Who:
         session = self._sessions.get(token)
         now = self._clock()
         if session is None or now - session.used > SESSION_S:
@@ -153,7 +167,8 @@ class Gate:
         if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
             del self._sessions[token]
             raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
-        session.used = now
+        if getattr(command, "do", "") not in _LOOKS:
+            session.used = now
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
     def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
@@ -163,11 +178,13 @@ class Gate:
             raise NotAllowed("%(name)s is not listed at this table.", name=name)
         if person.role not in PIN_ROLES:
             return person
-        if command.pin is None:
-            raise NotAllowed("Enter %(name)s's PIN.", name=name, roles=frozenset({person.role}))
+        if not person.pin:
+            raise NotAllowed("%(name)s has no PIN yet; a technician sets one.", name=name)
         wait = self.locked(person)
         if wait > 0:
             raise NotAllowed(_locked(name, wait), roles=frozenset({person.role}), wait_s=wait)
+        if command.pin is None:
+            raise NotAllowed("Enter %(name)s's PIN.", name=name, roles=frozenset({person.role}))
         record.write([ev.PinTried(name)], TABLE)
         if not self._pins.matches(person.pin, command.pin.get_secret_value()):
             tried = person.tried + 1
@@ -216,7 +233,7 @@ def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
 
 
 def _need_right_over(who: Who, role: Role) -> None:
-    """Floor people list dealers and auditors; floor people and technicians are a technician's to list."""
+    """Floor people list dealers; whoever has a PIN is a technician's to list."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
         raise NotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})

@@ -34,12 +34,13 @@ class Person:
     tried: int = 0
 
 
-PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-"""Roles that nobody has without a PIN."""
+PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR})
+"""Roles that nobody uses without a PIN."""
 
 _TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
 _FLOOR: Final = frozenset({Role.FLOOR})
 _HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
+_TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
 _LISTING: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 
 MAY: Final[Mapping[str, frozenset[Role]]] = {
@@ -84,9 +85,14 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "log_off": _TABLE,
     "unlock": frozenset(Role),
     "lock": frozenset(Role),
+    "stay": PIN_ROLES,
     "list_person": _LISTING,
     "strike_person": _LISTING,
     "set_pin": _LISTING,
+    "settle_step": _TECHNICIAN,
+    "end_set_up": _TECHNICIAN,
+    "try_device": _TECHNICIAN,
+    "end_trial": _TECHNICIAN,
 }
 """Command → the roles that may give it. A command that is not in here is nobody's."""
 

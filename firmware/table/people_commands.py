@@ -54,8 +54,14 @@ class Lock(SignedCommand):
     do: Literal["lock"] = "lock"
 
 
+class Stay(SignedCommand):
+    """Somebody is still there: the `session` goes on."""
+
+    do: Literal["stay"] = "stay"
+
+
 class ListPerson(SignedCommand):
-    """List somebody, or give somebody another role; floor people and technicians come with a PIN."""
+    """List somebody, or give somebody another role; all but dealers come with a PIN."""
 
     do: Literal["list_person"] = "list_person"
     person: str

@@ -117,7 +117,8 @@ class State:
     `irregularities` are those still open, of `irregularities_seen`; `dismissed` the findings that the dealer has
     answered with the record. `fantasyland`, `sits_out` and `passes` name players. `house` is what the next hand opens
     with. While a past hand is reopened, `reopened` says why, `before` is what it was settled to, `beneath` the table's
-    own state, and `names` how its players are called by now, where it is otherwise.
+    own state, and `names` how its players are called by now, where it is otherwise. `set_up`: the first set-up is
+    over, or hands were played. `on_trial`: devices are being tried, and no hand opens.
     """
 
     phase: Phase = Phase.IDLE
@@ -156,6 +157,8 @@ class State:
     people: tuple[Person, ...] = ()
     dealer: str = ""
     down: int = 0
+    set_up: bool = False
+    on_trial: bool = False
 
     def person(self, name: str) -> Person | None:
         """Return the person listed under this name, or None."""

@@ -16,7 +16,7 @@ from tests.app.conftest import Table
 PEOPLE: Final = {
     "Tran": (Role.TECHNICIAN, "9137"),
     "Moreno": (Role.FLOOR, "2580"),
-    "Okafor": (Role.AUDITOR, None),
+    "Okafor": (Role.AUDITOR, "86420"),
 }
 
 

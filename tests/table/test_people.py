@@ -27,7 +27,7 @@ from tests.table.conftest import Deal
 KINDS: dict[str, type[SignedCommand]] = {
     do: kind for kind in get_args(get_args(Command)[0]) for do in get_args(kind.model_fields["do"].annotation)
 }
-PIN, OTHER, WRONG = "4711", "90210", "1357"
+PIN, OTHER, AUDITORS, WRONG = "4711", "90210", "31415", "1357"
 
 
 class Table:
@@ -95,7 +95,7 @@ def staffed(table: Table) -> Table:
     ada = {"by": "Ada", "pin": OTHER}
     assert table.give("list_person", person="Moreno", role="floor", new_pin=PIN, **ada)["ok"]
     assert table.give("list_person", person="Lin", role="dealer", **ada)["ok"]
-    assert table.give("list_person", person="Ito", role="auditor", **ada)["ok"]
+    assert table.give("list_person", person="Ito", role="auditor", new_pin=AUDITORS, **ada)["ok"]
     return table
 
 
@@ -113,7 +113,7 @@ def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, 
         Role.DEALER: "Lin",
         Role.AUDITOR: "Ito",
     }[role]
-    pin = {Role.TECHNICIAN: OTHER, Role.FLOOR: PIN}.get(role, "")
+    pin = {Role.TECHNICIAN: OTHER, Role.FLOOR: PIN, Role.AUDITOR: AUDITORS}.get(role, "")
     # Its own fields are judged later: what is asked here is who.
     wanted = KINDS[do].model_construct(do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR)
     if role in MAY[do]:
@@ -156,6 +156,29 @@ def test_the_last_technician_can_neither_be_struck_nor_moved(staffed: Table) -> 
     for do, fields in (("strike_person", {}), ("list_person", {"role": "dealer"})):
         with pytest.raises(NotNow, match="only technician"):
             staffed.give(do, person="Ada", by="Ada", pin=OTHER, **fields)
+
+
+def test_a_fresh_box_takes_its_language_and_leaving_the_set_up_out_from_whoever_stands_there(
+    table: Table,
+) -> None:
+    french = parse_command('{"do": "set_house", "reason": "set-up", "language": "es"}')
+    assert table.gate.admit(french, table).actor == "set-up"
+    assert table.give("settle_step", step="language")["ok"]
+    table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
+    with pytest.raises(NotAllowed):
+        table.gate.admit(french, table)
+    assert not table.give("end_set_up", skipped=True)["ok"]
+    assert table.give("end_set_up", by="Ada", pin=OTHER)["ok"]
+    assert table.state.set_up
+    with pytest.raises(NotNow, match="over already"):
+        table.give("end_set_up", by="Ada", pin=OTHER)
+
+
+def test_a_table_that_was_left_without_a_set_up_is_nobodys_to_set(table: Table) -> None:
+    assert table.give("end_set_up", skipped=True)["ok"]
+    assert not table.give("settle_step", step="language")["ok"]
+    table.restart()
+    assert table.state.set_up
 
 
 # ---- who did it ----
@@ -232,6 +255,44 @@ def test_a_session_is_opened_used_and_over(staffed: Table) -> None:
     again = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
     assert staffed.give("lock", **again) == {"ok": True}
     assert "session is over" in staffed.give("log_on", person="Lin", **again)["error"]
+
+
+def test_a_session_goes_on_while_somebody_is_there_and_not_for_a_page_that_looks(staffed: Table) -> None:
+    token = {"session": staffed.give("unlock", by="Ada", pin=OTHER)["session"]}
+    staffed.now += SESSION_S - 1
+    assert staffed.give("stay", **token) == {"ok": True, "expires_s": SESSION_S}
+    staffed.now += SESSION_S - 1
+    look = parse_command(canonical({"do": "try_device", "device": "puck", **token}))
+    assert staffed.gate.admit(look, staffed).actor == "technician:Ada"
+    staffed.now += 2
+    with pytest.raises(NotAllowed, match="session is over"):
+        staffed.gate.admit(look, staffed)
+
+
+def test_a_lock_out_is_told_before_a_pin_is_keyed(staffed: Table) -> None:
+    for _ in range(3):
+        staffed.give("unlock", by="Moreno", pin=WRONG)
+    rows = len(staffed.actors())
+    staffed.now += 10
+    assert staffed.give("unlock", by="Moreno")["wait_s"] == 20
+    assert staffed.give("unlock", by="Ada")["wait_s"] == 0
+    assert len(staffed.actors()) == rows, "asking is no try"
+
+
+def test_an_auditor_of_an_older_release_has_no_pin_and_opens_nothing(staffed: Table) -> None:
+    staffed.write([ev.PersonListed("Old", Role.AUDITOR)], "technician:Ada")
+    staffed.restart()
+    rows = len(staffed.actors())
+    assert "no PIN yet" in staffed.give("unlock", by="Old")["error"]
+    assert "no PIN yet" in staffed.give("unlock", by="Old", pin=PIN)["error"]
+    assert len(staffed.actors()) == rows
+    assert staffed.give("set_pin", person="Old", new_pin="86420", by="Ada", pin=OTHER)["ok"]
+    assert staffed.give("unlock", by="Old", pin="86420")["role"] == "auditor"
+    with pytest.raises(NotNow, match="needs a PIN"):
+        staffed.give("list_person", person="New", role="auditor", by="Ada", pin=OTHER)
+    assert not staffed.give("list_person", person="New", role="auditor", new_pin=PIN, by="Moreno", pin=PIN)[
+        "ok"
+    ]
 
 
 def test_a_session_does_not_outlive_its_pin_or_a_restart(staffed: Table) -> None:
@@ -322,11 +383,18 @@ def test_no_pin_and_no_verifier_is_in_the_journal_or_in_a_message(
         assert WRONG not in f"{refused.value} {refused.value.__cause__}"
     assert PIN not in repr(parse_command(canonical({"do": "unlock", "by": "Moreno", "pin": PIN})))
     verifiers = [json.loads(path.read_text()) for path in (staffed.data / FOLDER).glob("*.json")]
-    assert len(verifiers) == 2
+    assert len(verifiers) == 3
     staffed.journal.close()
     rows = " ".join(f"{e.actor} {e.payload}" for e in JournalReader(staffed.data).events_since(0))
     stored = (staffed.data / FILE).read_bytes()
-    for secret in (PIN, OTHER, WRONG, *(v["key"] for v in verifiers), *(v["salt"] for v in verifiers)):
+    for secret in (
+        PIN,
+        OTHER,
+        AUDITORS,
+        WRONG,
+        *(v["key"] for v in verifiers),
+        *(v["salt"] for v in verifiers),
+    ):
         assert f'"{secret}"' not in rows
         assert secret not in json.dumps(answers)
         if len(secret) > 5:
@@ -370,4 +438,4 @@ def test_replaced_and_orphaned_verifiers_are_removed(staffed: Table) -> None:
     assert store.known() == before
     staffed.give("set_pin", person="Moreno", new_pin="86420", by="Ada", pin=OTHER)
     assert store.known() == {person.pin for person in staffed.state.people if person.pin}
-    assert len(store.known()) == 2
+    assert len(store.known()) == 3

@@ -64,6 +64,11 @@ EXPECTED = {
     "hand_misdealt": "       .XXXX.....",
     "hand_reopened": "       ........TT",
     "payback_marked": "      =.......==",
+    "step_settled": "        =.......==",
+    "trial_begun": "         =.......==",
+    "trial_ended": "         ==========",
+    "device_tried": "        =.......==",
+    "set_up_ended": "        =.........",
     "stack_counted": "       =.......==",
     "seating_changed": "     =.......==",
     "house_set": "           =.......==",
@@ -214,6 +219,11 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "pin_accepted": ev.PinAccepted("Moreno"),
         "logged_on": ev.LoggedOn("Moreno", 2),
         "logged_off": ev.LoggedOff(),
+        "step_settled": ev.StepSettled("language"),
+        "trial_begun": ev.TrialBegun(),
+        "trial_ended": ev.TrialEnded(),
+        "device_tried": ev.DeviceTried("puck", "pass", "puck_well", {"seen": 5}, {}),
+        "set_up_ended": ev.SetUpEnded(),
     }
     return state, examples[name]
 

@@ -1,0 +1,57 @@
+"""The commands of setting a table up: steps settled, devices tried, the first set-up ended."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from firmware.table import events_setup as ev
+from firmware.table.people_commands import SignedCommand
+
+
+class SettleStep(SignedCommand):
+    """A step of the set-up is done, or left for later."""
+
+    do: Literal["settle_step"] = "settle_step"
+    step: ev.Step
+    skipped: bool = False
+
+
+class EndSetUp(SignedCommand):
+    """The first set-up is over; `skipped`: the table is played at without all of it."""
+
+    do: Literal["end_set_up"] = "end_set_up"
+    skipped: bool = False
+
+
+class TryDevice(SignedCommand):
+    """Try a device, or go on with it: its answer says how it stands, and must be asked for again and again.
+
+    `act`: "begin" anew, "look" (the default), "light" or "ring" something, "keep" the verdict in the record.
+    `name` is the lamp to light; `seen` what a person saw or heard of the lamp last lit, of the buzzer.
+    """
+
+    do: Literal["try_device"] = "try_device"
+    device: ev.Device
+    act: Literal["begin", "look", "light", "ring", "keep"] = "look"
+    name: str = Field(default="", max_length=40)
+    seen: bool | None = None
+
+
+class EndTrial(SignedCommand):
+    """Devices are no longer being tried."""
+
+    do: Literal["end_trial"] = "end_trial"
+
+
+SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial
+
+
+def decide_setup(command: SettleStep | EndSetUp) -> tuple[ev.Event, ...]:
+    """Return the events that a command of the set-up is."""
+    match command:
+        case SettleStep():
+            return (ev.StepSettled(command.step, command.skipped),)
+        case EndSetUp():
+            return (ev.SetUpEnded(command.skipped),)
