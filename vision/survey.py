@@ -85,7 +85,7 @@ def survey(
     grey = as_grey(frame)
     height, width = grey.shape
     small, times = reduced(frame, SHOWN_PX)
-    picture = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
+    picture = jpeg(small)
     shown = (small.shape[1], small.shape[0])
 
     def outline(name: str, corners: Points) -> Outline:
@@ -139,6 +139,11 @@ def survey(
         pose(view, layout),
         movement(view.homography, reference, layout) if reference is not None else None,
     )
+
+
+def jpeg(picture: Image) -> bytes:
+    """Pack a picture as it is shown."""
+    return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
 
 
 def _told(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:

@@ -13,9 +13,15 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
+from firmware.app.camera_work import CameraBench, SpreadError
 from firmware.app.reading_messages import (
+    CameraJob,
     Failed,
+    JobDone,
+    JobLost,
+    JobProgress,
     NothingNew,
+    ReaderSetup,
     ReaderSpec,
     ReaderState,
     ReadingDone,
@@ -29,9 +35,12 @@ from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate
 from firmware.table import CaptureError
 from firmware.table.captures import CaptureStore
 from vision.arrays import Image, Points
+from vision.calibration import FeltCalibration
+from vision.enrolment import profile_of_json
 from vision.errors import VisionError
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout
+from vision.lens import Lens
 from vision.reader import CardReader
 from vision.reading import TableReading
 from vision.still import StillReader, Waiting
@@ -49,8 +58,10 @@ TROUBLED_EVERY: Final = 0.25
 """The same while it is in trouble."""
 
 
-def serve(line: Connection, spec: ReaderSpec) -> None:
+def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
     """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job).
+
+    A `ReaderSetup` in between has no answer: what comes after it is read by it.
 
     Between jobs the camera is watched, so that a table learns of a fault before it needs a picture: `ReaderState` once
     a second, `Failed` where only a fresh process may help.
@@ -59,14 +70,22 @@ def serve(line: Connection, spec: ReaderSpec) -> None:
     with suppress(EOFError, BrokenPipeError):
         try:
             worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
+            worker.use(setup)
             trouble = worker.camera_trouble()
             line.send(Ready(trouble))
             while True:
                 while not line.poll(TROUBLED_EVERY if trouble else WATCH_EVERY):
                     trouble = worker.camera_trouble()
                     line.send(ReaderState(trouble))
-                attempt, job = line.recv()
-                line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
+                asked = line.recv()
+                if isinstance(asked, ReaderSetup):
+                    worker.use(asked)
+                    continue
+                attempt, job = asked
+                if isinstance(job, CameraJob):
+                    line.send(worker.do(job, line.send))
+                else:
+                    line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
         except CameraHung as error:  # only a fresh process gets rid of a hung driver
             line.send(Failed(f"{error} A fresh reading process takes over."))
         except VisionError as error:
@@ -90,6 +109,33 @@ class _Worker:
         self._seen: Image | None = None
         self._felt: FeltView | None = None
         self._watch = TableWatch(self._reader)
+        self._lens: Lens | None = None
+        self._calibration: FeltCalibration | None = None
+        self._bench = CameraBench(self._layout, self._reader, self._frame_image, self._look)
+
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from now on. Raises VisionError for what is none."""
+        self._lens = Lens.from_json(setup.lens) if setup.lens else None
+        self._calibration = FeltCalibration.from_json(setup.felt) if setup.felt else None
+        self._reader.deck = profile_of_json(setup.deck, self._reader.sha256) if setup.deck else None
+        self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
+        self._bench.use(self._lens, self._calibration)
+
+    def do(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> JobDone | JobLost:
+        """Do something with the camera between hands, and tell how it goes. Raises CameraHung."""
+        try:
+            done, evidence = self._bench.do(job, tell)
+            if evidence is None:
+                return done
+            return replace(done, frame=self._save(f"{job.name}.jpg", evidence, FRAME_QUALITY))
+        except CameraHung:
+            raise
+        except (CameraError, CaptureError) as error:
+            return JobLost(job.number, str(error), fault=isinstance(error, CameraError))
+        except SpreadError as error:
+            return JobLost(job.number, _sentence(str(error)), fault=False, result=error.result)
+        except (VisionError, _RestlessError) as error:
+            return JobLost(job.number, _sentence(str(error)), fault=False)
 
     def camera_trouble(self) -> str:
         """Look at the camera; say what is wrong with it, or nothing. A lost one is opened anew.
@@ -158,7 +204,7 @@ class _Worker:
 
     def _told(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
         """Return the reading as plain data, each other thing with the zones that it lies in."""
-        self._felt = find_felt(image, self._layout)
+        self._felt = find_felt(image, self._layout, self._lens)
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
         card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
         told = reading.to_json()
@@ -178,7 +224,7 @@ class _Worker:
         Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
         them took.
         """
-        still = StillReader(layout, self._reader)
+        still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration)
         deadline = time.monotonic() + self._still_within
         waited = looked = 0.0
         while True:

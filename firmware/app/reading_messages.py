@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from firmware.devices.camera import FrameSource
 
@@ -63,6 +63,69 @@ class ReadingJob:
     name: str
     places: tuple[str, ...]
     watch: Watch | None = None
+
+
+@dataclass(frozen=True)
+class ReaderSetup:
+    """What the camera reads by: the calibrations in force as JSON texts, "" where there is none."""
+
+    felt: str = ""
+    lens: str = ""
+    deck: str = ""
+
+
+CameraWork = Literal[
+    "look",
+    "felt",
+    "lens_begin",
+    "lens_view",
+    "lens_commit",
+    "deck_begin",
+    "deck_view",
+    "deck_commit",
+    "count",
+]
+
+
+@dataclass(frozen=True)
+class CameraJob:
+    """Something to be done with the camera between hands. An image is stored under `name`; `deck` names a deck."""
+
+    number: int
+    work: CameraWork
+    name: str
+    deck: str = ""
+
+
+@dataclass(frozen=True)
+class JobProgress:
+    """A camera job goes on: `done` of `of` steps. Also a sign of life."""
+
+    number: int
+    done: int
+    of: int
+
+
+@dataclass(frozen=True)
+class JobDone:
+    """A camera job's result, as plain data; `text` is what it made for the record, `picture` a JPEG to show."""
+
+    number: int
+    result: dict[str, Any]
+    text: str = ""
+    picture: bytes = b""
+    frame: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class JobLost:
+    """A camera job came to nothing, for this reason. `fault`: the reading process or its camera is to blame."""
+
+    number: int
+    reason: str
+    fault: bool
+    result: dict[str, Any] = field(default_factory=dict)
+    picture: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final
 
 from firmware.app.reading_messages import (
+    CameraJob,
     Failed,
+    JobDone,
+    JobLost,
+    JobProgress,
     NothingNew,
+    ReaderSetup,
     ReaderSpec,
     ReaderState,
     ReadingDone,
@@ -36,15 +42,15 @@ STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced
 START_EVERY: Final = 10.0
 """Seconds between two attempts to start a child that does not come up."""
 
-Answer = ReadingDone | ReadingLost | NothingNew | ReaderState
+Answer = ReadingDone | ReadingLost | NothingNew | ReaderState | JobProgress | JobDone | JobLost
 
 
-def _child(line: Connection, spec: ReaderSpec) -> None:
+def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
     """Run in the child. Camera and vision are loaded there alone; the table process never holds them."""
     threading.Thread(target=_end_with_parent, daemon=True).start()  # before a second goes into loading them
     from firmware.app.reading_child import serve
 
-    serve(line, spec)
+    serve(line, spec, setup)
 
 
 def _end_with_parent() -> None:
@@ -67,7 +73,8 @@ class ReadingProcess:
         self._spec = spec
         self._within = within
         self._start_within = start_within
-        self._jobs: queue.SimpleQueue[ReadingJob | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[ReadingJob | CameraJob | ReaderSetup | None] = queue.SimpleQueue()
+        self._setup = ReaderSetup()
         self._put: Callable[[Answer], None] = lambda answer: None
         self._thread = threading.Thread(target=self._run, name="reading", daemon=True)
         self._lock = threading.Lock()
@@ -89,8 +96,15 @@ class ReadingProcess:
         self._put = put
         self._thread.start()
 
-    def request(self, job: ReadingJob) -> None:
-        """Ask for a reading; its answer carries the job's number."""
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from the next job on. Before `start`, or from any thread after it."""
+        if self._thread.is_alive():
+            self._jobs.put(setup)
+        else:
+            self._setup = setup
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading or another job; its answer carries the job's number."""
         self._jobs.put(job)
 
     def close(self) -> None:
@@ -115,7 +129,10 @@ class ReadingProcess:
                 continue
             if job is None:
                 break
-            answer = self._read(job)
+            if isinstance(job, ReaderSetup):
+                self._take_over(job)
+                continue
+            answer = self._do(job) if isinstance(job, CameraJob) else self._read(job)
             if not self._closing:
                 self._put(answer)
                 self._told = None  # the answer said how the camera is; whatever comes next is news
@@ -156,6 +173,25 @@ class ReadingProcess:
             self._tell(trouble)
         return ReadingLost(job.number, trouble, fault=True)
 
+    def _do(self, job: CameraJob) -> Answer:
+        """Have a camera job done, once: what it had collected dies with its process."""
+        trouble = self._started()
+        if not trouble:
+            answer = self._ask((1, job), self._within)
+            if isinstance(answer, (JobDone, JobLost)):
+                return answer
+            trouble = str(answer)
+            log.warning("camera job: %s", trouble)
+            self._tell(trouble)
+        return JobLost(job.number, trouble, fault=True)
+
+    def _take_over(self, setup: ReaderSetup) -> None:
+        """Have the child read by another setup; one that is gone gets it when its successor starts."""
+        self._setup = setup
+        if self._line is not None:
+            with suppress(OSError):
+                self._line.send(setup)
+
     def _started(self) -> str:
         """Make sure that a child is there. Returns why none is, or nothing."""
         if self._process is not None and self._process.is_alive():
@@ -177,8 +213,12 @@ class ReadingProcess:
         try:
             if question is not None:
                 self._line.send(question)
-            while isinstance(answer := self._hear(max(0.0, deadline - self._clock())), ReaderState):
-                pass
+            while isinstance(
+                answer := self._hear(max(0.0, deadline - self._clock())), (ReaderState, JobProgress)
+            ):
+                if isinstance(answer, JobProgress):
+                    deadline = self._clock() + within
+                    self._put(answer)
         except (EOFError, OSError):
             answer = Failed(STOPPED)
         if answer is None:
@@ -209,7 +249,9 @@ class ReadingProcess:
         self._began_at = self._heard_at = self._clock()
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=_child, args=(theirs, self._spec), name="feltwatch-reading")
+        self._process = context.Process(
+            target=_child, args=(theirs, self._spec, self._setup), name="feltwatch-reading"
+        )
         self._process.daemon = True
         self._process.start()
         theirs.close()

@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from firmware.app.reading_messages import KnownCard, Watch
 from vision.arrays import Image
+from vision.calibration import FeltCalibration
 from vision.layout import TableLayout
+from vision.lens import Lens
 from vision.reader import CardReader
 from vision.reading import TableReading
 from vision.still import StillReader, Waiting, looks_alike
@@ -36,8 +38,16 @@ def of_places(layout: TableLayout, places: tuple[str, ...]) -> TableLayout:
 class TableWatch:
     """What was read last, and what was told last."""
 
-    def __init__(self, reader: CardReader, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        reader: CardReader,
+        clock: Callable[[], float] = time.monotonic,
+        lens: Lens | None = None,
+        felt: FeltCalibration | None = None,
+    ) -> None:
         self._reader = reader
+        self._lens = lens
+        self._felt = felt
         self._clock = clock
         self._read: Image | None = None
         self._read_at = 0.0
@@ -51,7 +61,7 @@ class TableWatch:
         Raises VisionError, CameraError.
         """
         until = self._clock() + LOOKS_FOR
-        still = StillReader(layout, self._reader)
+        still = StillReader(layout, self._reader, lens=self._lens, felt=self._felt)
         why = ""
         while True:
             image = frame()

@@ -17,10 +17,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
+from firmware.app.reader_setup import reader_setup
 from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
-from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
+from firmware.app.reading_messages import (
+    CameraJob,
+    JobDone,
+    JobLost,
+    JobProgress,
+    NothingNew,
+    ReaderSetup,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Watch,
+)
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
 from firmware.devices.errors import DeviceError
@@ -29,6 +43,7 @@ from firmware.devices.puck import PuckReader, PuckReading, PuckState
 from firmware.rules import Profile
 from firmware.table import NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
+from firmware.table.camera_commands import CameraCommand
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.errors import NotAllowed
 from firmware.table.gate import Gate, GateCommand, refusal
@@ -71,8 +86,11 @@ class Readings(Protocol):
     def start(self, put: Callable[[Any], None]) -> None:
         """Begin; `put` gets `ReaderState`, `ReadingDone` and `ReadingLost`."""
 
-    def request(self, job: ReadingJob) -> None:
-        """Ask for a reading."""
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from now on."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading, or for something else to be done with the camera."""
 
     def close(self) -> None:
         """End."""
@@ -137,6 +155,8 @@ class TableProcess:
         self._house = house_now(house, self.state.house, self._reader.content)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
+        self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
+        self._setup_trouble = ""
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
@@ -262,7 +282,13 @@ class TableProcess:
                 self._button_trouble = str(error)
         if self._devices.puck is not None:
             self._devices.puck.start(self.put)
+        self._set_reader_up()
         self._readings.start(self.put)
+
+    def _set_reader_up(self) -> None:
+        """Have the camera read by the calibrations in force."""
+        setup, self._setup_trouble = reader_setup(self.state.calibrations, self._house, self._reader.content)
+        self._readings.use(setup)
 
     def _take(self, item: Any) -> None:
         match item:
@@ -276,6 +302,8 @@ class TableProcess:
                 self._reader_trouble = item.trouble
             case ReadingDone() | ReadingLost() | NothingNew():
                 self._answered(item)
+            case JobProgress() | JobDone() | JobLost():
+                self._camera_jobs.take(item, self)
 
     # ---- doing ----
 
@@ -294,6 +322,8 @@ class TableProcess:
             self._rules = self._house.rules
         elif state.opened is not before.opened or state.house != before.house:
             self._rules = self._rules_now()  # a past hand was laid on the table, or taken off; the game is another
+        if state.calibrations != before.calibrations:
+            self._set_reader_up()
         self._record_trouble = ""
         self._show()
         return seq
@@ -343,6 +373,8 @@ class TableProcess:
         who = self._gate.admit(command, self)
         if isinstance(command, GateCommand):
             return self._gate.obey(command, self, who)
+        if isinstance(command, CameraCommand):
+            return self._camera_jobs.obey(command, self, who)
         self._look_afresh = True  # what a person said may be contradicted by what lies there
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash
@@ -516,6 +548,8 @@ class TableProcess:
 
     def _faults(self) -> dict[str, str]:
         faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
+        if self._setup_trouble:
+            faults["calibration"] = self._setup_trouble
         if self._reader_trouble:
             faults["camera"] = self._reader_trouble
         if self._watching and self._unseen and self._clock() - self._looked_at > UNSEEN_TOO_LONG:

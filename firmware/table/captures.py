@@ -11,7 +11,15 @@ from typing import Final, Literal
 
 from firmware.table.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import CaptureError
-from firmware.table.events import Capture, Event, ReadingFailed, ReadingTaken
+from firmware.table.events import (
+    Calibrated,
+    Capture,
+    DeckChecked,
+    DeckEnrolled,
+    Event,
+    ReadingFailed,
+    ReadingTaken,
+)
 
 FOLDER: Final = "captures"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
@@ -77,3 +85,7 @@ def named_by(event: Event) -> Iterator[Capture]:
         yield event.frame
     if isinstance(event, ReadingTaken):
         yield from (row.capture for row in event.rows if row.capture is not None)
+    if isinstance(event, (Calibrated, DeckEnrolled)) and event.frame is not None:
+        yield event.frame
+    if isinstance(event, DeckChecked):
+        yield from event.frames

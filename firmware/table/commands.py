@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from firmware.rules import Profile
 from firmware.table import events as ev
+from firmware.table.camera_commands import CameraCommand
 from firmware.table.effects import apply, fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
@@ -146,6 +147,7 @@ Command = Annotated[
     | MarkPaid
     | PlayCommand
     | HouseCommand
+    | CameraCommand
     | EvidenceCommand
     | KeepProfile
     | LogOn
@@ -243,7 +245,7 @@ def decide(
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:
-            raise NotNow("That is judged at the gate (firmware.table.gate), not here.")
+            raise NotNow("That is judged elsewhere (firmware.table.gate, firmware.app.camera_jobs), not here.")
 
 
 def consequences(state: State, rules: Profile) -> tuple[Event, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from firmware.table import (
     effects_between,
+    effects_camera,
     effects_evidence,
     effects_house,
     effects_opening,
@@ -82,6 +83,7 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.HandReopened: _leads((Phase.ARCHIVED, Phase.VOID), Phase.SETTLED, Phase.REVIEW),
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
     **{event: _stays(BETWEEN_HANDS) for event in effects_house.EFFECTS},
+    **{event: _stays(BETWEEN_HANDS) for event in effects_camera.EFFECTS},
     **{event: _stays(BETWEEN_HANDS) for event in effects_setup.EFFECTS},
     ev.TrialEnded: _stays(Phase),
     ev.SetUpEnded: _stays((Phase.IDLE,)),
@@ -138,6 +140,7 @@ _EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     **effects_review.EFFECTS,
     **effects_between.EFFECTS,
     **effects_house.EFFECTS,
+    **effects_camera.EFFECTS,
     **effects_setup.EFFECTS,
     **people_effects.EFFECTS,
     **effects_evidence.EFFECTS,

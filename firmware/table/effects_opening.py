@@ -90,6 +90,7 @@ def _hand_opened(state: State, event: ev.HandOpened) -> State:
         two_hands=event.two_hands,
         paybacks=event.paybacks,
         house=event.house,
+        calibrations=event.calibrations,
         disputed=frozenset(event.disputed),
     )
 

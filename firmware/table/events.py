@@ -18,6 +18,11 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from firmware.table.errors import UnknownEvent
 from firmware.table.event import Event as Event
+from firmware.table.events_camera import Calibrated as Calibrated
+from firmware.table.events_camera import Calibration as Calibration
+from firmware.table.events_camera import CalibrationDropped as CalibrationDropped
+from firmware.table.events_camera import DeckChecked as DeckChecked
+from firmware.table.events_camera import DeckEnrolled as DeckEnrolled
 from firmware.table.events_evidence import DisputeClosed as DisputeClosed
 from firmware.table.events_evidence import HandDisputed as HandDisputed
 from firmware.table.events_evidence import HandReviewed as HandReviewed
@@ -118,7 +123,8 @@ class HandOpened(Event):
     profile options that the house overrides, by dotted path; `unit` is cents a point; `button` the puck's
     seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
     also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
-    `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute.
+    `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute;
+    `calibrations` what the camera reads by: "felt", "lens", "deck", where there is one.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -144,6 +150,7 @@ class HandOpened(Event):
     paybacks: tuple[Payback, ...] = ()
     house: HouseSettings = field(default_factory=HouseSettings)
     disputed: tuple[int, ...] = ()
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -435,6 +442,10 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     PinAccepted,
     LoggedOn,
     LoggedOff,
+    Calibrated,
+    DeckEnrolled,
+    CalibrationDropped,
+    DeckChecked,
     StepSettled,
     TrialBegun,
     TrialEnded,

@@ -65,6 +65,7 @@ def opened(state: State, house: House) -> ev.HandOpened:
         two_hands=state.two_hands,
         paybacks=tuple(back for back in state.paybacks if not back.paid),
         house=state.house,
+        calibrations=dict(state.calibrations),
         disputed=tuple(sorted(state.disputed)),
     )
 

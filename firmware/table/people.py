@@ -38,6 +38,7 @@ PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR})
 """Roles that nobody uses without a PIN."""
 
 _TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
+_SETTING_UP: Final = frozenset({Role.TECHNICIAN})
 _FLOOR: Final = frozenset({Role.FLOOR})
 _HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 _TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
@@ -93,6 +94,13 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "end_set_up": _TECHNICIAN,
     "try_device": _TECHNICIAN,
     "end_trial": _TECHNICIAN,
+    "look": _SETTING_UP,
+    "calibrate_felt": _SETTING_UP,
+    "calibrate_lens": _SETTING_UP,
+    "enrol_deck": _SETTING_UP,
+    "use_calibration": _SETTING_UP,
+    "check_deck": _TABLE | _SETTING_UP,
+    "job": _TABLE | _SETTING_UP,
 }
 """Command → the roles that may give it. A command that is not in here is nobody's."""
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from firmware.table.events import (
     ROWS,
+    Calibration,
     Capture,
     HandOpened,
     HouseSettings,
@@ -153,6 +154,7 @@ class State:
     house: HouseSettings = field(default_factory=HouseSettings)
     disputed: frozenset[int] = frozenset()
     """Hands under dispute."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
     dealer: str = ""

@@ -63,6 +63,11 @@ def verify(data: Path) -> Verification:
                 for name, digest in (("profile", event.profile_hash), ("layout", event.layout_hash))
                 if digest and digest not in contents
             ]
+            problems += [
+                Problem(entry.seq, f"The {what}'s calibration that the hand was opened with is not stored.")
+                for what, made in event.calibrations.items()
+                if made.hash not in contents
+            ]
         for capture in named_by(event):
             if (found := store.check(capture)) != "ok":
                 problems.append(Problem(entry.seq, f"The capture {capture.name} is {found}."))

@@ -15,13 +15,14 @@ import pytest
 
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
-from firmware.app.reading_messages import ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.table_process import Devices, Readings, TableProcess
 from firmware.devices.gpio import GpioButtons, GpioLamps
 from firmware.devices.panel import ButtonName
 from firmware.devices.puck import PuckReading, PuckState
 from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.table import Phase, State
+from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
 
 HANDS: dict[str, dict[str, str]] = {
@@ -53,12 +54,20 @@ class FakeReadings:
 
     ready: list[dict[str, Any] | str] = field(default_factory=list)
     jobs: list[ReadingJob] = field(default_factory=list)
+    camera_jobs: list[CameraJob] = field(default_factory=list)
+    setups: list[ReaderSetup] = field(default_factory=list)
     put: Callable[[Any], None] = lambda answer: None
 
     def start(self, put: Callable[[Any], None]) -> None:
         self.put = put
 
-    def request(self, job: ReadingJob) -> None:
+    def use(self, setup: ReaderSetup) -> None:
+        self.setups.append(setup)
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        if isinstance(job, CameraJob):
+            self.camera_jobs.append(job)
+            return
         self.jobs.append(job)
         if self.ready:
             self.answer(self.ready.pop(0), job.number)
@@ -76,13 +85,15 @@ class FakeReadings:
 class Table:
     """A running table process, and what stands around it."""
 
-    def __init__(self, config: Config, readings: Readings | None = None) -> None:
+    def __init__(self, config: Config, readings: Readings | None = None, *, fresh: bool = False) -> None:
         self.config = config
         self.panel = SimulatedPanel(seed=1)
         self.readings = FakeReadings()
         self.reader = JournalReader(config.data)
         self.faults: dict[str, str] = {}
         self.journal = Journal(config.data)
+        if not fresh and not self.journal.recover().set_up:
+            self.journal.append([ev.SetUpEnded()], "test")
         self.process = TableProcess(
             config.data,
             self.journal,

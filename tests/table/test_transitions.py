@@ -70,6 +70,10 @@ EXPECTED = {
     "device_tried": "        =.......==",
     "set_up_ended": "        =.........",
     "stack_counted": "       =.......==",
+    "calibrated": "          =.......==",
+    "deck_enrolled": "       =.......==",
+    "calibration_dropped": " =.......==",
+    "deck_checked": "        =.......==",
     "seating_changed": "     =.......==",
     "house_set": "           =.......==",
     "player_seated": "       =.......==",
@@ -118,6 +122,7 @@ HOUSE = ev.HouseSettings(
     unit=100,
     seats=(*(ev.HouseSeat(n, f"p{n}", "ABCD"[n - 1], 10_000) for n in (1, 2)), ev.HouseSeat(3, "p3", "C")),
 )
+LENS = ev.Calibration("a hash")
 OWED = (ev.Payback(1, "p1", "p2", 100),)
 
 
@@ -161,6 +166,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = apply(state, ev.Surrendered(2))
     if name == "payback_marked":
         state = replace(state, paybacks=OWED)
+    if name == "calibration_dropped":
+        state = replace(state, calibrations={"lens": LENS})
     if name == "card_resolved" and phase is Phase.REVIEW:
         state = fold(deal.until(Phase.REVIEW, UNSURE))
     if BY_TYPE[name] in effects_house.EFFECTS:
@@ -219,6 +226,10 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "pin_accepted": ev.PinAccepted("Moreno"),
         "logged_on": ev.LoggedOn("Moreno", 2),
         "logged_off": ev.LoggedOff(),
+        "calibrated": ev.Calibrated("felt", LENS),
+        "deck_enrolled": ev.DeckEnrolled(LENS),
+        "calibration_dropped": ev.CalibrationDropped("lens"),
+        "deck_checked": ev.DeckChecked(52),
         "step_settled": ev.StepSettled("language"),
         "trial_begun": ev.TrialBegun(),
         "trial_ended": ev.TrialEnded(),

@@ -12,7 +12,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_messages import (
+    CameraJob,
+    NothingNew,
+    ReaderSetup,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+)
 from firmware.app.simulate.faults import Faults
 from firmware.app.simulate.reader_model import ReaderModel
 from firmware.table.captures import CaptureStore
@@ -68,8 +76,13 @@ class TurnedReadings:
         self._put, self._asked, self._trouble, self._last = put, [], "", None
         self._told_of = None
 
-    def request(self, job: ReadingJob) -> None:
-        """Ask for a reading; see `Readings.request`."""
+    def use(self, setup: ReaderSetup) -> None:
+        """See `Readings.use`: the modelled reader needs no calibration."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading; see `Readings.request`. Nobody sets this table up."""
+        if isinstance(job, CameraJob):
+            return
         self._asked.append(_Asked(job, self._now + self._rng.uniform(*TAKES)))
 
     def close(self) -> None:

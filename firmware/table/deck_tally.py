@@ -1,0 +1,62 @@
+"""Counts a deck over several rounds of laid cards. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from firmware.rules import CARDS as DECK
+from firmware.table.events_camera import DeckChecked
+from firmware.table.seen import Capture
+
+CARDS: Final = tuple(card.code for card in DECK)
+
+
+@dataclass(frozen=True)
+class LaidCard:
+    """A card of a round: its zone, its place in the row from the player's left, its name or likely names."""
+
+    place: str
+    row: str
+    index: int
+    card: str
+    sure: bool
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """What lay on the felt at one look."""
+
+    cards: tuple[LaidCard, ...]
+    jokers: int = 0
+    backs: int = 0
+    strange: int = 0
+    """Cards outside the zones, hands and whatever else may hide or be a card."""
+    frame: Capture | None = None
+
+
+def tally(rounds: Iterable[Round], deck: str = "") -> DeckChecked:
+    """Return what the rounds come to. `deck` is the hash of the enrolled deck they were read by.
+
+    A name that is read twice within a round leaves both of its cards unsure; it is told as twice as soon as two
+    rounds show it, or one round shows two cards of that name.
+    """
+    rounds = tuple(rounds)
+    sure = Counter(card.card for one in rounds for card in one.cards if card.sure)
+    claimed = [Counter(card.card for card in one.cards) for one in rounds]
+    twice = {name for name, times in sure.items() if times > 1}
+    twice |= {name for one in claimed for name, times in one.items() if times > 1}
+    return DeckChecked(
+        seen=len(sure),
+        missing=tuple(code for code in CARDS if code not in sure),
+        twice=tuple(code for code in CARDS if code in twice),
+        unsure=sum(not card.sure for one in rounds for card in one.cards),
+        jokers=sum(one.jokers for one in rounds),
+        backs=sum(one.backs for one in rounds),
+        rounds=len(rounds),
+        deck=deck,
+        frames=tuple(one.frame for one in rounds if one.frame is not None),
+    )
