@@ -20,7 +20,7 @@ from firmware.table.effects import fold
 from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
 from firmware.table.events import Event, HandOpened, canonical, parse, payload
 from firmware.table.moment import Clock, Moment, now
-from firmware.table.schema import MIGRATIONS
+from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS
 from firmware.table.state import State
 
 FILE: Final = "journal.sqlite"
@@ -245,6 +245,30 @@ class JournalReader:
             where = "WHERE type = 'hand_opened' AND hand < ? ORDER BY hand DESC LIMIT ?"
             return _entries(db, where, (before, limit)) if db else []
 
+    def about(self, hand: int) -> list[Entry]:
+        """Return the entries about a past hand that stand elsewhere: reopened, disputed, reviewed, images dropped."""
+        with self._open() as db:
+            return _entries(db, f"WHERE {ABOUT_HAND} = ? AND {ABOUT_TYPES} ORDER BY seq", (hand,)) if db else []
+
+    def head(self) -> tuple[int, str]:
+        """Return the last row's number and hash; 0 and "" where there is none."""
+        with self._open() as db:
+            row = db and db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+            return (row[0], row[1]) if row else (0, "")
+
+    def anchors(self, since: int = 0, limit: int = -1) -> list[Entry]:
+        """Return the rows after number `since` in which the chain's head was signed, in order."""
+        with self._open() as db:
+            where = "WHERE type = 'head_signed' AND seq > ? ORDER BY seq LIMIT ?"
+            return _entries(db, where, (since, limit)) if db else []
+
+    def last_key(self) -> Entry | None:
+        """Return the row that announced the key in use, or None."""
+        with self._open() as db:
+            where = "WHERE type = 'key_announced' ORDER BY seq DESC LIMIT 1"
+            found = _entries(db, where, ()) if db else []
+            return found[0] if found else None
+
     def last_log_on(self) -> Entry | None:
         """Return the row in which the dealer's down began, or None where nobody ever logged on."""
         with self._open() as db:
@@ -266,6 +290,15 @@ class JournalReader:
         """Return all content by hash."""
         with self._open() as db:
             return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection | None]:
+        """Give a read-only connection to whoever reads more than a call's worth; None before there is a journal.
+
+        Leave no statement half read: it would be a long read transaction. Raises JournalError.
+        """
+        with self._open() as db:
+            yield db
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:

@@ -117,8 +117,8 @@ def recall(reader: JournalReader, hand: int) -> Recalled:
     assert isinstance(opened, HandOpened)
     again = [
         chapter(reader.events_since(row.seq - 1), State(phase=Phase.ARCHIVED, hand=hand))
-        for row in reader.of_type(HandReopened.type)
-        if isinstance(row.event, HandReopened) and row.event.opened.hand == hand
+        for row in reader.about(hand)
+        if row.type == HandReopened.type
     ]
     return Recalled(hand, opened, play, tuple(again))
 

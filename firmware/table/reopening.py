@@ -35,8 +35,8 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
         raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
     again = [
         entry
-        for entry in reader.of_type(HandReopened.type)
-        if isinstance(entry.event, HandReopened) and entry.event.opened.hand == hand
+        for entry in reader.about(hand)
+        if entry.type == HandReopened.type
     ]
     if again:
         since = reader.events_since(again[-1].seq - 1)

@@ -9,6 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
+ABOUT_HAND: Final = "coalesce(json_extract(payload, '$.opened.hand'), json_extract(payload, '$.hand'))"
+"""The hand that a row about a past one is about. This and the next are part of a migration: never edit them."""
+ABOUT_TYPES: Final = (
+    "type IN ('hand_reopened', 'hand_disputed', 'dispute_closed', 'hand_reviewed', 'images_dropped')"
+)
+
 MIGRATIONS: Final[tuple[str, ...]] = (
     # 1: the journal and the content that its events name by hash
     """
@@ -52,6 +58,12 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     """
     CREATE INDEX journal_downs ON journal (seq) WHERE type = 'logged_on';
     CREATE INDEX journal_stepped_back ON journal (seq) WHERE clock = 'stepped_back';
+    """,
+    # 3: what was done about a past hand, the signed heads and the keys, found at once in a long record
+    f"""
+    CREATE INDEX journal_about ON journal ({ABOUT_HAND}, seq) WHERE {ABOUT_TYPES};
+    CREATE INDEX journal_signed ON journal (seq) WHERE type = 'head_signed';
+    CREATE INDEX journal_keys ON journal (seq) WHERE type = 'key_announced';
     """,
 )
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""

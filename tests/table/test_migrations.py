@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RELEASED = (
     "b47d4a51f1cf6542eb5c158c24a819290852be844b4dbce2f8f5e1cee1b49e7a",
     "d7cf8f23315dc5a89b1496ce175b6a5aaa821d12c1bf8af48e4fe8351fe2af65",
+    "736ba17fcbf255b5b4343783e6230aa241c68c7f61862f291a4e0c45816c475e",
 )
 """SHA-256 of each migration. A new one is added below; a line that would have to change is a mistake."""
 
