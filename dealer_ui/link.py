@@ -10,7 +10,7 @@ from typing import Any
 
 from dealer_ui.errors import TableUnreachable
 
-LONGEST_REPLY = 64 * 1024  # bytes; a reply is one short sentence
+LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 
 
 @dataclass(frozen=True)

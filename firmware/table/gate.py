@@ -41,7 +41,7 @@ SET_UP: Final = "set-up"
 """The actor before the first technician is listed: whoever stands before a fresh box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
 """What a fresh box takes from whoever stands before it, until its first technician is listed."""
-_LOOKS: Final = frozenset({"try_device"})
+_LOOKS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself: no sign that anybody is there."""
 
 
