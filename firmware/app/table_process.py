@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
-from firmware.app.reader_setup import reader_setup
+from firmware.app.reader_setup import CameraCalibration
 from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
 from firmware.app.reading_messages import (
     CameraJob,
@@ -156,7 +156,7 @@ class TableProcess:
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
-        self._setup_trouble = ""
+        self._calibration = CameraCalibration(readings.use, self._reader.content)
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
@@ -282,13 +282,8 @@ class TableProcess:
                 self._button_trouble = str(error)
         if self._devices.puck is not None:
             self._devices.puck.start(self.put)
-        self._set_reader_up()
+        self._calibration.put_in_force(self.state.calibrations, self._house)
         self._readings.start(self.put)
-
-    def _set_reader_up(self) -> None:
-        """Have the camera read by the calibrations in force."""
-        setup, self._setup_trouble = reader_setup(self.state.calibrations, self._house, self._reader.content)
-        self._readings.use(setup)
 
     def _take(self, item: Any) -> None:
         match item:
@@ -323,7 +318,7 @@ class TableProcess:
         elif state.opened is not before.opened or state.house != before.house:
             self._rules = self._rules_now()  # a past hand was laid on the table, or taken off; the game is another
         if state.calibrations != before.calibrations:
-            self._set_reader_up()
+            self._calibration.put_in_force(state.calibrations, self._house)
         self._record_trouble = ""
         self._show()
         return seq
@@ -425,6 +420,8 @@ class TableProcess:
         if answer.number != self._job:
             return  # the hand went on without it
         self._job = None
+        if isinstance(answer, ReadingDone):
+            self._calibration.heard(answer)
         if not isinstance(answer, ReadingLost):
             self._reader_trouble = ""
         elif answer.fault or not self._watching:
@@ -548,8 +545,8 @@ class TableProcess:
 
     def _faults(self) -> dict[str, str]:
         faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
-        if self._setup_trouble:
-            faults["calibration"] = self._setup_trouble
+        if self._calibration.trouble:
+            faults["calibration"] = self._calibration.trouble
         if self._reader_trouble:
             faults["camera"] = self._reader_trouble
         if self._watching and self._unseen and self._clock() - self._looked_at > UNSEEN_TOO_LONG:
