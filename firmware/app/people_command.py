@@ -63,8 +63,18 @@ def list_people(data: Path, as_json: bool) -> None:
         click.echo(", ".join(said))
 
 
+def _name(_: click.Context, __: click.Parameter, name: str) -> str:
+    from firmware.table import NotNow
+    from firmware.table.people import check_name
+
+    try:
+        return check_name(name)
+    except NotNow as error:
+        raise click.BadParameter(str(error)) from error
+
+
 @command.command("add")
-@click.argument("name")
+@click.argument("name", callback=_name)
 @click.option("--role", type=click.Choice(ROLES), required=True)
 @_by
 @_data

@@ -67,6 +67,13 @@ def test_a_refusal_is_one_sentence(people: People, args: tuple[str, ...], keyed:
     assert "4711" not in done.output
 
 
+@pytest.mark.parametrize("name", ["", "  ", "x" * 41, "Li\x07n"])
+def test_what_is_no_name_is_bad_input_and_no_pin_is_asked_for(people: People, name: str) -> None:
+    result = people("add", name, "--role", "floor")
+    assert result.exit_code == 2
+    assert "A name has 1 to 40 letters" in result.output
+
+
 def test_a_running_table_judges(people: People, table: Table) -> None:
     assert people("add", "Ada", "--role", "technician", lines="4711\n").exit_code == 0
     refused = people("add", "Moreno", "--role", "floor", lines="90210\n")

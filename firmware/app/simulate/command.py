@@ -110,8 +110,9 @@ def _played(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from firmware.app.simulate.run import simulate
+    from firmware.app.simulate.run import simulate, simulated_house
 
+    simulated_house(data, profile)  # what is wrong with it is said before there is a bar to watch
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("hands", total=hands)
