@@ -53,7 +53,7 @@ def open_devices(config: Config) -> Devices:
         return now | panel_trouble(panel.buttons, panel.power_line) if panel else now
 
     if panel is None:
-        return Devices(puck, None, None, trouble, others=(watch,))
+        return Devices(puck, None, None, trouble, others=(watch,), power=lambda: power(watch, None))
     line = panel.power_line
     return Devices(
         puck,
@@ -63,7 +63,19 @@ def open_devices(config: Config) -> Devices:
         panel.buzzer,
         others=(watch, line),
         mains_gone=lambda: bool(line.failing()),
+        power=lambda: power(watch, line),
     )
+
+
+def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, bool | float | None]:
+    """Return what the sensors of the power supply say: of the UPS's line, and of the Pi itself."""
+    failing = line.failing() if line else None
+    seen = watch.reading if watch else None
+    return {
+        "mains": None if failing is None else not failing,
+        "weak": seen.undervoltage if seen else None,
+        "celsius": seen.temperature_c if seen else None,
+    }
 
 
 def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Final, Self
 import numpy as np
 
 from firmware.app.config import Config
-from firmware.app.equipment import panel_trouble
+from firmware.app.equipment import panel_trouble, power
 from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
 from firmware.app.reading_messages import ReaderSpec
@@ -54,9 +54,12 @@ class SimulatedTable:
     ...     table.panel.press("next")
     """
 
-    def __init__(self, config: Config, room: Path, seed: int, deck: Deck | None = None) -> None:
+    def __init__(
+        self, config: Config, room: Path, seed: int, deck: Deck | None = None, *, fresh: bool = False
+    ) -> None:
         """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
 
+        `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once.
         Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
@@ -68,7 +71,8 @@ class SimulatedTable:
         self._journal = Journal(config.data, box_clock())
         try:
             self.house = prepare_house(config, self._journal)
-            _list_dealers(self._journal)
+            if not fresh:
+                _settle_in(self._journal)
             self.puck = SimulatedPuck()
             self.panel = SimulatedPanel(seed=seed)
             self.readings = ReadingProcess(
@@ -94,6 +98,7 @@ class SimulatedTable:
                     partial(panel_trouble, buttons, power_line),
                     GpioBuzzer(self.panel.pins, self.panel.factory),
                     (power_line,),
+                    power=partial(power, None, power_line),
                 ),
                 self.readings,
                 config.socket,
@@ -141,9 +146,12 @@ class SimulatedTable:
         self._journal.close()
 
 
-def _list_dealers(journal: Journal) -> None:
-    """List the simulated house's dealers, unless somebody listed people before."""
-    if not journal.recover().people:
+def _settle_in(journal: Journal) -> None:
+    """Leave the first set-up out and list the simulated house's dealers, unless somebody did so before."""
+    state = journal.recover()
+    if not state.set_up:
+        journal.append([ev.SetUpEnded(skipped=True)], "console")
+    if not state.people:
         journal.append([ev.PersonListed(name, Role.DEALER) for name in DEALERS], "console")
 
 

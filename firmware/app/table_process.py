@@ -37,6 +37,7 @@ from firmware.app.reading_messages import (
 )
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
+from firmware.app.trials import TrialCommand, Trials
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import ButtonName, Buttons, Buzzer, Lamps, Press
 from firmware.devices.puck import PuckReader, PuckReading, PuckState
@@ -110,6 +111,8 @@ class Devices:
     buzzer: Buzzer | None = None
     others: Sequence[Part] = ()
     mains_gone: Callable[[], bool] = lambda: False
+    power: Callable[[], Mapping[str, bool | float | None]] = dict
+    """What the power supply's sensors say, by name; None for one that says nothing."""
 
 
 class Part(Protocol):
@@ -161,7 +164,9 @@ class TableProcess:
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
         self._puck_known_at = clock()
+        self._trials = Trials(data, devices, clock)
         self._reader_trouble = ""
+        self._reader_heard = False
         self._lamp_trouble = ""
         self._buzzer_trouble = ""
         self._shown = (False, False)
@@ -293,8 +298,9 @@ class TableProcess:
                 self._pressed(item)
             case PuckReading():
                 self._puck = item
+                self._trials.puck(item)
             case ReaderState():
-                self._reader_trouble = item.trouble
+                self._reader_trouble, self._reader_heard = item.trouble, True
             case ReadingDone() | ReadingLost() | NothingNew():
                 self._answered(item)
             case JobProgress() | JobDone() | JobLost():
@@ -316,7 +322,7 @@ class TableProcess:
         if any(isinstance(event, ev.HandOpened) for event in events):
             self._rules = self._house.rules
         elif state.opened is not before.opened or state.house != before.house:
-            self._rules = self._rules_now()  # a past hand was laid on the table, or taken off; the game is another
+            self._rules = self._rules_now()  # a past hand was laid down, or taken off; the game is another
         if state.calibrations != before.calibrations:
             self._calibration.put_in_force(state.calibrations, self._house)
         self._record_trouble = ""
@@ -341,9 +347,11 @@ class TableProcess:
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
         try:
             if self._devices.lamps is not None:
-                self._devices.lamps.show(lights(self.state, trouble))
+                tried = self._trials.lights(self.state)
+                self._devices.lamps.show(lights(self.state, trouble) if tried is None else tried)
                 self._lamp_trouble = ""
-            if self._devices.buzzer is not None and (times := beeps(before, self._shown)):
+            times = 0 if self.state.on_trial else beeps(before, self._shown)
+            if self._devices.buzzer is not None and times:
                 self._devices.buzzer.beep(times)
         except DeviceError as error:
             self._lamp_trouble = str(error)
@@ -368,6 +376,8 @@ class TableProcess:
         who = self._gate.admit(command, self)
         if isinstance(command, GateCommand):
             return self._gate.obey(command, self, who)
+        if isinstance(command, TrialCommand):
+            return self._trials.obey(command, self, who)
         if isinstance(command, CameraCommand):
             return self._camera_jobs.obey(command, self, who)
         self._look_afresh = True  # what a person said may be contradicted by what lies there
@@ -385,7 +395,20 @@ class TableProcess:
         """Make events happen for the gate, on the table's own thread. Raises NotNow, JournalError."""
         return self._do(events, actor)
 
+    def relight(self) -> None:
+        """Show the lamps anew, for the trials."""
+        self._show()
+
+    def trouble_of(self, device: str) -> str | None:
+        """Say what is wrong with a device; "" where it is well, None where it was not heard of yet."""
+        if device == "camera" and not self._reader_heard:
+            return None
+        return self._faults().get(device, "")
+
     def _pressed(self, press: Press) -> None:
+        if self._trials.takes(press, self.state):
+            self._show()
+            return
         try:
             if not self._counts(press):
                 return
@@ -522,6 +545,8 @@ class TableProcess:
     def _catch_up(self) -> None:
         """Bring into the journal what is so now and not yet in it."""
         if self._clock() < self._retry_at:
+            return
+        if self._trials.is_over(self.state) and not self._try([ev.TrialEnded()], TABLE):
             return
         puck = self._puck_news()
         if puck is not None and not self._try([puck], "puck"):

@@ -109,6 +109,8 @@ class PowerWatch:
         self._every = every
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="power", daemon=True)
+        self.reading: PowerReading | None = None
+        """The last look at the sensors; None before the first."""
         self.warning = ""
         """What a person should do something about, as sentences; empty while all is well or nothing is known."""
 
@@ -124,7 +126,8 @@ class PowerWatch:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            warning = " ".join(self._power.read().warnings())
+            self.reading = self._power.read()
+            warning = " ".join(self.reading.warnings())
             if warning != self.warning:
                 log.warning("power: %s", warning or "well again")
             self.warning = warning

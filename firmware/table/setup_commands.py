@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from firmware.table import events_setup as ev
+from firmware.table.event import Event
 from firmware.table.people_commands import SignedCommand
 
 
@@ -48,7 +49,7 @@ class EndTrial(SignedCommand):
 SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial
 
 
-def decide_setup(command: SettleStep | EndSetUp) -> tuple[ev.Event, ...]:
+def decide_setup(command: SettleStep | EndSetUp) -> tuple[Event, ...]:
     """Return the events that a command of the set-up is."""
     match command:
         case SettleStep():

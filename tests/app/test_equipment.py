@@ -25,6 +25,7 @@ from firmware.devices.puck_serial import SerialPuck
 from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.devices.spot_em4100 import Em4100Spot
 from firmware.devices.spot_pn532 import Pn532Spot
+from firmware.table.events import SetUpEnded
 from firmware.table.journal import Journal
 from tests.app.conftest import FakeReadings
 
@@ -81,6 +82,7 @@ def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> 
     )
     pin: Any = panel.factory.pin(panel.pins.buzzer)
     with Journal(config.data) as journal:
+        journal.append([SetUpEnded()], "test")
         house = prepare_house(config, journal)
         table = TableProcess(config.data, journal, house, devices, FakeReadings(), config.socket, 0.0)
         thread = threading.Thread(target=table.run)

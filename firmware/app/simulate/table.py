@@ -18,6 +18,7 @@ from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel import ButtonName
 from firmware.table import TableError
+from firmware.table import events as ev
 from firmware.table.journal import Journal
 from firmware.table.moment import Clock, Moment
 
@@ -81,6 +82,7 @@ class TurnedTable:
         self._journal: CrampedJournal | None = None
         self._process: TableProcess | None = None
         self._starts_at = 0.0
+        self._set_up()
         self._start()
 
     # ---- the room ----
@@ -215,6 +217,12 @@ class TurnedTable:
         self._starts_at = self.now + STARTS_IN
         for device in (self.puck, self.buttons, self.lamps, self.readings):
             device.close()
+
+    def _set_up(self) -> None:
+        """Leave the first set-up out: this evening's house plays at once. Raises TableError."""
+        with Journal(self._config.data, self._clock()) as journal:
+            if not journal.recover().set_up:
+                journal.append([ev.SetUpEnded(skipped=True)], "console")
 
     def _start(self) -> None:
         """Start the table process; where its record cannot be written it ends again, to be started later."""
