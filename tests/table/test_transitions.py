@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, effects_house, fold, people_effects
+from firmware.table import (
+    TRANSITIONS,
+    NotNow,
+    Phase,
+    State,
+    apply,
+    effects_evidence,
+    effects_house,
+    fold,
+    people_effects,
+)
 from firmware.table import events as ev
 from firmware.table.effects import _EFFECTS
 from firmware.table.effects_house import stack_of
@@ -88,6 +98,13 @@ EXPECTED = {
     "pin_accepted": "        ==========",
     "logged_on": "           ==========",
     "logged_off": "          ==========",
+    "hand_disputed": "       ==========",
+    "dispute_closed": "      ==========",
+    "hand_reviewed": "       ==========",
+    "images_dropped": "      ==========",
+    "key_announced": "       ==========",
+    "head_signed": "         ==========",
+    "record_restored": "     ==========",
 }
 STAFF = (
     ev.PersonListed("Lin", Role.DEALER),
@@ -170,6 +187,9 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = replace(state, calibrations={"lens": LENS})
     if name == "card_resolved" and phase is Phase.REVIEW:
         state = fold(deal.until(Phase.REVIEW, UNSURE))
+    if BY_TYPE[name] in effects_evidence.EFFECTS:
+        disputed = frozenset({1} if name == "dispute_closed" else ())
+        state = replace(state, hand=state.hand + 5, disputed=disputed)
     if BY_TYPE[name] in effects_house.EFFECTS:
         state = apply(state, ev.TableStarted(house=HOUSE))
     if BY_TYPE[name] in people_effects.EFFECTS:
@@ -226,6 +246,13 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "pin_accepted": ev.PinAccepted("Moreno"),
         "logged_on": ev.LoggedOn("Moreno", 2),
         "logged_off": ev.LoggedOff(),
+        "hand_disputed": ev.HandDisputed(1, "that was not my card"),
+        "dispute_closed": ev.DisputeClosed(1, "it was"),
+        "hand_reviewed": ev.HandReviewed(1),
+        "images_dropped": ev.ImagesDropped(1, (), "older than a year"),
+        "key_announced": ev.KeyAnnounced("ab" * 32),
+        "head_signed": ev.HeadSigned(1, "", 0, 0, "", "", ""),
+        "record_restored": ev.RecordRestored(1, ""),
         "calibrated": ev.Calibrated("felt", LENS),
         "deck_enrolled": ev.DeckEnrolled(LENS),
         "calibration_dropped": ev.CalibrationDropped("lens"),
