@@ -41,7 +41,7 @@ SET_UP: Final = "set-up"
 """The actor before the first technician is listed: whoever stands before a fresh box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
 """What a fresh box takes from whoever stands before it, until its first technician is listed."""
-_LOOKS: Final = frozenset({"try_device", "look", "job"})
+LOOKS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself: no sign that anybody is there."""
 
 
@@ -167,7 +167,7 @@ class Gate:
         if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
             del self._sessions[token]
             raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
-        if getattr(command, "do", "") not in _LOOKS:
+        if getattr(command, "do", "") not in LOOKS:
             session.used = now
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
