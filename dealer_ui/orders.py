@@ -10,6 +10,7 @@ from dealer_ui import guard
 from dealer_ui.errors import TableUnreachable
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
+from firmware.table.gate import LOOKS
 from firmware.table.people import MAY, Role
 
 blueprint = Blueprint("orders", __name__)
@@ -61,6 +62,6 @@ def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respons
     if session is not None and (denied or do == "lock"):
         sessions.end(session)
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
-    elif session is not None:
+    elif session is not None and do not in LOOKS:
         sessions.used(session)
     return response, 200 if answer["ok"] else 403 if denied else 409
