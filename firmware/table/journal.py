@@ -20,7 +20,7 @@ from firmware.table.effects import fold
 from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
 from firmware.table.events import Event, HandOpened, canonical, parse, payload
 from firmware.table.moment import Clock, Moment, now
-from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS
+from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, SET_UP_TYPES
 from firmware.table.state import State
 
 FILE: Final = "journal.sqlite"
@@ -274,6 +274,11 @@ class JournalReader:
         with self._open() as db:
             found = _entries(db, "WHERE type = 'logged_on' ORDER BY seq DESC LIMIT 1", ()) if db else []
             return found[0] if found else None
+
+    def of_set_up(self) -> list[Entry]:
+        """Return the entries of the set-up: steps settled, devices tried, calibrations, decks."""
+        with self._open() as db:
+            return _entries(db, f"WHERE {SET_UP_TYPES} ORDER BY seq", ()) if db else []
 
     def of_type(self, type_name: str) -> list[Entry]:
         """Return the entries of one type, of all hands."""

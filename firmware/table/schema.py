@@ -15,6 +15,11 @@ ABOUT_TYPES: Final = (
     "type IN ('hand_reopened', 'hand_disputed', 'dispute_closed', 'hand_reviewed', 'images_dropped')"
 )
 
+SET_UP_TYPES: Final = (
+    "type IN ('step_settled', 'device_tried', 'set_up_ended', 'calibrated', 'deck_enrolled', 'deck_checked')"
+)
+"""A set-up's rows; a query that says the same finds them by the index."""
+
 MIGRATIONS: Final[tuple[str, ...]] = (
     # 1: the journal and the content that its events name by hash
     """
@@ -64,6 +69,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX journal_about ON journal ({ABOUT_HAND}, seq) WHERE {ABOUT_TYPES};
     CREATE INDEX journal_signed ON journal (seq) WHERE type = 'head_signed';
     CREATE INDEX journal_keys ON journal (seq) WHERE type = 'key_announced';
+    """,
+    # 4: what was set up and tried, by whom and when, found at once in a long record
+    f"""
+    CREATE INDEX journal_set_up ON journal (seq) WHERE {SET_UP_TYPES};
     """,
 )
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""

@@ -25,6 +25,7 @@ RELEASED = (
     "b47d4a51f1cf6542eb5c158c24a819290852be844b4dbce2f8f5e1cee1b49e7a",
     "d7cf8f23315dc5a89b1496ce175b6a5aaa821d12c1bf8af48e4fe8351fe2af65",
     "736ba17fcbf255b5b4343783e6230aa241c68c7f61862f291a4e0c45816c475e",
+    "1f58f8bf410e48ab145b2c7cb1c93d004e2f1cf95decf2ed0c49e67f4795f4c3",
 )
 """SHA-256 of each migration. A new one is added below; a line that would have to change is a mistake."""
 
@@ -126,3 +127,19 @@ def test_an_event_of_a_later_release_is_refused_by_name(
         pytest.raises(JournalError, match="does not know the event 'phase_advanced'"),
     ):
         journal.recover()
+
+
+def test_what_was_set_up_is_found_by_its_index_alone(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([ev.TableStarted("x"), ev.StepSettled("language"), ev.LoggedOff()], "test")
+        journal.append([ev.DeviceTried("disk", "pass", "disk_well", {}, {})], "technician:Ada")
+    found = JournalReader(tmp_path).of_set_up()
+    assert [(entry.type, entry.actor) for entry in found] == [
+        ("step_settled", "test"),
+        ("device_tried", "technician:Ada"),
+    ]
+    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+        plan = db.execute(
+            f"EXPLAIN QUERY PLAN SELECT * FROM journal WHERE {schema.SET_UP_TYPES} ORDER BY seq"
+        ).fetchall()
+    assert any("journal_set_up" in row[3] for row in plan), plan
