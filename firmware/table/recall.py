@@ -68,12 +68,16 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A hand that was played. `corrections` are its reopenings, the oldest first."""
+    """A hand that was played. `corrections` are its reopenings, the oldest first.
+
+    `marks` are the rows that tell it disputed, reviewed or without its images.
+    """
 
     hand: int
     opened: HandOpened
     play: Chapter
     corrections: tuple[Chapter, ...] = ()
+    marks: tuple[Entry, ...] = ()
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -109,18 +113,20 @@ def recall(reader: JournalReader, hand: int) -> Recalled:
     """
     rows = reader.of_hand(hand)
     if not rows:
-        raise NotNow(f"Hand {hand} is not in the record.")
+        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
     play = chapter(rows, State())
     if not play.is_over and reader.of_hand(hand + 1) == []:
-        raise NotNow(f"Hand {hand} is still on the table; it can be recalled once it is over.")
+        raise NotNow("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
     opened = play.first.entry.event
     assert isinstance(opened, HandOpened)
+    about = reader.about(hand)
     again = [
         chapter(reader.events_since(row.seq - 1), State(phase=Phase.ARCHIVED, hand=hand))
-        for row in reader.about(hand)
+        for row in about
         if row.type == HandReopened.type
     ]
-    return Recalled(hand, opened, play, tuple(again))
+    marks = tuple(row for row in about if row.type != HandReopened.type)
+    return Recalled(hand, opened, play, tuple(again), marks)
 
 
 def chapter(rows: Sequence[Entry], state: State) -> Chapter:
@@ -130,7 +136,9 @@ def chapter(rows: Sequence[Entry], state: State) -> Chapter:
         try:
             after = apply(state, row.event)
         except UnknownEvent as error:
-            raise NotNow(f"Row {row.seq} of the record cannot be read: {error}") from error
+            raise NotNow(
+                "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=str(error)
+            ) from error
         steps.append(Step(row, state, after))
         if row.type in ENDS:
             return Chapter(tuple(steps), is_over=True)

@@ -1,0 +1,305 @@
+"""The review: past hands found, looked at, explained and corrected. Settles nothing and writes nothing itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import cache, wraps
+from typing import Any, Final
+
+from flask import Blueprint, Response, abort, jsonify, request, send_file, url_for
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui import guard
+from dealer_ui.glance import PAST
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
+from dealer_ui.looks import Look, compared, looks
+from dealer_ui.pages import page
+from dealer_ui.review_list import PAGE, WITH, BadFilter, filter_of, has
+from dealer_ui.review_view import reviewed, settled_again
+from dealer_ui.screen import Action
+from dealer_ui.services import services
+from dealer_ui.timeline import day_of, time_of, timeline
+from firmware.rules import SEATS, Profile, RulesError, load_profile, profile_names
+from firmware.table.archive import Archive, Wanted
+from firmware.table.errors import CaptureError, NotNow, TableError
+from firmware.table.people import Role
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.recall import Recalled, recall
+from firmware.table.settling import rules_of
+from firmware.table.state import State
+
+blueprint = Blueprint("review", __name__)
+
+LAST: Final = 10
+"""Hands that the dealer may recall without anybody's PIN; without their pictures."""
+FLOOR: Final = frozenset({Role.FLOOR})
+REASONS: Final = (
+    N_("A card was read wrong"),
+    N_("A row was read wrong"),
+    N_("The foul is disputed"),
+    N_("The button was wrong"),
+    N_("The payment is disputed"),
+)
+"""Why a hand is reopened or disputed: there is no keyboard."""
+DECIDED: Final = (
+    N_("The settlement stands"),
+    N_("The hand was corrected"),
+    N_("Settled between the players"),
+)
+TABS: Final = (
+    ("hand", N_("Settlement")),
+    ("story", N_("Timeline")),
+    ("look", N_("Pictures")),
+    ("changes", N_("What changed")),
+    ("again", N_("Other rules")),
+    ("dispute", N_("Correct, keep")),
+)
+
+
+@blueprint.errorhandler(HTTPException)
+def _refused(error: HTTPException) -> Any:
+    """Say what is wrong on a page with a way back; a program gets JSON."""
+    if error.response is not None or request.method != "GET":
+        return error.get_response()
+    if request.accept_mimetypes.best == "application/json":
+        return jsonify(ok=False, error=error.description), error.code or 500
+    return page("review/error.html", _("Past hands"), sentence=error.description), error.code or 500
+
+
+def _of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand a view the hand that its address names, where its reader may see it and the record can tell it."""
+
+    @wraps(view)
+    def find(hand: str, **more: Any) -> Any:
+        number = _number(hand)
+        if number <= _last(services().live.state()) - LAST:
+            guard.need(PAST, _("A hand before the last ten"))
+        try:
+            recalled = recall(services().reader, number)
+        except (NotNow, TableError) as error:
+            abort(404, str(error))
+        return view(recalled, **more)
+
+    return find
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        abort(404, _("“%(text)s” is no hand's number.", text=text[:40]))
+    return int(text)
+
+
+def _last(state: State) -> int:
+    return (state.beneath or state).hand
+
+
+def _sees_pictures(hand: int) -> bool:
+    return guard.role() in PAST or services().live.state().hand == hand
+
+
+# ---- the list ----
+
+
+@blueprint.get("/review")
+@guard.open_to(guard.EVERYBODY)
+def past_hands() -> Any:
+    """List past hands, the newest first: the last ten for the dealer, all of them for floor people and auditors."""
+    try:
+        wanted = filter_of(request.args)
+    except BadFilter as error:
+        abort(400, str(error))
+    whole = guard.role() in PAST
+    if not whole and wanted.narrows:
+        guard.need(PAST, _("Looking for hands"))
+    state = services().live.state()
+    archive = Archive(services().captures.folder.parent)
+    try:
+        if os.access(services().captures.folder.parent, os.W_OK):
+            archive.refresh()
+        names = archive.names()
+        found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
+    except TableError as error:
+        abort(503, str(error))
+    found = [line for line in found if line.outcome != "open" and (whole or line.hand > _last(state) - LAST)]
+    return page(
+        "review/list.html",
+        _("Past hands"),
+        hands=[(line, day_of(line.opened_ms), time_of(line.opened_ms), has(line)) for line in found[:PAGE]],
+        wanted=wanted,
+        more=len(found) > PAGE and whole,
+        whole=whole,
+        WITH={**WITH, "void": N_("void")},
+        seats=SEATS,
+        names=names,
+        times=_times(),
+    )
+
+
+def _times() -> tuple[tuple[str, int], ...]:
+    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    days = ((_("today"), 0), (_("since yesterday"), 1), (_("in the last week"), 7))
+    return tuple((words, round((today - timedelta(days=ago)).timestamp() * 1000)) for words, ago in days)
+
+
+# ---- one hand ----
+
+
+def _shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
+    state = services().live.state()
+    number = recalled.hand
+    return page(
+        f"review/{template}.html",
+        _("Hand %(hand)s, recalled", hand=f"{number:,}"),
+        back=url_for("review.past_hands"),
+        hand=reviewed(recalled, _rules(recalled), (*state.paybacks, *(state.beneath or state).paybacks)),
+        tab=tab,
+        tabs=TABS,
+        earlier=number - 1 if number > 1 else None,
+        later=number + 1 if number < _last(state) else None,
+        disputed=number in state.disputed,
+        lies_open=bool(state.reopened) and state.hand == number,
+        pictures=_sees_pictures(number),
+        **values,
+    )
+
+
+def _rules(recalled: Recalled) -> Profile | None:
+    try:
+        return rules_of(recalled.opened, services().reader.content(recalled.opened.profile_hash))
+    except TableError:
+        return None
+
+
+@blueprint.get("/review/<hand>")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def hand(recalled: Recalled) -> str:
+    """Show a past hand's cards and its settlement with every clause."""
+    return _shown("hand", recalled, "hand")
+
+
+@blueprint.get("/review/<hand>/story")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def story(recalled: Recalled) -> str:
+    """Tell a past hand row by row."""
+    return _shown("story", recalled, "story", told=timeline(recalled))
+
+
+@blueprint.get("/review/<hand>/look")
+@blueprint.get("/review/<hand>/look/<seq>")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def look(recalled: Recalled, seq: str = "") -> str:
+    """Show a full frame with everything that was read drawn in; `card` in the address enlarges one."""
+    _need_pictures(recalled)
+    seen = looks(recalled)
+    if not seen:
+        return _shown("look", recalled, "look", looks=(), look=None)
+    chosen = next((one for one in seen if str(one.seq) == seq), None) if seq else seen[-1]
+    if chosen is None:
+        abort(404, _("Hand %(hand)s has no such picture.", hand=recalled.hand))
+    number = request.args.get("card", "")
+    card = next((one for one in chosen.cards if str(one.number) == number), None)
+    if number and card is None:
+        abort(404, _("There is no such card in this picture."))
+    return _shown("look", recalled, "look", looks=seen, look=chosen, size=_size(chosen), card=card)
+
+
+@blueprint.get("/review/<hand>/changes")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def changes(recalled: Recalled) -> str:
+    """Show the frames of a hand side by side, with the places marked that changed."""
+    _need_pictures(recalled)
+    beside = [(pair, _size(pair.before), _size(pair.after)) for pair in compared(looks(recalled))]
+    return _shown("changes", recalled, "changes", beside=beside)
+
+
+def _need_pictures(recalled: Recalled) -> None:
+    if not _sees_pictures(recalled.hand):
+        guard.need(PAST, _("A picture of a past hand"))
+
+
+def _size(seen: Look) -> tuple[int, int] | None:
+    """Return a frame's width and height in pixels; None where it is not there any more."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(services().captures.path(seen.frame)) as picture:
+            return picture.size
+    except (CaptureError, OSError, UnidentifiedImageError):
+        return None
+
+
+@blueprint.get("/review/<hand>/again")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def again(recalled: Recalled) -> str:
+    """Settle a past hand's cards again beside what stands: by its own rules or by another profile."""
+    own = recalled.opened.profile
+    name = request.args.get("profile", own)
+    if name != own and name not in profile_names():
+        abort(404, _("There is no profile “%(name)s”.", name=name[:60]))
+    try:
+        rules = _rules(recalled) if name == own else load_profile(name)
+    except RulesError as error:
+        abort(404, str(error))
+    if recalled.settlement is None or rules is None:
+        return _shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
+    beside = settled_again(recalled, rules, rules.title)
+    return _shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
+
+
+@cache
+def _titles() -> tuple[tuple[str, str], ...]:
+    return tuple((name, load_profile(name).title) for name in profile_names())
+
+
+@blueprint.get("/review/<hand>/dispute")
+@guard.open_to(guard.EVERYBODY)
+@_of_hand
+def dispute(recalled: Recalled) -> str:
+    """Show a hand's corrections, before and after; for a floor person, what reopens, marks and exports it."""
+    guard.need(PAST, _("Correcting and keeping a hand"))
+    state = services().live.state()
+    number = recalled.hand
+    is_floor = guard.role() is Role.FLOOR
+    return _shown(
+        "dispute",
+        recalled,
+        "dispute",
+        reopens=_reopens(number) if is_floor and recalled.settlement is not None else (),
+        is_free=state.phase in BETWEEN_HANDS,
+        disputes=_dispute_actions(number, number in state.disputed) if is_floor else (),
+        reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
+        if is_floor
+        else None,
+        exports=Action(_("Make the dispute file"), {"do": "export_hand", "past": number}, tone="go"),
+    )
+
+
+def _reopens(hand: int) -> tuple[Action, ...]:
+    return tuple(Action(_(why), {"do": "reopen", "past": hand, "reason": why}) for why in REASONS)
+
+
+def _dispute_actions(hand: int, disputed: bool) -> tuple[Action, ...]:
+    if disputed:
+        return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
+    return tuple(Action(_(why), {"do": "dispute", "past": hand, "reason": why}) for why in REASONS)
+
+
+@blueprint.get("/review/<hand>/file/<name>")
+@guard.open_to(PAST)
+def dispute_file(hand: str, name: str) -> Response:
+    """Give a dispute file that the table has made."""
+    folder = services().captures.folder.parent / "exports"
+    if not name.endswith(".zip") or "/" in name or name.startswith("."):
+        abort(404, _("There is no such file."))
+    try:
+        return send_file(folder / name, mimetype="application/zip", as_attachment=True, download_name=name)
+    except OSError:
+        abort(404, _("There is no such file."))

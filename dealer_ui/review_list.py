@@ -1,0 +1,138 @@
+"""Which past hands are listed: the filters that an address names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Final
+from urllib.parse import urlencode
+
+from dealer_ui.errors import PageError
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
+from firmware.rules import SEATS
+from firmware.table.archive import MARKS, Mark, Wanted
+from firmware.table.archive_index import HandLine
+
+PAGE: Final = 10
+"""Hands on one page: what a screen holds at a size for fingers."""
+WITH: Final[dict[Mark, str]] = {
+    "correction": N_("corrected"),
+    "foul": N_("foul"),
+    "natural": N_("natural"),
+    "dispute": N_("disputed"),
+    "not_reviewed": N_("not reviewed"),
+}
+"""What a hand may be listed for."""
+
+
+class BadFilter(PageError, ValueError):
+    """A filter that there is none of, or a value that it cannot have."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is looked for; a field that is empty does not narrow. Times are UTC milliseconds."""
+
+    seat: int | None = None
+    player: str = ""
+    profile: str = ""
+    dealer: str = ""
+    has: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    before: int | None = None
+    """Hands before this one only: where another page of the list begins."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves anything out."""
+        return replace(self, before=None) != Filter()
+
+    @property
+    def wanted(self) -> Wanted:
+        """The same as the archive asks for it."""
+        marks = frozenset(mark for mark in MARKS if mark == self.has)
+        return Wanted(
+            self.since_ms,
+            self.until_ms,
+            self.seat,
+            self.player or None,
+            self.profile or None,
+            self.dealer or None,
+            marks,
+        )
+
+    def address(self, **changed: object) -> str:
+        """Return the list's address with some fields changed; another filter begins at its newest hand."""
+        names = {"has": "with", "since_ms": "from", "until_ms": "to"}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values |= {"before": None} | changed
+        asked = {
+            names.get(name, name): _moment(value) if name.endswith("_ms") else value
+            for name, value in values.items()
+            if value not in (None, "")
+        }
+        return f"/review?{urlencode(asked)}" if asked else "/review"
+
+
+def filter_of(asked: Mapping[str, str]) -> Filter:
+    """Return the filter that an address asks for. Raises BadFilter with a sentence."""
+    known = {"seat", "player", "profile", "dealer", "with", "from", "to", "before", "language"}
+    if strange := sorted(set(asked) - known):
+        raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
+    given = {name: value.strip() for name, value in asked.items() if value.strip()}
+    seat = _number(given, "seat")
+    if seat is not None and seat not in SEATS:
+        raise BadFilter(_("There is no seat %(seat)s: seats are 1 to 5.", seat=seat))
+    if given.get("with", "foul") not in WITH:
+        raise BadFilter(_("Hands cannot be listed for “%(what)s”.", what=given["with"]))
+    return Filter(
+        seat,
+        given.get("player", ""),
+        given.get("profile", ""),
+        given.get("dealer", ""),
+        given.get("with", ""),
+        _time(given, "from"),
+        _time(given, "to"),
+        _number(given, "before"),
+    )
+
+
+def _number(given: Mapping[str, str], name: str) -> int | None:
+    if name not in given:
+        return None
+    if not (given[name].isascii() and given[name].isdigit() and len(given[name]) < 10):
+        raise BadFilter(_("“%(value)s” is no number.", value=given[name]))
+    return int(given[name])
+
+
+def _time(given: Mapping[str, str], name: str) -> int | None:
+    if name not in given:
+        return None
+    try:
+        return round(datetime.fromisoformat(given[name]).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise BadFilter(
+            _("“%(value)s” is no time; write it as 2026-11-20T18:30.", value=given[name])
+        ) from error
+
+
+def _moment(value: object) -> object:
+    if not isinstance(value, int):
+        return value
+    return datetime.fromtimestamp(value / 1000).astimezone().isoformat(timespec="minutes")
+
+
+def has(line: HandLine) -> frozenset[str]:
+    """Return the keys of `WITH` that a hand of the list has, and `void`."""
+    so = {
+        "correction": line.corrections > 0 or line.reopened > 0,
+        "foul": line.fouls > 0,
+        "natural": line.naturals > 0,
+        "dispute": line.disputes > 0,
+        "not_reviewed": line.reviewed == 0,
+        "void": line.outcome in ("void", "misdeal"),
+    }
+    return frozenset(name for name, is_so in so.items() if is_so)
