@@ -8,59 +8,20 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from scipy.interpolate import RegularGridInterpolator
 
-from vision.arrays import Image, Matrix
+from tests.vision.boards import HEIGHT, TRUE, WIDTH, board_photo, photographed
+from vision.arrays import Image
 from vision.errors import CalibrationError, CalibrationFileError
 from vision.geometry import find_felt, project, zone_to_image
 from vision.layout import TableLayout
-from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture, calibrate_lens
+from vision.lens import Lens, calibrate_lens
 from vision.render import TIDY, render_table
-
-WIDTH, HEIGHT = 1152, 648
-TRUE = Lens(
-    np.array([[880.0, 0, 571.0], [0, 884.0, 330.0], [0, 0, 1]]),
-    np.array([-0.12, 0.04, 0.001, -0.0005, 0.0]),
-    WIDTH,
-    HEIGHT,
-    0.0,
-)
-
-
-def _photo(picture: Image, to_px: Matrix, lens: Lens) -> Image:
-    """Look at a flat picture through a lens: every pixel is looked up where the straight ray hits."""
-    coarse = [np.arange(0, n + 12, 12.0) for n in (lens.width_px, lens.height_px)]
-    grid = np.stack(np.meshgrid(*coarse), axis=-1)
-    straight = lens.undistort(grid.reshape(-1, 2)).reshape(grid.shape)
-    between = RegularGridInterpolator(coarse[::-1], straight)
-    fine = np.stack(np.meshgrid(np.arange(lens.height_px), np.arange(lens.width_px), indexing="ij"), axis=-1)
-    rays = between(fine.reshape(-1, 2))
-    source = project(np.asarray(np.linalg.inv(to_px)), rays).astype(np.float32)
-    shape = (lens.height_px, lens.width_px)
-    look = (source[:, 0].reshape(shape), source[:, 1].reshape(shape))
-    return np.asarray(cv2.remap(picture, *look, cv2.INTER_LINEAR, borderValue=(90, 90, 90)), np.uint8)
 
 
 @pytest.fixture(scope="module")
 def photos() -> list[Image]:
     """The board held out nine ways, over the whole picture."""
-    rng = np.random.default_rng(1)
-    ppm = 4.0
-    board = np.pad(board_picture(ppm), 40, constant_values=255)
-    size = np.array(BOARD_SQUARES) * BOARD_SQUARE_MM
-    photos = []
-    for i in range(9):
-        turn, _ = cv2.Rodrigues(
-            np.radians([rng.uniform(-28, 28), rng.uniform(-28, 28), rng.uniform(-10, 10)])
-        )
-        at = np.array([(i % 3 - 1) * 150.0, (i // 3 - 1) * 60.0, 480.0 + 60 * (i % 2)])
-        start = at - turn @ np.array([size[0] / 2, size[1] / 2, 0])
-        to_px = TRUE.matrix @ np.column_stack([turn[:, 0], turn[:, 1], start])
-        from_board = np.array([[1 / ppm, 0, (0.5 - 40) / ppm], [0, 1 / ppm, (0.5 - 40) / ppm], [0, 0, 1]])
-        photo = _photo(board, np.asarray(to_px @ from_board), TRUE)
-        noisy = photo + rng.normal(0, 2, photo.shape)
-        photos.append(np.clip(noisy, 0, 255).astype(np.uint8))
-    return photos
+    return [board_photo(number) for number in range(9)]
 
 
 def test_the_lens_is_found_again_from_the_board(photos: list[Image]) -> None:
@@ -88,7 +49,7 @@ def test_a_felt_seen_through_the_lens_is_found_straight(layout: TableLayout) -> 
     flat = render_table({"A": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
     shrink = np.diag([0.46, 0.46, 1.0])
     shrink[0, 2], shrink[1, 2] = 46.0, 24.0
-    photo = _photo(flat.frame, shrink, TRUE)
+    photo = photographed(flat.frame, shrink, TRUE)
     straight = find_felt(photo, layout, TRUE)
     assert straight.error_px < 0.4
     corners = np.concatenate([zone.corners_mm for zone in layout.zones])

@@ -1,0 +1,49 @@
+"""Photographs of the ChArUco board through a lens that bends, as a person holds it before the camera."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+from vision.arrays import Image, Matrix
+from vision.geometry import project
+from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
+
+WIDTH, HEIGHT = 1152, 648
+TRUE = Lens(
+    np.array([[880.0, 0, 571.0], [0, 884.0, 330.0], [0, 0, 1]]),
+    np.array([-0.12, 0.04, 0.001, -0.0005, 0.0]),
+    WIDTH,
+    HEIGHT,
+    0.0,
+)
+
+
+def photographed(picture: Image, to_px: Matrix, lens: Lens) -> Image:
+    """Look at a flat picture through a lens: every pixel is looked up where the straight ray hits."""
+    coarse = [np.arange(0, n + 12, 12.0) for n in (lens.width_px, lens.height_px)]
+    grid = np.stack(np.meshgrid(*coarse), axis=-1)
+    straight = lens.undistort(grid.reshape(-1, 2)).reshape(grid.shape)
+    between = RegularGridInterpolator(coarse[::-1], straight)
+    fine = np.stack(np.meshgrid(np.arange(lens.height_px), np.arange(lens.width_px), indexing="ij"), axis=-1)
+    rays = between(fine.reshape(-1, 2))
+    source = project(np.asarray(np.linalg.inv(to_px)), rays).astype(np.float32)
+    shape = (lens.height_px, lens.width_px)
+    look = (source[:, 0].reshape(shape), source[:, 1].reshape(shape))
+    return np.asarray(cv2.remap(picture, *look, cv2.INTER_LINEAR, borderValue=(90, 90, 90)), np.uint8)
+
+
+def board_photo(number: int) -> Image:
+    """Hold the board out in one of nine places, each time at another angle."""
+    rng = np.random.default_rng(number + 1)
+    ppm = 4.0
+    board = np.pad(board_picture(ppm), 40, constant_values=255)
+    size = np.array(BOARD_SQUARES) * BOARD_SQUARE_MM
+    turn, _ = cv2.Rodrigues(np.radians([rng.uniform(-28, 28), rng.uniform(-28, 28), rng.uniform(-10, 10)]))
+    at = np.array([(number % 3 - 1) * 150.0, (number // 3 - 1) * 60.0, 480.0 + 60 * (number % 2)])
+    start = at - turn @ np.array([size[0] / 2, size[1] / 2, 0])
+    to_px = TRUE.matrix @ np.column_stack([turn[:, 0], turn[:, 1], start])
+    from_board = np.array([[1 / ppm, 0, (0.5 - 40) / ppm], [0, 1 / ppm, (0.5 - 40) / ppm], [0, 0, 1]])
+    taken = photographed(board, np.asarray(to_px @ from_board), TRUE)
+    return np.clip(taken + rng.normal(0, 2, taken.shape), 0, 255).astype(np.uint8)
