@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
 from firmware.table.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import CaptureError
-from firmware.table.events import (
-    Calibrated,
-    Capture,
-    DeckChecked,
-    DeckEnrolled,
-    Event,
-    ReadingFailed,
-    ReadingTaken,
-)
+from firmware.table.events import Capture, Event
 
 FOLDER: Final = "captures"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
@@ -80,12 +74,24 @@ class CaptureStore:
 
 
 def named_by(event: Event) -> Iterator[Capture]:
-    """Yield the captures that an event names."""
-    if isinstance(event, (ReadingTaken, ReadingFailed)) and event.frame is not None:
-        yield event.frame
-    if isinstance(event, ReadingTaken):
-        yield from (row.capture for row in event.rows if row.capture is not None)
-    if isinstance(event, (Calibrated, DeckEnrolled)) and event.frame is not None:
-        yield event.frame
-    if isinstance(event, DeckChecked):
-        yield from event.frames
+    """Yield the captures that an event names, wherever in it; an image named twice comes twice."""
+    yield from _captures(event)
+
+
+def _captures(part: Any) -> Iterator[Capture]:
+    if isinstance(part, Capture):
+        yield part
+    elif dataclasses.is_dataclass(part):
+        for name in _fields(part.__class__):
+            yield from _captures(getattr(part, name))
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _captures(inner)
+    elif isinstance(part, dict):
+        for inner in part.values():
+            yield from _captures(inner)
+
+
+@cache
+def _fields(kind: Hashable) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cast(Any, kind)))

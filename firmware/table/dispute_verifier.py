@@ -35,6 +35,7 @@ MOST_BYTES = 512 * 1024 * 1024
 MOST_FILES = 5000
 COLUMNS = 11
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 7, 8, 9, 10
+ENDS = ("hand_archived", "hand_voided", "hand_misdealt")
 _ANCHOR = re.compile(
     r"FW1:([A-Z0-9.-]*):(\d{1,15}):(\d{1,15}):(\d{1,15}):([0-9A-F]{64}):([0-9A-F]{64}):([A-Z2-7]{103})"
 )
@@ -256,11 +257,11 @@ def _manifest(files: dict[str, bytes]) -> dict[str, object]:
 
 
 def _signed(files: dict[str, bytes], device: str) -> tuple[str, list[str]]:
-    try:
-        public = bytes.fromhex(device)
-        signature = bytes.fromhex(files.get(SIGNATURE, b"").decode("ascii").strip())
-    except ValueError:
-        public, signature = b"", b""
+    text = files.get(SIGNATURE, b"").decode(errors="replace")
+    one_way = re.fullmatch("[0-9a-f]{128}", text) and re.fullmatch(
+        "[0-9a-f]{64}", device
+    )  # hex can be written otherwise
+    public, signature = (bytes.fromhex(device), bytes.fromhex(text)) if one_way else (b"", b"")
     if not ed25519_holds(public, signature, files[MANIFEST]):
         return "", ["The manifest was not signed by the key that it names."]
     return f"The manifest was signed by the device's key {key_words(public)}.", []
@@ -339,18 +340,19 @@ def _is_hand(rows: list[list[Any]], manifest: dict[str, object]) -> tuple[str, l
 
 
 def _content(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
-    bad, kinds = [], 0
-    for row in rows[:1]:
-        opened = _payload(row)
-        for kind in ("profile", "layout"):
-            digest = opened.get(kind + "_hash")
-            if not digest:
-                continue
-            kinds += 1
-            found = files.get(CONTENT + str(digest))
-            if found is None or hashlib.sha256(found).hexdigest() != digest:
-                bad.append(f"The {kind} that row {row[SEQ]} names is missing or was changed.")
-    return f"The {kinds} texts that the hand was opened with (rules, felt) are those that it names.", bad
+    bad = [
+        f"The file {name} is not what its name says."
+        for name, data in sorted(files.items())
+        if name.startswith(CONTENT) and hashlib.sha256(data).hexdigest() != name[len(CONTENT) :]
+    ]
+    opened = _payload(rows[0]) if rows else {}
+    named = {kind: opened.get(kind + "_hash") for kind in ("profile", "layout")}
+    bad += [
+        f"The {kind} that row {rows[0][SEQ]} names is missing."
+        for kind, digest in named.items()
+        if digest and CONTENT + str(digest) not in files
+    ]
+    return "The rules and the felt that the hand was opened with are those that its first row names.", bad
 
 
 def images_in(value: object) -> list[tuple[str, str]]:
@@ -369,23 +371,45 @@ def images_in(value: object) -> list[tuple[str, str]]:
     return list(found)
 
 
+def _of_the_hand(rows: list[list[Any]], hand: object) -> list[list[Any]]:
+    """Return the hand's rows up to its end, and those of each time that it was reopened."""
+    own: list[list[Any]] = []
+    inside = False
+    for row in rows:
+        if row[TYPE] == "hand_opened":
+            inside = row[HAND] == hand
+        elif row[TYPE] == "hand_reopened":
+            opened = _payload(row).get("opened")
+            inside = isinstance(opened, dict) and opened.get("hand") == hand
+        if inside:
+            own.append(row)
+        if row[TYPE] in ENDS:
+            inside = False
+    return own
+
+
 def _images(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
     bad: list[str] = []
     dropped = {image for row in rows if row[TYPE] == "images_dropped" for image in images_in(_payload(row))}
-    there, named = 0, set()
-    hand = rows[0][HAND] if rows else None
-    for row in rows:
-        if row[TYPE] == "images_dropped" or row[HAND] != hand:
-            continue
+    named: dict[str, str] = {}
+    for row in _of_the_hand(rows, rows[0][HAND] if rows else None):
         for name, digest in images_in(_payload(row)):
-            named.add(name)
+            if name in named:
+                continue
+            named[name] = digest
             data = files.get(IMAGES + name)
-            if data is not None and hashlib.sha256(data).hexdigest() != digest:
-                bad.append(f"The image {name} is not the one that row {row[SEQ]} names.")
-            elif data is None and (name, digest) not in dropped:
+            if data is None and (name, digest) not in dropped:
                 bad.append(f"The image {name} that row {row[SEQ]} names is missing.")
-            there += data is not None
-    return f"{there} images are those that the rows name; {len(named)} are named.", bad
+            elif data is not None and hashlib.sha256(data).hexdigest() != digest:
+                bad.append(f"The image {name} is not the one that row {row[SEQ]} names.")
+    there = {name[len(IMAGES) :] for name in files if name.startswith(IMAGES)}
+    bad += [f"The image {name} is named by no row." for name in sorted(there - set(named))]
+    gone = (
+        f"; the bytes of {len(named) - len(there)} were dropped by the house's rule"
+        if len(there) < len(named)
+        else ""
+    )
+    return f"The {len(there)} images are those that the rows name{gone}.", bad
 
 
 def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
@@ -395,7 +419,7 @@ def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, l
         shown = None
     by_number = {row[SEQ]: row for row in rows}
     bad: list[str] = []
-    for entry in shown if isinstance(shown, list) else [None]:
+    for entry in shown if isinstance(shown, list) else [{}]:
         row = by_number.get(entry.get("row")) if isinstance(entry, dict) else None
         if row is None or _payload(row).get("settlement") != entry.get("settlement"):
             bad.append(f"{SETTLEMENTS} is not what the rows say.")

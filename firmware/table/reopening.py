@@ -33,11 +33,7 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
     entries = reader.of_hand(hand)
     if not entries:
         raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
-    again = [
-        entry
-        for entry in reader.about(hand)
-        if entry.type == HandReopened.type
-    ]
+    again = [entry for entry in reader.about(hand) if entry.type == HandReopened.type]
     if again:
         since = reader.events_since(again[-1].seq - 1)
         end = _until_its_end(since, State(phase=Phase.ARCHIVED, hand=hand))
