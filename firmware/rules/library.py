@@ -6,6 +6,7 @@ what it changes. An option is replaced whole: a `[bonus] front = {...}` in a hou
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -104,7 +105,9 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
 
 def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -> tuple[Profile, ...]:
     try:
-        tables = tomllib.loads(text)
+        tables = _tables(text)
+    except ProfileError as error:
+        raise error.within(file) from None
     except RecursionError:
         raise ProfileError(
             "this is no profile: its tables lie in each other without end", file=file
@@ -121,6 +124,21 @@ def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -
         return (_build(tables, about, bases[0] if bases else None), *bases)
     except ProfileError as error:
         raise error.within(file) from error.__cause__
+
+
+_QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
+_MOST_DOTS = 20
+
+
+def _tables(text: str) -> dict[str, Any]:
+    """Return what TOML makes of a text. Raises ValueError, RecursionError.
+
+    A key of thousands of parts is refused unread: tomllib takes minutes for it.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
+            raise ProfileError(f"line {number} has a key of more than {_MOST_DOTS} parts")
+    return tomllib.loads(text)
 
 
 def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
