@@ -11,7 +11,7 @@ from typing import Final
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from dealer_ui import glance, guard, health, i18n, interface, orders, pin, stream
+from dealer_ui import glance, guard, health, i18n, interface, orders, pin, profiles, stream
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.pages import role_name
@@ -54,13 +54,14 @@ def create_app(settings: Settings) -> Flask:
     i18n.speak(app, lambda: services(app).live.language)
     Services(
         live=Live(JournalReader(settings.data), link.answers),
+        reader=JournalReader(settings.data),
         link=link,
         captures=CaptureStore(settings.data),
         streams=Places(settings.streams),
         messages=Messages(app),
         sessions=Sessions(),
     ).attach(app)
-    for part in (glance, stream, orders, health, interface, pin):
+    for part in (glance, stream, orders, health, interface, pin, profiles):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)

@@ -128,6 +128,27 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
             "wait_s": {"type": "integer", "description": "Seconds left of a lock-out."},
         },
     },
+    "FormRefusal": {
+        "type": "object",
+        "required": ["ok", "error", "errors"],
+        "properties": {
+            "ok": {"const": False},
+            "error": {"type": "string"},
+            "errors": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+    },
+    "ProfileOrder": {
+        "type": "object",
+        "required": ["do"],
+        "properties": {
+            "do": {"enum": ["check", "keep", "back", "use"]},
+            "version": {"type": "string"},
+            "fields": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
+            "reason": {"type": "string"},
+            "by": {"type": "string"},
+            "pin": {"type": "string"},
+        },
+    },
     "Done": {
         "type": "object",
         "required": ["ok"],
@@ -197,6 +218,9 @@ def _asked(name: str, description: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "description": description, "schema": {"type": "string"}}
 
 
+_PROFILE: Final = "A profile's name; of a house's own also with `@` and the beginning of a version's hash."
+_VERSION: Final = "The beginning of the hash of a house profile's version; the newest without it."
+
 _PATHS: Final[dict[str, Any]] = {
     "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
     "/rules": _get("The rules in force, drawn with cards", _answer("A part of the page.", "", "text/html")),
@@ -258,6 +282,52 @@ _PATHS: Final[dict[str, Any]] = {
         "Who is signed on, and for how long still",
         _answer("Without a session: the dealer.", "Session"),
         security=[{}, {"session": []}],
+    ),
+    "/profiles": _get("The rule profiles and which is in force", _answer("The page.", "", "text/html")),
+    "/profiles/compare": _get(
+        "Two profiles side by side",
+        _answer("The page.", "", "text/html"),
+        parameters=[_asked("one", _PROFILE), _asked("other", _PROFILE)],
+        responses={"404": _ref("NotThere")},
+    ),
+    "/profiles/{name}": {
+        **_get(
+            "A profile in words and cards",
+            _answer("The page.", "", "text/html"),
+            parameters=[*_name("The profile.", "traditional"), _asked("version", _VERSION)],
+            responses={"404": _ref("NotThere")},
+        ),
+        "post": {
+            "summary": "Check a form, write a version down, go back to one, put one in force",
+            "security": [{"token": []}, {"token": [], "session": []}],
+            "parameters": _name("The profile.", "traditional"),
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": _REF.format(model="ProfileOrder")}}},
+            },
+            "responses": {
+                "200": _answer("It is sound, or done and durable.", "Done"),
+                "400": _ref("BadRequest"),
+                "403": _ref("NotAllowed"),
+                "404": _ref("NotThere"),
+                "409": _answer("The table refuses, and says why.", "Refusal"),
+                "413": _ref("TooLong"),
+                "422": _answer("Fields that will not do, each with a sentence.", "FormRefusal"),
+                "503": _ref("NoTable"),
+            },
+        },
+    },
+    "/profiles/{name}/edit": _get(
+        "A profile as a form",
+        _answer("The page.", "", "text/html"),
+        parameters=[*_name("The profile.", "traditional"), _asked("version", _VERSION)],
+        responses={"404": _ref("NotThere")},
+    ),
+    "/profiles/{name}/house-rules.pdf": _get(
+        "The house-rules page, to be printed",
+        {"description": "A PDF.", "content": {"application/pdf": {}}},
+        parameters=[*_name("The profile.", "traditional"), _asked("version", _VERSION)],
+        responses={"404": _ref("NotThere")},
     ),
     "/healthz": _get(
         "Whether the page and what it stands on are well",

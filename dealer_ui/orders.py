@@ -33,6 +33,11 @@ def command() -> tuple[Response, int]:
         order = None
     if not isinstance(order, dict) or not _may_send(order):
         abort(400, "The page sent a command that it may not send. Reload the page.")
+    return give(order)
+
+
+def give(order: dict[str, Any]) -> tuple[Response, int]:
+    """Hand the table a command in the name of whoever sent the request, and return its answer. See `command`."""
     session = guard.session() if _asks_for_more(order) else None
     try:
         answer = services().link.send(order if session is None else {**order, "session": session})

@@ -13,6 +13,7 @@ from dealer_ui.live import Live
 from dealer_ui.render import Messages
 from dealer_ui.sessions import Sessions
 from firmware.table.captures import CaptureStore
+from firmware.table.journal import JournalReader
 
 _KEY: Final = "feltwatch"
 
@@ -37,6 +38,7 @@ class Services:
     """The record, the way to the table, the images, who is signed on, and what the streams need."""
 
     live: Live
+    reader: JournalReader
     link: TableLink
     captures: CaptureStore
     streams: Places

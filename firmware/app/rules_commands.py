@@ -164,7 +164,7 @@ def document(profile: str, output: Path | None) -> None:
         if output.suffix == ".md":
             output.write_text(markdown(blocks), encoding="utf-8")
         else:
-            from firmware.app.house_rules_pdf import write_pdf  # takes its time to load
+            from dealer_ui.house_rules_pdf import write_pdf  # takes its time to load
 
             write_pdf(blocks, output)
     except OSError as error:

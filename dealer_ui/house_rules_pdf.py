@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -36,6 +37,11 @@ _SHARES = {3: (0.28, 0.40, 0.32), 4: (0.34, 0.22, 0.22, 0.22)}
 
 def write_pdf(blocks: Sequence[Block], path: Path) -> None:
     """Write the page to a file. Raises OSError."""
+    path.write_bytes(pdf(blocks))
+
+
+def pdf(blocks: Sequence[Block]) -> bytes:
+    """Return the page as a PDF."""
     title = next((block.text for block in blocks if isinstance(block, Heading)), "House rules")
 
     def footer(canvas: Canvas, document: Any) -> None:
@@ -43,8 +49,9 @@ def write_pdf(blocks: Sequence[Block], path: Path) -> None:
         canvas.drawString(_MARGIN, 10 * mm, title)
         canvas.drawRightString(LETTER[0] - _MARGIN, 10 * mm, f"Page {document.page}")
 
+    written = BytesIO()
     document = SimpleDocTemplate(
-        str(path),
+        written,
         pagesize=LETTER,
         leftMargin=_MARGIN,
         rightMargin=_MARGIN,
@@ -57,6 +64,7 @@ def write_pdf(blocks: Sequence[Block], path: Path) -> None:
     for block in blocks:
         flow += _flowables(block)
     document.build(flow, onFirstPage=footer, onLaterPages=footer)
+    return written.getvalue()
 
 
 def _flowables(block: Block) -> list[Any]:

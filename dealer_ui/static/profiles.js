@@ -1,0 +1,248 @@
+// The pages of rule profiles: a reason and a PIN for what is changed, and the form of a house's own profile. It knows
+// no rules: the server says what is wrong, field by field, and nothing that was typed is ever thrown away.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: cents % 100 ? 2 : 0 })}`;
+
+  for (const dialog of document.querySelectorAll("dialog")) {
+    for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
+  }
+
+  // ---- a reason, then the table; where it asks for somebody's PIN, the same again in that name --------------------
+
+  const reasonBox = $("reason-dialog");
+  let order = null; // {address, order, done}
+  let who = "";
+  let pad = null;
+
+  function askWhy(what, address, told, done) {
+    order = { address, told, done };
+    reasonBox.querySelector("[data-what]").textContent = what;
+    choose("");
+    reasonBox.showModal();
+  }
+
+  function choose(text) {
+    $("reason").value = text;
+    for (const one of reasonBox.querySelectorAll("[data-reason]")) one.setAttribute("aria-pressed", one.dataset.reason === text);
+    $("reason-done").disabled = !text.trim();
+  }
+
+  async function give(signed = {}) {
+    const answer = await feltwatch.post(order.address, { ...order.told, ...signed });
+    if (answer.ok) { order.done(answer); return; }
+    if (answer.ask && answer.ask.length) { askPin(answer); return; }
+    if ($("pin-dialog").open) $("pin-dialog").close();
+    if (answer.errors) order.wrong(answer.errors);
+    feltwatch.complain(answer.error);
+  }
+
+  function askPin(answer) {
+    who = answer.ask.includes(who) ? who : answer.ask[0];
+    const people = $("pin-dialog").querySelector(".people");
+    people.replaceChildren(...answer.ask.map((name) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "action plain";
+      button.textContent = name;
+      button.addEventListener("click", () => { who = name; mark(); });
+      return button;
+    }));
+    function mark() {
+      for (const button of people.children) button.setAttribute("aria-pressed", button.textContent === who);
+    }
+    mark();
+    $("pin-says").textContent = answer.error;
+    pad ||= figures($("pin-dialog").querySelector("[data-keys]"), {
+      least: 4,
+      most: 12,
+      show(text) { $("pin-keyed").textContent = "\u2022".repeat(text.length); },
+      done(pin) { pad.clear(); give({ by: who, pin }); },
+    });
+    pad.clear();
+    if (!$("pin-dialog").open) $("pin-dialog").showModal();
+  }
+
+  if (reasonBox) {
+    reasonBox.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-reason]");
+      if (button) choose(button.dataset.reason);
+    });
+    $("reason").addEventListener("input", () => { $("reason-done").disabled = !$("reason").value.trim(); });
+    $("reason-done").addEventListener("click", () => {
+      order.told.reason = $("reason").value.trim();
+      reasonBox.close();
+      give();
+    });
+  }
+
+  for (const button of document.querySelectorAll("[data-ask]")) {
+    const told = { do: button.dataset.ask, version: button.dataset.version };
+    button.addEventListener("click", () => askWhy(button.dataset.what, location.pathname, told, () => location.replace(location.pathname)));
+  }
+
+  // ---- the form --------------------------------------------------------------------------------------------------
+
+  const form = $("profile");
+  if (!form) return;
+  const draft = `feltwatch-profile-${form.dataset.draft}`;
+  const fields = () => [...new FormData(form)];
+  const untouched = JSON.stringify(fields());
+
+  // What was typed outlives a reload, a session that ends, a page that is updated under the finger.
+  function remember() {
+    try {
+      const now = JSON.stringify(fields());
+      if (now === untouched) sessionStorage.removeItem(draft);
+      else sessionStorage.setItem(draft, now);
+    } catch { /* then until it is reloaded */ }
+  }
+
+  function restore() {
+    let kept = null;
+    try { kept = JSON.parse(sessionStorage.getItem(draft)); } catch { /* nothing is kept */ }
+    if (!kept) return;
+    const values = new Map();
+    for (const [name, value] of kept) values.set(name, [...(values.get(name) || []), value]);
+    for (const list of form.querySelectorAll(".rates")) {
+      const rows = (values.get("collection.schedule:option") || []).length;
+      while (list.children.length > rows) list.lastElementChild.remove();
+      while (list.children.length < rows) list.append($("blank-rate").content.cloneNode(true));
+    }
+    const used = new Map();
+    for (const input of form.elements) {
+      if (!input.name || !values.has(input.name)) continue;
+      const nth = used.get(input.name) || 0;
+      if (input.type === "radio") input.checked = values.get(input.name)[0] === input.value;
+      else { input.value = values.get(input.name)[nth] ?? ""; used.set(input.name, nth + 1); }
+    }
+    for (const list of form.querySelectorAll(".kinds")) { // in the order in which they stood
+      const rows = new Map([...list.children].map((row) => [row.querySelector("input").name, row]));
+      for (const [name] of kept) if (rows.has(name)) list.append(rows.get(name));
+    }
+    $("restored").hidden = false;
+  }
+
+  $("forget").addEventListener("click", () => {
+    sessionStorage.removeItem(draft);
+    form.reset();
+    location.reload();
+  });
+
+  // What a number, a choice, an order of suits means is said beside it as it is changed.
+  function say() {
+    for (const one of form.querySelectorAll("[data-some]")) {
+      const value = one.closest("fieldset").querySelector("input").value.trim();
+      const money = one.closest("fieldset").classList.contains("is-money");
+      if (/^\d{1,10}$/.test(value)) one.textContent = Number(value) ? one.dataset.some.replace("{}", money ? dollars(Number(value)) : value) : one.dataset.none;
+    }
+    for (const one of form.querySelectorAll(".dollars")) {
+      const value = one.previousElementSibling.value.trim();
+      one.textContent = /^\d{1,10}$/.test(value) ? dollars(Number(value)) : "";
+    }
+    for (const one of form.querySelectorAll("[data-chosen]")) {
+      one.textContent = one.closest("details").querySelector("input:checked + span")?.textContent || "";
+    }
+    for (const one of form.querySelectorAll("[data-suits]")) {
+      const order_ = one.previousElementSibling.value.split(" ").filter(Boolean);
+      for (const button of one.querySelectorAll("[data-suit]")) {
+        const place = order_.indexOf(button.dataset.suit) + 1;
+        button.querySelector("b").textContent = place || "";
+        button.setAttribute("aria-pressed", place > 0);
+      }
+      one.querySelector("[data-no-suits]").setAttribute("aria-pressed", order_.length === 0);
+    }
+  }
+
+  function changed(event) {
+    const wrong = event && event.target.closest("fieldset")?.querySelector(".wrong");
+    if (wrong) { wrong.hidden = true; wrong.closest("fieldset").removeAttribute("data-wrong"); }
+    say();
+    remember();
+  }
+
+  form.addEventListener("input", changed);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    const box = event.target.closest("input[data-figures]");
+    if (box && event.detail) openFigures(box); // with a keyboard it is simply typed into
+    if (!button) return;
+    const row = button.closest("[data-row]");
+    const suits = button.closest("[data-suits]");
+    if (button.hasAttribute("data-up") && row.previousElementSibling) row.previousElementSibling.before(row);
+    else if (button.hasAttribute("data-down") && row.nextElementSibling) row.nextElementSibling.after(row);
+    else if (button.hasAttribute("data-remove")) { const list = row.parentElement; row.remove(); changed({ target: list }); return; }
+    else if (button.hasAttribute("data-add")) button.previousElementSibling.append($("blank-rate").content.cloneNode(true));
+    else if (button.dataset.suit) {
+      const value = suits.previousElementSibling;
+      const order_ = value.value.split(" ").filter(Boolean);
+      value.value = (order_.includes(button.dataset.suit) ? order_.filter((one) => one !== button.dataset.suit) : [...order_, button.dataset.suit]).join(" ");
+    } else if (button.hasAttribute("data-no-suits")) suits.previousElementSibling.value = "";
+    else return;
+    button.focus();
+    changed(event);
+  });
+
+  // ---- the keypad of a number ------------------------------------------------------------------------------------
+
+  const keypad = $("figures-dialog");
+  let box_ = null;
+  const numbers = figures(keypad.querySelector("[data-keys]"), {
+    least: 0,
+    most: 9,
+    show(text) {
+      const value = text.replace(/^0+(?=\d)/, "");
+      $("figures").textContent = box_ && box_.dataset.figures === "money" ? dollars(Number(value || 0)) : value || "–";
+    },
+    done(text) {
+      box_.value = text.replace(/^0+(?=\d)/, "");
+      keypad.close();
+      changed({ target: box_ });
+    },
+  });
+
+  function openFigures(box) {
+    box_ = box;
+    $("figures-title").textContent = box.getAttribute("aria-label");
+    numbers.clear();
+    keypad.showModal();
+  }
+
+  // ---- checking and writing down ---------------------------------------------------------------------------------
+
+  function mark(errors) {
+    for (const one of form.querySelectorAll("[data-field]")) {
+      const sentence = errors[one.dataset.field] || "";
+      const wrong = one.querySelector(".wrong");
+      wrong.textContent = sentence;
+      wrong.hidden = !sentence;
+      one.toggleAttribute("data-wrong", Boolean(sentence));
+    }
+    const count = Object.keys(errors).length;
+    $("saying").textContent = count ? form.dataset.mistakes.replace("{num}", count) : "";
+    form.querySelector("[data-wrong]")?.scrollIntoView({ block: "center" });
+  }
+
+  async function check() {
+    const answer = await feltwatch.post(form.dataset.address, { do: "check", version: form.dataset.version, fields: fields() });
+    mark(answer.errors || {});
+    if (!answer.ok) feltwatch.complain(answer.error);
+    return answer.ok;
+  }
+
+  $("check").addEventListener("click", async () => { if (await check()) $("saying").textContent = $("check").dataset.sound; });
+  $("keep").addEventListener("click", async () => {
+    if (!await check()) return;
+    const told = { do: "keep", version: form.dataset.version, fields: fields() };
+    askWhy(form.dataset.what, form.dataset.address, told, () => {
+      sessionStorage.removeItem(draft);
+      location.assign(`/profiles/${form.elements.name.value.trim()}`);
+    });
+    order.wrong = mark;
+  });
+
+  restore();
+  say();
+})();
