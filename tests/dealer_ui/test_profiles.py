@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -55,9 +54,13 @@ class Form(HTMLParser):
         elif self._in_form and tag == "textarea":
             self._text = str(said["name"])
             self.fields.append([self._text, ""])
-        elif self._in_form and tag == "input" and said.get("name"):
-            if said.get("type") != "radio" or "checked" in said:
-                self.fields.append([str(said["name"]), said.get("value") or ""])
+        elif (
+            self._in_form
+            and tag == "input"
+            and said.get("name")
+            and (said.get("type") != "radio" or "checked" in said)
+        ):
+            self.fields.append([str(said["name"]), said.get("value") or ""])
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
@@ -172,7 +175,7 @@ def test_what_is_compared_is_said_in_words_and_signs(client: FlaskClient) -> Non
 
 
 @pytest.mark.parametrize(
-    "path", ("/profiles/nobodys", "/profiles/compare?one=traditional", "/profiles/x/edit")
+    "path", ["/profiles/nobodys", "/profiles/compare?one=traditional", "/profiles/x/edit"]
 )
 def test_what_is_not_there_is_said_so(client: FlaskClient, path: str) -> None:
     assert client.get(path).status_code == 404
