@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from firmware.table.events import HandOpened
+from firmware.table.events import HandOpened, PlayerLeft, PlayerRenamed, PlayerSeated
 from firmware.table.journal import Entry, JournalReader
 from firmware.table.moment import Moment, now
 
 MINUTE_NS: Final = 60 * 1_000_000_000
 MINUTE_MS: Final = 60_000
+_OF_PLAYERS: Final = frozenset({HandOpened.type, PlayerSeated.type, PlayerRenamed.type, PlayerLeft.type})
 MANY: Final = 1_000
 """Rows read at once."""
 
@@ -60,11 +61,22 @@ class DownClock:
             if not rows:
                 break
             for row in rows:
-                if row.type == HandOpened.type:
-                    for player in _stacks(row):
-                        self._joined.setdefault(player, _minutes_between(self._began, row))
+                self._follow(self._began, row)
             self._seen = rows[-1].seq
         self._seen = max(self._seen, seq)
+
+    def _follow(self, began: Entry, row: Entry) -> None:
+        """Note who joined in this row, by which name; who leaves and comes back joins anew."""
+        match row.event if row.type in _OF_PLAYERS else None:
+            case HandOpened():
+                for player in _stacks(row):
+                    self._joined.setdefault(player, _minutes_between(began, row))
+            case PlayerSeated(player=player):
+                self._joined.setdefault(player, _minutes_between(began, row))
+            case PlayerRenamed(player=player, name=name) if player in self._joined:
+                self._joined[name] = self._joined.pop(player)
+            case PlayerLeft(player=player):
+                self._joined.pop(player, None)
 
     def _players_at(self, began: Entry) -> frozenset[str]:
         """Return who had chips on the table when the down began: they were there before it."""

@@ -6,17 +6,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
 
 from dealer_ui.downs import DownClock, DownTime
+from dealer_ui.i18n import N_, SOURCE, known, language, speaking
 from dealer_ui.past import LastExchange
 from dealer_ui.screen import Screen
+from dealer_ui.sentences import say
 from dealer_ui.view import view
 from firmware.rules import Profile
 from firmware.table.errors import TableError
+from firmware.table.house import rules_now
 from firmware.table.journal import JournalReader
-from firmware.table.settling import rules_of
+from firmware.table.sentence import Sentence
 from firmware.table.state import INITIAL, State
 
 log = logging.getLogger(__name__)
@@ -26,6 +30,8 @@ POLL_S: Final = 0.05
 
 STUCK_S: Final = 10.0
 """After so long without a look at the journal the thread that follows it is stuck."""
+
+OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")
 
 ASK_S: Final = 1.0
 """How often the table process is asked whether it is there."""
@@ -39,6 +45,18 @@ class Moment:
     screen: Screen
     trouble: str = ""
     """A sentence where the record cannot be read; the screen is then empty, never an old one."""
+    made: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
+    """Makes screen and trouble again, in the language spoken then."""
+    _others: dict[str, Moment] = field(default_factory=dict, repr=False, compare=False)
+
+    def spoken(self, code: str) -> Moment:
+        """Return the same moment in a language; made once for each that is asked for."""
+        if code == SOURCE or self.made is None:
+            return self
+        if code not in self._others:
+            with speaking(code):
+                self._others[code] = Moment(self.version, *self.made())
+        return self._others[code]
 
 
 class Live:
@@ -73,7 +91,7 @@ class Live:
     @property
     def language(self) -> str:
         """The table's language, as the record said when it was last looked at."""
-        return str(getattr(self._state, "language", "en"))
+        return known(self._state.house.language)
 
     @property
     def following(self) -> bool:
@@ -81,9 +99,9 @@ class Live:
         return time.monotonic() - self._followed_at < STUCK_S
 
     def now(self) -> Moment:
-        """Look at the journal and return what it says now."""
+        """Look at the journal and return what it says now, in the language spoken now."""
         self.refresh()
-        return self._moment
+        return self._moment.spoken(language())
 
     def state(self) -> State:
         """Look at the journal and return the table's state; the empty one where the record cannot be read."""
@@ -110,12 +128,20 @@ class Live:
                 past = self._past.look(self._state)
             except TableError as error:
                 self._seq = -1  # read all of it again once it can be read
-                self._publish(view(0, INITIAL, None, answering=False), trouble=str(error))
+                self._publish(_nothing(error.sentence))
                 return
             if news or time_is_new or answering != self._answering or self._moment.trouble:
                 self._answering = answering
                 self._publish(
-                    view(self._seq, self._state, self._rules, answering=answering, time=self._time, past=past)
+                    partial(
+                        _seen,
+                        self._seq,
+                        self._state,
+                        self._rules,
+                        answering=answering,
+                        time=self._time,
+                        past=past,
+                    )
                 )
 
     def _tell_time(self) -> bool:
@@ -142,10 +168,7 @@ class Live:
             except Exception:
                 # The thread must outlive a bug in a view: the page says so and shows the next one that works.
                 log.exception("the view could not be made")
-                self._publish(
-                    view(0, INITIAL, None, answering=False),
-                    trouble="The page met an error of its own. The table goes on; look at the log.",
-                )
+                self._publish(_nothing(Sentence(OWN_ERROR)))
                 self._stopped.wait(1.0)
 
     def _read(self) -> bool:
@@ -157,15 +180,25 @@ class Live:
         if file == self._file and self._seq >= 0 and not self._reader.events_since(self._seq, limit=1):
             return False
         state, seq = self._reader.recover()
-        opened = state.opened
-        self._rules = rules_of(opened, self._reader.content(opened.profile_hash)) if opened else None
+        self._rules = rules_now(state, self._reader.content)
         self._state, self._seq = state, seq
         self._file = file
         return True
 
-    def _publish(self, screen: Screen, trouble: str = "") -> None:
+    def _publish(self, made: Callable[[], tuple[Screen, str]]) -> None:
+        with speaking(SOURCE):  # whoever asked: two moments are compared in one language
+            screen, trouble = made()
         if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
             return
         with self._changed:
-            self._moment = Moment(self._moment.version + 1, screen, trouble)
+            self._moment = Moment(self._moment.version + 1, screen, trouble, made)
             self._changed.notify_all()
+
+
+def _seen(*said: Any, **by_name: Any) -> tuple[Screen, str]:
+    return view(*said, **by_name), ""
+
+
+def _nothing(why: Sentence) -> Callable[[], tuple[Screen, str]]:
+    """Make an empty screen and say why there is no other."""
+    return lambda: (view(0, INITIAL, None, answering=False), say(why))

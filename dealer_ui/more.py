@@ -4,34 +4,48 @@ from __future__ import annotations
 
 from typing import Final
 
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
 from dealer_ui.needs import KEYABLE
-from dealer_ui.screen import Action, Group, Pad
-from dealer_ui.words import money
-from firmware.table.events import ROWS
+from dealer_ui.screen import Action, Amount, Group, Pad
+from dealer_ui.sentences import say
+from dealer_ui.words import money, row_name
+from firmware.table.events import ROWS, Payback
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
 
 VOID_REASONS: Final = (
-    "Misdeal",
-    "Exposed card",
-    "Wrong number of cards",
-    "Damaged or marked card",
-    "Dealer's error",
+    N_("Misdeal"),
+    N_("Exposed card"),
+    N_("Wrong number of cards"),
+    N_("Damaged or marked card"),
+    N_("Dealer's error"),
 )
-MISDEAL_REASONS: Final = ("Dealt to the wrong player", "Wrong number of cards", "Exposed card", "Short deck")
-KEYED: Final = "The camera does not read."
+MISDEAL_REASONS: Final = (
+    N_("Dealt to the wrong player"),
+    N_("Wrong number of cards"),
+    N_("Exposed card"),
+    N_("Short deck"),
+)
+KEYED: Final = N_("The camera does not read.")
 
 
 def placing_words(state: State) -> tuple[str, str]:
     """Return where a face-up hand is and what the dealer does next."""
     now = street(state)
     if now is None:
-        return "All cards are placed", str(not_complete(state) or "") or "White button: showdown."
+        open_yet = not_complete(state)
+        return _("All cards are placed"), say(open_yet) if open_yet else _("White button: showdown.")
     due = turn(state)
-    cards = "five cards" if now == 1 else "one card"
-    who = f"Seat {due} places {cards}. " if due is not None else ""
-    return f"Street {now} of {STREETS}", f"{who}A placed card is set; the camera records it."
+    title = _("Street %(street)s of %(all)s", street=now, all=STREETS)
+    if due is None:
+        return title, _("A placed card is set; the camera records it.")
+    if now == 1:
+        return title, _(
+            "Seat %(seat)s places five cards. A placed card is set; the camera records it.", seat=due
+        )
+    return title, _("Seat %(seat)s places one card. A placed card is set; the camera records it.", seat=due)
 
 
 def more(state: State) -> tuple[Group, ...]:
@@ -44,38 +58,47 @@ def _of_hand(state: State) -> list[Group]:
     at = {"hand": state.hand}
     if state.phase in OPEN and not state.paid:
         seats = [seat.seat for seat in state.seats if seat.seat != state.button]
-        keyed = [Action(f"Seat {seat}", {"do": "key_button", "seat": seat, **at}) for seat in seats]
-        groups.append(Group("The button is at", tuple(keyed)))
+        keyed = [
+            Action(_("Seat %(seat)s", seat=seat), {"do": "key_button", "seat": seat, **at}) for seat in seats
+        ]
+        groups.append(Group(_("The button is at"), tuple(keyed)))
     if state.phase in MISDEALING:
         groups.append(
-            Group("Misdeal: the cards are dealt again", tuple(_stops(state, "misdeal", MISDEAL_REASONS)))
+            Group(_("Misdeal: the cards are dealt again"), tuple(_stops(state, "misdeal", MISDEAL_REASONS)))
         )
     if state.phase in OPEN:
         title = (
-            "Void this hand: everything is paid back"
+            _("Void this hand: everything is paid back")
             if state.reopened
-            else "Void this hand: nothing is settled"
+            else _("Void this hand: nothing is settled")
         )
         groups.append(Group(title, tuple(_stops(state, "void", VOID_REASONS))))
     if state.phase in KEYABLE and not state.keyed:
-        key = Action("Key this hand", {"do": "key_hand", "reason": KEYED, **at})
-        groups.append(Group("Without the camera", (key,)))
+        key = Action(_("Key this hand"), {"do": "key_hand", "reason": KEYED, **at})
+        groups.append(Group(_("Without the camera"), (key,)))
     if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:
-        again = [Action("Look again", {"do": "look_again", **at}, lamp="red")] if not state.reopened else []
+        again = (
+            [Action(_("Look again"), {"do": "look_again", **at}, lamp="red")] if not state.reopened else []
+        )
         again += [
-            Action(f"Take back seat {seat.seat}'s natural", {"do": "undo_confirm", "seat": seat.seat, **at})
+            Action(
+                _("Take back seat %(seat)s's natural", seat=seat.seat),
+                {"do": "undo_confirm", "seat": seat.seat, **at},
+            )
             for seat in state.seats
             if seat.confirmed
         ]
-        groups.append(Group("Read again", tuple(again)))
+        groups.append(Group(_("Read again"), tuple(again)))
     if state.phase is Phase.SETTLED and not state.reopened:
-        groups.append(Group("Between hands", (Action("Close this hand only", {"do": "archive", **at}),)))
+        groups.append(
+            Group(_("Between hands"), (Action(_("Close this hand only"), {"do": "archive", **at}),))
+        )
     return groups
 
 
 def _stops(state: State, do: str, reasons: tuple[str, ...]) -> list[Action]:
     return [
-        Action(reason, {"do": do, "reason": reason, "hand": state.hand}, tone="warn", hold=True)
+        Action(_(reason), {"do": do, "reason": reason, "hand": state.hand}, tone="warn", hold=True)
         for reason in reasons
     ]
 
@@ -89,10 +112,10 @@ def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
     at = {"seat": seat.seat, "hand": state.hand}
     whole = tuple(
         Pad(
-            f"Key the {row}",
+            _("Key the %(row)s", row=row_name(row)),
             {"do": "key_row", "row": row, **at},
             count,
-            f"Seat {seat.seat} · {row}, left to right",
+            _("Seat %(seat)s · %(row)s, left to right", seat=seat.seat, row=row_name(row)),
         )
         for row, count in ROWS.items()
     )
@@ -101,9 +124,14 @@ def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
     grown = {row: len(seat.row(row)) for row in ROWS}
     return tuple(
         Pad(
-            f"Next in {row}",
+            _("Next in %(row)s", row=row_name(row)),
             {"do": "place_card", "row": row, **at},
-            title=f"Seat {seat.seat} · {row}, card {grown[row] + 1}",
+            title=_(
+                "Seat %(seat)s · %(row)s, card %(number)s",
+                seat=seat.seat,
+                row=row_name(row),
+                number=grown[row] + 1,
+            ),
         )
         for row, count in ROWS.items()
         if grown[row] < count
@@ -116,19 +144,33 @@ def _between(state: State) -> list[Group]:
     groups: list[Group] = []
     backs = [
         Action(
-            f"{back.payer} has paid {money(back.amount)} back to {back.winner}"
-            if not back.paid
-            else f"Take back: {back.payer} to {back.winner}, {money(back.amount)}",
+            _("Take back: %(payer)s to %(winner)s, %(amount)s", **_sides(back))
+            if back.paid
+            else _("%(payer)s has paid %(amount)s back to %(winner)s", **_sides(back)),
             {"do": "mark_paid_back", "number": number, "paid": not back.paid},
         )
         for number, back in enumerate(state.paybacks, start=1)
     ]
     if backs:
-        groups.append(Group("Of corrected hands", tuple(backs)))
-    if state.phase is Phase.ARCHIVED:
-        reopen = {"do": "reopen", "past": state.hand, "reason": "Disputed at the table"}
-        groups.append(Group("A disputed hand", (Action(f"Reopen hand {state.hand:,}", reopen),)))
+        groups.append(Group(_("Of corrected hands"), tuple(backs)))
+    if state.phase is not Phase.IDLE:
+        reopen = {"do": "reopen", "reason": N_("Disputed at the table")}
+        last = Action(_("Reopen hand %(hand)s", hand=f"{state.hand:,}"), {**reopen, "past": state.hand})
+        other = Amount(_("Another hand"), reopen, _("Which hand?"), least=1, most=state.hand, into="past")
+        groups.append(
+            Group(
+                _("A disputed hand"),
+                () if state.misdealt else (last,),
+                amounts=(other,) if state.hand > 1 else (),
+            )
+        )
     if len(state.stacks) - len(state.sits_out & set(state.stacks)) == 2 or state.two_hands:
-        label = "One hand each" if state.two_hands else "Two hands each"
-        groups.append(Group("Two players", (Action(label, {"do": "two_hands", "on": not state.two_hands}),)))
+        label = _("One hand each") if state.two_hands else _("Two hands each")
+        groups.append(
+            Group(_("Two players"), (Action(label, {"do": "two_hands", "on": not state.two_hands}),))
+        )
     return groups
+
+
+def _sides(back: Payback) -> dict[str, str]:
+    return {"payer": back.payer, "winner": back.winner, "amount": money(back.amount)}

@@ -12,6 +12,7 @@ from typing import Any
 
 from flask import Flask, render_template
 
+from dealer_ui.i18n import SOURCE, html_language, language, speaking
 from dealer_ui.live import Moment
 from dealer_ui.sheet import Sheet
 
@@ -30,6 +31,7 @@ def parts(moment: Moment) -> dict[str, str]:
             "details",
             "chips",
             "between",
+            "chairs",
             "dealer",
             "used",
         )
@@ -40,9 +42,13 @@ def parts(moment: Moment) -> dict[str, str]:
     return rendered
 
 
-@lru_cache(maxsize=4)
 def rules_sheet(sheet: Sheet | None, unit: str) -> str:
     """Return the rules' sheet: much to render, and the same from hand to hand."""
+    return _rules_sheet(sheet, unit, language())
+
+
+@lru_cache(maxsize=8)
+def _rules_sheet(sheet: Sheet | None, unit: str, _language: str) -> str:
     return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
 
 
@@ -61,6 +67,25 @@ class Messages:
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
+        self._spoken: dict[str, _Spoken] = {}
+
+    def text(self, moment: Moment, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+        """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
+
+        That is the given moment or a later one, rendered for somebody else meanwhile. `has` is what he has in this
+        language. Needs no request.
+        """
+        with self._lock:
+            spoken = self._spoken.setdefault(language, _Spoken(self._app, language))
+            return spoken.text(moment, has)
+
+
+class _Spoken:
+    """What is sent in one language."""
+
+    def __init__(self, app: Flask, language: str) -> None:
+        self._app = app
+        self._language = language
         self._version = -1
         self._head: dict[str, Any] = {}
         self._parts: dict[str, str] = {}
@@ -69,21 +94,16 @@ class Messages:
         self._texts: dict[int | None, str] = {}
         """The message by the moment that its receiver has."""
 
-    def text(self, moment: Moment, has: int | None = None) -> tuple[str, int]:
-        """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
-
-        That is the given moment or a later one, rendered for somebody else meanwhile. Needs no request.
-        """
-        with self._lock:
-            if self._version < moment.version:
-                self._render(moment)
-            if has not in self._texts:
-                parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
-                self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
-            return self._texts[has], self._version
+    def text(self, moment: Moment, has: int | None) -> tuple[str, int]:
+        if self._version < moment.version:
+            self._render(moment.spoken(self._language))
+        if has not in self._texts:
+            parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
+            self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
+        return self._texts[has], self._version
 
     def _render(self, moment: Moment) -> None:
-        with self._app.app_context():
+        with self._app.app_context(), speaking(self._language):
             rendered = parts(moment)
         for name, html in rendered.items():
             if self._parts.get(name) != html:
@@ -95,6 +115,7 @@ class Messages:
             "mode": screen.mode,
             "phase": screen.phase,
             "title": title(moment),
+            "language": html_language(self._language),
             "cues": " ".join(screen.cues),
         }
         self._version, self._parts, self._texts = moment.version, rendered, {}

@@ -45,7 +45,7 @@ class Pad:
 
 @dataclass(frozen=True)
 class Amount:
-    """A sum that the keypad asks for, in cents: the command gets `stack`, the sum added to `base`."""
+    """A figure that the keypad asks for: the command gets it under the name `into`; a `stack` with `base` added."""
 
     label: str
     command: dict[str, Any]
@@ -53,7 +53,21 @@ class Amount:
     base: int = 0
     least: int = 0
     most: int = 0
-    """The highest stack that may come of it."""
+    """The highest that may come of it, `base` included."""
+    into: Literal["stack", "amount", "past"] = "stack"
+    """In cents, except the number of a past hand."""
+
+
+@dataclass(frozen=True)
+class Naming:
+    """A name that the letters of our own ask for: the command gets it under the name `into`."""
+
+    label: str
+    command: dict[str, Any]
+    title: str
+    into: Literal["player", "name"]
+    then: Amount | None = None
+    """What the keypad asks for after that, for the same command."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,7 @@ class Group:
     title: str
     actions: tuple[Action, ...] = ()
     pads: tuple[Pad, ...] = ()
+    amounts: tuple[Amount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +140,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class Player:
-    """Somebody with chips at the table, between hands."""
+    """Somebody who sits at the table or has chips there, between hands."""
 
     player: str
     seats: tuple[int, ...]
@@ -134,6 +149,11 @@ class Player:
     standing: str
     amounts: tuple[Amount, ...] = ()
     actions: tuple[Action, ...] = ()
+    naming: Naming | None = None
+    """Gives the player another name."""
+    moves: tuple[Action, ...] = ()
+    """Seats that the player may change to."""
+    leaving: Action | None = None
 
 
 @dataclass(frozen=True)
@@ -240,6 +260,8 @@ class Screen:
     """The whole page at one moment of the record."""
 
     seq: int
+    language: str
+    """The table's, whatever this screen is said in."""
     answering: bool
     """Whether the table process answers; where it does not, nothing is offered and no device is called well."""
     phase: str
@@ -262,6 +284,8 @@ class Screen:
     actions: tuple[Action, ...] = ()
     players: tuple[Player, ...] = ()
     """Everybody at the table; between hands only."""
+    free: tuple[Naming, ...] = ()
+    """Seats where somebody may sit down; between hands only."""
     down: Down | None = None
     log_ons: tuple[Action, ...] = ()
     sheet: Sheet | None = None
@@ -280,7 +304,7 @@ class Screen:
     @property
     def mode(self) -> Literal["need", "felt", "between"]:
         """`need` where a question has the largest place, `between` where no hand is open, else `felt`."""
-        if self.players:
+        if self.players or self.free:
             return "between"
         return "need" if self.needs and self.phase in ("placing", "showdown", "reading", "review") else "felt"
 

@@ -9,20 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.between import down, is_between, log_ons
-from dealer_ui.between import players as players_of
+from dealer_ui.between import down, log_ons
 from dealer_ui.downs import DownTime
+from dealer_ui.hand_words import row_text, row_words
+from dealer_ui.i18n import gettext as _
+from dealer_ui.i18n import known
 from dealer_ui.more import more, placing_words, seat_pads
 from dealer_ui.needs import needs, puck_words, tells_devices
 from dealer_ui.past import Exchange
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
+from dealer_ui.seats import free_seats, is_between
+from dealer_ui.seats import players as players_of
+from dealer_ui.sentences import in_other_words, say
 from dealer_ui.sheet import sheet
-from dealer_ui.words import card_name, kind_name, money, row_words, signed_money, signed_points
+from dealer_ui.words import (
+    capital,
+    card_name,
+    device_name,
+    kind_name,
+    money,
+    row_name,
+    signed_money,
+    signed_points,
+)
 from firmware.rules import Profile
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
-from firmware.table.phase import OPEN, Phase
+from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
@@ -59,12 +73,13 @@ def view(
     title, step = _phase(state, current is None)
     return Screen(
         seq=seq,
+        language=known(state.house.language),
         answering=answering,
         phase=state.phase,
         phase_title=title,
         next_step=step,
         profile=rules.title if rules else "",
-        unit=money(state.opened.unit) if state.opened else "",
+        unit=_unit(state),
         hand=state.hand if state.opened else None,
         devices=_devices(state, answering),
         seats=_seats(state, rules, pays[current] if current is not None else None, answering),
@@ -74,7 +89,8 @@ def view(
         transfers=transfers,
         transferred=all_marked(settlement, state.hand) if settlement and transfers and answering else None,
         actions=_actions(state) if answering else (),
-        players=players_of(state, rules, answering=answering) if is_between(state) else (),
+        players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
+        free=free_seats(state, rules) if rules and answering and is_between(state) else (),
         sheet=sheet(rules) if rules else None,
         down=down(state, rules, time),
         log_ons=log_ons(state) if answering else (),
@@ -85,6 +101,14 @@ def view(
         cues=_cues(state, rules, answering),
         used=_used(state),
     )
+
+
+def _unit(state: State) -> str:
+    """Say what a point is worth: in the hand on the table, or between hands in the next one."""
+    unit = state.opened.unit if state.opened else 0
+    if state.phase in BETWEEN_HANDS:
+        unit = state.house.unit or unit
+    return money(unit) if unit else ""
 
 
 def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
@@ -98,33 +122,42 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
     """Return the phase in a word or two, and what the dealer does next."""
     match state.phase:
         case Phase.IDLE:
-            return "Waiting for a hand", "Seat the players, then open a hand."
+            return _("Waiting for a hand"), _("Seat the players, then open a hand.")
         case Phase.DEALING:
-            return "Dealing", "Deal every seat its cards, face down. White button: the cards are out."
+            return _("Dealing"), _("Deal every seat its cards, face down. White button: the cards are out.")
         case Phase.SETTING:
-            return "Setting", "Players set their rows and may declare. White button: showdown."
+            return _("Setting"), _("Players set their rows and may declare. White button: showdown.")
         case Phase.PLACING:
             return placing_words(state)
         case Phase.SHOWDOWN:
-            return "Showdown", "Turn all cards face up in their zones."
+            return _("Showdown"), _("Turn all cards face up in their zones.")
         case Phase.READING:
-            return "Reading", "Keep hands off the felt while the camera looks."
+            return _("Reading"), _("Keep hands off the felt while the camera looks.")
         case Phase.REVIEW if state.questions:
-            return "Question open", "Nothing is settled until it is answered."
+            return _("Question open"), _("Nothing is settled until it is answered.")
         case Phase.REVIEW:
-            return "Comparing", "The rows are being compared."
+            return _("Comparing"), _("The rows are being compared.")
         case Phase.SETTLED if state.reopened:
-            return f"Hand {state.hand:,} is reopened", f"{state.reopened}. Correct it, then close it."
-        case Phase.SETTLED:
             return (
-                ("All paid", "Collect the cards. White button: next hand.") if all_paid else ("Settled", "")
+                _("Hand %(hand)s is reopened", hand=f"{state.hand:,}"),
+                _("%(reason)s. Correct it, then close it.", reason=in_other_words(state.reopened)),
             )
+        case Phase.SETTLED:
+            if all_paid:
+                return _("All paid"), _("Collect the cards. White button: next hand.")
+            return _("Settled"), ""
         case Phase.ARCHIVED:
-            return f"Hand {state.hand:,} is closed", "White button: open the next hand."
+            return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), _(
+                "White button: open the next hand."
+            )
         case Phase.VOID:
+            ended = _("Hand %(hand)s is a misdeal") if state.misdealt else _("Hand %(hand)s is void")
             return (
-                f"Hand {state.hand:,} is {'a misdeal' if state.misdealt else 'void'}",
-                f"{state.void_reason}. Nothing was settled; open the next hand.",
+                ended % {"hand": f"{state.hand:,}"},
+                _(
+                    "%(reason)s. Nothing was settled; open the next hand.",
+                    reason=in_other_words(state.void_reason),
+                ),
             )
 
 
@@ -134,20 +167,20 @@ def _actions(state: State) -> tuple[Action, ...]:
         press["hand"] = state.hand
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
-            return (Action("Open a hand", press, tone="go", lamp="white"),)
+            return (Action(_("Open a hand"), press, tone="go", lamp="white"),)
         case Phase.DEALING:
-            return (Action("Cards are out", press, tone="go", lamp="white"),)
+            return (Action(_("Cards are out"), press, tone="go", lamp="white"),)
         case Phase.SETTING:
-            return (Action("Showdown", press, tone="go", lamp="white"),)
+            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
         case Phase.PLACING if not not_complete(state):
-            return (Action("Showdown", press, tone="go", lamp="white"),)
+            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
         case Phase.SETTLED if state.reopened:
-            return (Action("Close the corrected hand", press, tone="go", lamp="white"),)
+            return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
             forward, back = (_for_hand(action, state) for action in marks(state.settlement, state.paid))
             undo = (back,) if back else ()
-            return (*undo, forward or Action("Next hand", press, tone="go", lamp="white"))
+            return (*undo, forward or Action(_("Next hand"), press, tone="go", lamp="white"))
     return ()
 
 
@@ -159,36 +192,58 @@ def _for_hand(action: Action | None, state: State) -> Action | None:
 
 def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     if not answering:
-        return (*(Device(name, None, "unknown") for name in DEVICES), Device("table", False, "not running"))
+        silent = (Device(device_name(name), None, _("unknown")) for name in DEVICES)
+        return (*silent, Device(device_name("table"), False, _("not running")))
     names = (*DEVICES, *sorted(set(state.faults) - set(DEVICES)))
-    return tuple(Device(name, name not in state.faults, state.faults.get(name, "")) for name in names)
+    return tuple(
+        Device(device_name(name), name not in state.faults, in_other_words(state.faults.get(name, "")))
+        for name in names
+    )
 
 
 def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
     said: list[str] = []
     if not answering:
-        said.append("The table process does not answer. This is the record; nothing can be done here now.")
+        said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
     if answering and (rules is None or not tells_devices(state.phase)):
-        said += [f"{name.capitalize()}: {detail}" for name, detail in sorted(state.faults.items())]
+        said += [
+            _("%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail))
+            for name, detail in sorted(state.faults.items())
+        ]
     puck = state.puck
     if state.phase is Phase.DEALING and state.button is None and answering:
-        said.append(f"{puck_words(state)} Lay the puck at its seat, or key the seat under “more”.")
+        said.append(
+            _(
+                "%(trouble)s Lay the puck at its seat, or key the seat under “more”.",
+                trouble=puck_words(state),
+            )
+        )
     elif state.phase in OPEN and puck.state == "seat" and state.button not in (None, puck.seat):
         said.append(
-            f"The puck lies at seat {puck.seat}; for this hand the button stays at seat {state.button}."
+            _(
+                "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
+                seat=puck.seat,
+                button=state.button,
+            )
         )
     said += [
-        f"Hand {back.hand:,}, corrected: {back.payer} pays {money(back.amount)} back to {back.winner}."
+        _(
+            "Hand %(hand)s, corrected: %(payer)s pays %(amount)s back to %(winner)s.",
+            hand=f"{back.hand:,}",
+            payer=back.payer,
+            amount=money(back.amount),
+            winner=back.winner,
+        )
         for back in state.paybacks
         if not back.paid
     ]
     if state.keyed and state.phase in OPEN:
-        said.append(f"This hand is keyed by the dealer: {state.keyed}")
+        said.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
         except NotNow as error:
-            said.append(str(error))
+            said.append(say(error))
     return tuple(said)
 
 
@@ -279,21 +334,21 @@ def _flags(
 ) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     if seat.fantasyland and not hand:
-        flags.append(Flag("fantasyland", "Fantasy Land"))
+        flags.append(Flag("fantasyland", _("Fantasy Land")))
     if rules and seat.seat in dead_seats(state, rules):
-        flags.append(Flag("dead", "Dead hand"))
+        flags.append(Flag("dead", _("Dead hand")))
     if seat.surrenders:
-        flags.append(Flag("surrender", "Surrendered"))
+        flags.append(Flag("surrender", _("Surrendered")))
     if hand and hand["foul"]:
-        flags.append(Flag("foul", f"FOUL · {why}" if why else "FOUL"))
+        flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why else _("FOUL")))
     if hand and hand["natural"]:
-        flags.append(Flag("natural", f"Natural · {kind_name(hand['natural']['kind'])}"))
+        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
     elif seat.declares:
-        flags.append(Flag("asked", "Natural not borne out" if seat.confirmed else "Natural declared"))
+        flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))
     if hand and hand["fantasyland_next"]:
         kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)
         flags.append(
-            Flag("fantasyland", "Keeps Fantasy Land: announce" if kept else "Fantasy Land next hand")
+            Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
         )
     return tuple(flags)
 
@@ -303,14 +358,14 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
         return ()
     at = {"seat": seat.seat, "hand": state.hand}
     if seat.declares:
-        return (Action("Take it back", {"do": "withdraw", **at}),)
+        return (Action(_("Take it back"), {"do": "withdraw", **at}),)
     if seat.surrenders:
-        return (Action("Take it back", {"do": "withdraw_surrender", **at}),)
+        return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
     offered: list[Action] = []
     if rules and rules.naturals.kinds:
-        offered.append(Action("Declare", {"do": "declare", **at}))
+        offered.append(Action(_("Declare"), {"do": "declare", **at}))
     if rules and rules.surrender.points:
-        offered.append(Action("Surrender", {"do": "surrender", **at}))
+        offered.append(Action(_("Surrender"), {"do": "surrender", **at}))
     return tuple(offered)
 
 
@@ -318,13 +373,13 @@ def _row(
     state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
 ) -> Row:
     said = (hand or {}).get("rows", {}).get(row, {})
-    category, detail = row_words(said["category"], said["text"]) if said else ("", "")
+    category, detail = row_words(said["category"], said["cards"]) if said and said["category"] else ("", "")
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=said.get("text", ""),
+        text=row_text(said["category"], said["cards"]) if said and said["category"] else "",
         bonus=said.get("bonus", 0),
         outcome=outcome,
     )
@@ -363,8 +418,10 @@ def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Ca
 
 
 def _correction(state: State, seat: int, row: str, index: int, code: str | None) -> Pad:
-    was = f" (now the {card_name(code)})" if code else ""
+    place = {"seat": seat, "row": row_name(row), "number": index + 1}
     return Pad(
-        f"Seat {seat} · {row}, card {index + 1}{was}",
+        _("Seat %(seat)s · %(row)s, card %(number)s (now the %(card)s)", card=card_name(code), **place)
+        if code
+        else _("Seat %(seat)s · %(row)s, card %(number)s", **place),
         {"do": "set_card", "seat": seat, "row": row, "index": index, "hand": state.hand},
     )

@@ -32,7 +32,7 @@
     }
     document.title = message.title;
     manners.cues(message.cues);
-    if (String(message.seq) !== body.dataset.seq) manners.wake();
+    if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) manners.wake(); // the first view is no news
     body.dataset.seq = message.seq;
     body.dataset.mode = message.mode;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
@@ -220,11 +220,24 @@
 
   const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { maximumFractionDigits: 2 })}`;
 
-  function openKeypad(button) {
-    sum = JSON.parse(button.dataset.amount);
+  function openKeypad(what) {
+    sum = what;
     asked = null;
     showKeypad(sum.title, []);
   }
+
+  // A name goes into its command; what is asked after it, into the same command.
+  function openLetters(button) {
+    const { title, command, into, then } = JSON.parse(button.dataset.name);
+    letters.ask(title, (name) => {
+      const named = { ...command, [into]: name };
+      if (then) openKeypad({ ...then, title: `${name}: ${then.title}`, command: named });
+      else send(named);
+    });
+  }
+
+  const hundredths = () => (sum.into === "past" ? 1 : 100);
+  const spelled = (number) => (sum.into === "past" ? String(number) : dollars(number));
 
   // The table says who may do it: one of them gives his PIN, and the same command is sent again in his name.
   function askPin(command, answer) {
@@ -256,12 +269,12 @@
       for (const who of $("keypad-who").children) who.setAttribute("aria-pressed", who.dataset.who === asked.by);
       return;
     }
-    const cents = Number(figures || 0) * 100;
-    $("keyed").textContent = dollars(cents);
+    const cents = Number(figures || 0) * hundredths();
+    $("keyed").textContent = spelled(cents);
     const after = sum.base + cents;
     let says = sum.base ? `${dollars(sum.base)} and ${dollars(cents)}: ${dollars(after)}` : "";
-    if (cents < sum.least) says = `At least ${dollars(sum.least)}.`;
-    if (after > sum.most) says = `At most ${dollars(sum.most - sum.base)}.`;
+    if (cents < sum.least && sum.least > hundredths()) says = `At least ${spelled(sum.least)}.`;
+    if (after > sum.most) says = `At most ${spelled(sum.most - sum.base)}.`;
     $("keyed-says").textContent = says;
     $("keypad-done").disabled = figures === "" || cents < sum.least || after > sum.most;
   }
@@ -306,11 +319,12 @@
     else if (button.dataset.open) open(button.dataset.open);
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);
-    else if (button.dataset.amount) openKeypad(button);
+    else if (button.dataset.amount) { closeDialogs(); openKeypad(JSON.parse(button.dataset.amount)); }
+    else if (button.dataset.name) { closeDialogs(); openLetters(button); }
     else if (button.dataset.key) key(button.dataset.key);
     else if (button.id === "keypad-done") {
       $("keypad").close();
-      send(asked ? { ...asked.command, by: asked.by, pin: figures } : { ...sum.command, stack: sum.base + Number(figures) * 100 });
+      send(asked ? { ...asked.command, by: asked.by, pin: figures } : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
       figures = "";
     }
     else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); }

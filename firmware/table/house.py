@@ -10,7 +10,10 @@ from pydantic import JsonValue
 from firmware.rules import Profile, RulesError, parse_profile
 from firmware.table.errors import TableError
 from firmware.table.events import SeatOpened
+from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
+from firmware.table.settling import rules_of
+from firmware.table.state import State
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,18 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
         profile_hash=settings.profile_hash,
         options=settings.options,
     )
+
+
+def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile | None:
+    """Return the rules of the open hand, or between hands those of the next one; None where none are known yet.
+
+    Raises TableError where their text is missing or cannot be used.
+    """
+    opened, settings = state.opened, state.house
+    if settings.profile_hash and state.phase in BETWEEN_HANDS:
+        written = stored_profile(settings.profile, content(settings.profile_hash))
+        return with_options(written, settings.options)
+    return rules_of(opened, content(opened.profile_hash)) if opened else None
 
 
 def stored_profile(name: str, text: bytes | None) -> Profile:

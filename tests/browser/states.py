@@ -1,13 +1,12 @@
 """Every state of every page that is looked at: by the golden pictures, by axe-core, for overflow and overlap.
 
 A state is a name and how a table comes to it, by real commands and real events in a real journal. To add one, add a
-line to `STATES`; `make golden` then takes its picture.
+line to `STATES`, or to the tuple of a module of its own that is collected there; `make golden` then takes its picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,38 +16,12 @@ from firmware.table import events as ev
 from firmware.table.gate import Gate
 from firmware.table.people import Role
 from firmware.table.pins import PinStore
+from tests.browser.state import State, opened, touch
+from tests.browser.states_seats import SEATS
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
 FACE_UP: Final = {"limits.min_points": 0}
 """Options of the profile `california-face-up` as it is: cards are placed face up."""
-
-Act = Callable[[Page], object]
-
-
-def _nothing(page: Page) -> None:
-    """The page as it comes."""
-
-
-@dataclass(frozen=True)
-class State:
-    """A named state: `play` brings the table there, `act` is what a finger then does on the page."""
-
-    name: str
-    play: Callable[[Felt], object] = lambda felt: None
-    act: Act = _nothing
-    table: Mapping[str, Any] = field(default_factory=dict)
-    """How the felt is made, where not as usual."""
-    answers: bool = True
-    """Whether the table process answers."""
-    live: bool = True
-    """Whether the page's server goes on answering once the page is there."""
-    path: str = "/"
-
-    @property
-    def file(self) -> str:
-        """The name of its golden picture."""
-        return self.name.lower().replace(" ", "-") + ".png"
-
 
 # ---- pictures: drawn here, as no camera looks at the felt ----
 
@@ -320,15 +293,6 @@ def fantasy_land(felt: Felt) -> None:
 # ---- fingers ----
 
 
-def touch(selector: str) -> Act:
-    """Touch the first that matches."""
-
-    def act(page: Page) -> None:
-        page.locator(selector).first.tap()
-
-    return act
-
-
 def pin_asked(page: Page) -> None:
     """Reopen the last hand: that asks for a PIN."""
     opened("more")(page)
@@ -343,11 +307,6 @@ def pin_tried(page: Page) -> None:
         page.locator(f"[data-key='{figure}']").tap()
     page.locator("#keypad-done").tap()
     page.wait_for_selector("text=/is locked out/ >> visible=true")
-
-
-def opened(dialog: str) -> Act:
-    """Open a dialog by the first button that does."""
-    return touch(f"[data-open={dialog}-dialog]")
 
 
 UNSURE: Final = {(3, "middle", 1): ("Td", "Th", "Jd")}
@@ -414,4 +373,5 @@ STATES: Final = (
     State("seat closer", Felt.to_settled, touch("[data-open=look-C]")),
     State("seat closer while placing", placing_dead, touch("[data-open=look-C]"), {"options": FACE_UP}),
     State("change the dealer", logged_on_between, opened("dealer")),
+    *SEATS,
 )

@@ -20,7 +20,9 @@ from firmware.table.commands import House, decide, parse_command, step
 from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
 from firmware.table.gate import Gate, refusal
-from firmware.table.journal import Journal
+from firmware.table.house import house_now
+from firmware.table.house_commands import SetHouse, profile_text
+from firmware.table.journal import Journal, JournalReader
 
 Spot = tuple[int, ev.Row, int]
 
@@ -62,9 +64,16 @@ class Felt:
         written = load_profile(self.profile)
         self.rules = written.with_options(self.options)
         self.profile_hash = self.journal.keep("profile", profile_toml(written).encode())
+        self.say(ev.TableStarted(house=self.configured.settings))
 
     @property
     def house(self) -> House:
+        """What the next hand opens with; a test may have configured it otherwise since."""
+        settings = self.state.house.under(self.configured.settings)
+        return house_now(self.configured, settings, JournalReader(self.folder).content)
+
+    @property
+    def configured(self) -> House:
         return House(
             rules=self.rules,
             profile=self.profile,
@@ -75,6 +84,7 @@ class Felt:
                 for seat, place in self.seats.items()
             ),
             options=self.options,
+            written=load_profile(self.profile),
         )
 
     @property
@@ -84,6 +94,8 @@ class Felt:
     def do(self, do: str, **fields: Any) -> State:
         """Give a command. Raises NotNow as the table does."""
         command = parse_command(canonical({"do": do, **fields}))
+        if isinstance(command, SetHouse) and (text := profile_text(command)):
+            self.journal.keep("profile", text.encode())
         return self.say(*decide(self.state, command, self.house, self.rules))
 
     def say(self, *events: ev.Event) -> State:

@@ -9,9 +9,11 @@ import pytest
 
 from dealer_ui.between import down
 from dealer_ui.downs import DownClock, DownTime
+from dealer_ui.live import Live
 from dealer_ui.past import LastExchange
 from dealer_ui.screen import Player, Screen
 from dealer_ui.view import view
+from firmware.rules import load_profile
 from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.moment import Moment
@@ -76,7 +78,7 @@ def test_who_has_too_few_chips_reads_how_many_are_asked(lay: Lay) -> None:
 def test_chips_are_added_to_what_lies_there(closed: Felt) -> None:
     add, count = of(closed, "Okafor").amounts
     assert (add.label, add.base, count.label, count.base) == ("Add", 80_000, "Count", 0)
-    closed.do(**add.command, stack=add.base + 20_000)
+    closed.do(**add.command, amount=20_000)
     assert of(closed, "Okafor").stack == "$1,000"
 
 
@@ -93,13 +95,73 @@ def test_the_houses_most_binds_an_add_on(lay: Lay) -> None:
     assert of(felt, "Okafor").amounts[0].most == 300 * 500
 
 
-def test_only_who_sits_out_takes_chips_and_takes_all_of_them(closed: Felt) -> None:
-    assert [one.label for one in of(closed, "Tran").actions] == ["Sits out", "Passes"]
-    closed.do("sit_out", player="Tran")
-    leave = of(closed, "Tran").actions[-1]
-    assert leave.hold
+def test_who_leaves_takes_all_of_his_chips_and_the_seat_is_free(closed: Felt) -> None:
+    leave = of(closed, "Tran").leaving
+    assert leave is not None
+    assert (leave.label, leave.hold) == ("Leaves with $950", True)
     closed.do(**leave.command)
-    assert of(closed, "Tran").stack == "$0"
+    assert [one.player for one in shown(closed).players] == ["Lin", "Moreno", "Okafor"]
+    assert [one.label for one in shown(closed).free] == ["Seat 4", "Seat 5"]
+
+
+def test_a_name_is_keyed_for_a_free_seat_and_then_the_chips(closed: Felt) -> None:
+    (free,) = shown(closed).free
+    assert (free.label, free.into) == ("Seat 5", "player")
+    assert free.then is not None
+    assert (free.then.into, free.then.least) == ("stack", 30 * 500)
+    closed.do(**free.command | {free.into: "Bo", free.then.into: 20_000})
+    assert of(closed, "Bo").stack == "$200"
+    assert shown(closed).free == ()
+    assert {one.standing for one in shown(closed).players} == {
+        "plays",
+        "plays · Fantasy Land",
+        "waits: four others play",
+    }
+
+
+def test_where_no_chips_are_counted_a_name_is_enough(lay: Lay) -> None:
+    felt = lay(profile="washington-1-unit", options={}, stack=None, seats={1: "A", 2: "B"})
+    seats = shown(felt).free
+    assert [one.label for one in seats] == ["Seat 3", "Seat 4", "Seat 5"]
+    assert seats[0].then is None
+    felt.do(**seats[0].command, player="Bo")
+    assert of(felt, "Bo").stack == "not counted"
+    assert of(felt, "Bo").amounts[0].label == "Buy in"
+
+
+def test_who_sits_alone_waits(closed: Felt) -> None:
+    for player in ("Lin", "Okafor", "Tran"):
+        closed.do("leave_seat", player=player)
+    assert of(closed, "Moreno").standing == "waits for another player"
+
+
+def test_a_fresh_table_shows_its_seats_before_the_first_hand(lay: Lay) -> None:
+    screen = shown(lay())
+    assert screen.mode == "between"
+    first = screen.players[0]
+    assert (first.player, first.seats, first.stack) == ("Lin", (1,), "$1,000")
+    assert screen.unit == "$5"
+
+
+def test_a_player_gets_another_name_and_another_seat(closed: Felt) -> None:
+    lin = of(closed, "Lin")
+    assert lin.naming is not None
+    closed.do(**lin.naming.command, name="Lin Bo")
+    (move,) = of(closed, "Lin Bo").moves
+    closed.do(**move.command)
+    assert (of(closed, "Lin Bo").seats, of(closed, "Lin Bo").stack) == ((5,), "$1,230")
+
+
+def test_chips_without_a_seat_are_shown_and_nothing_is_offered(closed: Felt) -> None:
+    closed.state = replace(closed.state, stacks={**closed.state.stacks, "Ghost": 500})
+    ghost = of(closed, "Ghost")
+    assert (ghost.seats, ghost.standing, ghost.amounts, ghost.naming) == ((), "has no seat", (), None)
+
+
+def test_between_hands_the_next_hands_game_and_unit_are_shown(closed: Felt) -> None:
+    closed.do("set_house", profile="washington-1-unit", unit=250, reason="another game")
+    screen = Live(JournalReader(closed.folder), lambda: True).now().screen
+    assert (screen.profile, screen.unit) == (load_profile("washington-1-unit").title, "$2.50")
 
 
 def test_every_action_of_a_player_is_one_that_the_table_takes(closed: Felt) -> None:
@@ -108,11 +170,13 @@ def test_every_action_of_a_player_is_one_that_the_table_takes(closed: Felt) -> N
             closed.do("sit_out", player="Okafor")
         before = closed.state
         for one in shown(closed).players:
-            for action in one.actions:
+            assert one.leaving is not None
+            for action in (*one.actions, *one.moves, one.leaving):
                 closed.do(**action.command)
                 closed.state = before
             for amount in one.amounts:
-                closed.do(**amount.command, stack=amount.base + max(100, amount.least))
+                keyed = max(100, amount.least) + (amount.base if amount.into == "stack" else 0)
+                closed.do(**amount.command | {amount.into: keyed})
                 closed.state = before
 
 
@@ -204,8 +268,10 @@ def test_the_downs_clock_reads_the_journal_and_who_joined_when(tmp_path: Path) -
         assert downs.look(journal.seq) == DownTime(25, {"Lin": 0, "Tran": 0, "Moreno": 10})
         journal.append([ev.LoggedOff(), ev.LoggedOn("Reyes", 2)], "t")
         assert downs.look(journal.seq) == DownTime(0, {"Lin": 0, "Tran": 0, "Moreno": 0})
+        journal.append([ev.HandVoided("x"), ev.PlayerRenamed("Lin", "Bo"), ev.PlayerLeft("Tran", 1000)], "t")
+        assert downs.look(journal.seq) == DownTime(0, {"Bo": 0, "Moreno": 0})
         clock.after(30, boot="b")
-        assert downs.look(journal.seq) == DownTime(2, {"Lin": 0, "Tran": 0, "Moreno": 0})
+        assert downs.look(journal.seq) == DownTime(2, {"Bo": 0, "Moreno": 0})
 
 
 # ---- the last exchange ----

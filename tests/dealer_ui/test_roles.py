@@ -189,6 +189,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "list_person": {"person": "Eve", "role": "dealer"},
     "strike_person": {"person": "Okafor"},
     "set_pin": {"person": "Moreno", "new_pin": "4826"},
+    "set_house": {"unit": 5, "reason": "another limit"},
 }
 
 

@@ -1,0 +1,79 @@
+"""The states between hands: seats, names, chips."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from playwright.sync_api import Page
+
+from tests.browser.state import Act, State, opened, touch
+from tests.dealer_ui.felt import Felt
+
+
+def closed(felt: Felt) -> None:
+    """One hand is closed."""
+    felt.to_settled()
+    felt.do("archive")
+
+
+def five(felt: Felt) -> None:
+    """Five sit there: one of them waits, one passes; the longest names that there are."""
+    closed(felt)
+    felt.do("seat_player", seat=5, player="Maximiliane Wolkenstein-Oberhausen-Trost", stack=9_999_900)
+    felt.do("rename_player", player="Okafor", name="W" * 40)
+    felt.do("pass_round", player="Tran")
+
+
+def left(felt: Felt) -> None:
+    """Everybody but one has left."""
+    closed(felt)
+    for player in ("Lin", "Okafor", "Tran"):
+        felt.do("leave_seat", player=player)
+
+
+def spelled(name: str) -> Act:
+    """Touch a free seat, then the letters of a name."""
+
+    def act(page: Page) -> None:
+        touch(".players .free [data-name]")(page)
+        for letter in name:
+            page.locator(f'#letters [data-letter="{letter}"]').tap()
+
+    return act
+
+
+def accented(page: Page) -> None:
+    """Touch a free seat, then the key for figures and accents."""
+    touch(".players .free [data-name]")(page)
+    page.locator("[data-others]").tap()
+
+
+def brought(page: Page) -> None:
+    """Spell a name and hand it in: chips are asked next."""
+    spelled("bo")(page)
+    page.locator("#letters-done").tap()
+    page.wait_for_selector("#keypad", state="visible")
+
+
+def another_hand(page: Page) -> None:
+    """Reopen a hand by its number."""
+    opened("more")(page)
+    page.locator("#more [data-amount]").tap()
+
+
+def two_hands(felt: Felt) -> None:
+    """Two hands are closed."""
+    closed(felt)
+    felt.deal(3)
+    felt.do("void", reason="Misdeal")
+
+
+SEATS: Final = (
+    State("five players", five),
+    State("one player left", left),
+    State("player closer", closed, touch("[data-open=chair-2]")),
+    State("name spelled", closed, spelled("mary-ann o'neill")),
+    State("accents", closed, accented),
+    State("chips brought", closed, brought),
+    State("another hand", two_hands, another_hand),
+)
