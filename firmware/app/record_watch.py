@@ -40,7 +40,7 @@ class RecordWatch:
         self._next = float("-inf")
         self._full = False
         self._faults: dict[str, str] = {}
-        entries = JournalReader(data).since_last_opened()
+        entries = JournalReader(data, training=journal.training).since_last_opened()
         self._hand = entries[-1].hand if entries else 0
         self._torn = " ".join(torn(data, entries))
 

@@ -35,6 +35,7 @@ from firmware.app.reading_messages import (
     ReadingLost,
     Watch,
 )
+from firmware.app.record_keeper import Answer, RecordKeeper
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
 from firmware.app.trials import TrialCommand, Trials
@@ -47,6 +48,7 @@ from firmware.table import events as ev
 from firmware.table.camera_commands import CameraCommand
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.errors import NotAllowed
+from firmware.table.evidence_commands import RecordCommand
 from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
@@ -138,11 +140,12 @@ class TableProcess:
         socket: Path | None,
         turn_up: float,
         clock: Callable[[], float] = time.monotonic,
+        keeper: RecordKeeper | None = None,
     ) -> None:
         """Recover the state from the journal.
 
         `socket`: where commands come from, None for nowhere but `put`; `turn_up`: seconds from the showdown signal to
-        the first look.
+        the first look; `keeper`: who signs, exports and keeps the record, closed with the table.
         Raises TableError where the record cannot be gone on with, SocketError.
         """
         self._journal = journal
@@ -153,13 +156,14 @@ class TableProcess:
         self._clock = clock
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
-        self._reader = JournalReader(data)
+        self._reader = JournalReader(data, training=journal.training)
         self._last_read: tuple[int, ev.Event | None] = (0, None)
         self._house = house_now(house, self.state.house, self._reader.content)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
         self._calibration = CameraCalibration(readings.use, self._reader.content)
+        self._keeper = keeper
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
@@ -229,6 +233,8 @@ class TableProcess:
     def begin(self) -> None:
         """Write the start down, start the devices and take commands. See `run`."""
         self._do([ev.TableStarted(self._configured.software, self._configured.settings)], TABLE)
+        if self._keeper is not None:
+            self._keeper.begin(self)
         self._start_devices()
         if self._socket is not None:
             self._socket.start()
@@ -238,6 +244,8 @@ class TableProcess:
         if item is not None:
             self._take(item)
         self._catch_up()
+        if self._keeper is not None:
+            self._keeper.turn(self)
 
     def turn_all(self) -> None:
         """Take every input that waits, then catch up. For whoever keeps the clock in `run`'s place."""
@@ -249,7 +257,7 @@ class TableProcess:
         """Let go of the socket and the devices, and refuse whoever still waits."""
         devices = self._devices
         panel = (devices.puck, devices.buttons, self._readings, devices.lamps, devices.buzzer)
-        for part in (self._socket, *panel, *devices.others):
+        for part in (self._socket, *panel, *devices.others, self._keeper):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -363,7 +371,11 @@ class TableProcess:
         try:
             command = parse_command(line)
             what = command.do
-            answer.set_result(self._obey(command))
+            done = self._obey(command)
+            if isinstance(done, Future):
+                done.add_done_callback(lambda late: answer.set_result(late.result()))
+            else:
+                answer.set_result(done)
         except NotAllowed as error:
             answer.set_result(refusal(error, self.state))
         except TableError as error:
@@ -372,8 +384,12 @@ class TableProcess:
             log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
             answer.set_result(Sentence("The table met an error of its own; look at its log.").refusal())
 
-    def _obey(self, command: Command) -> dict[str, Any]:
+    def _obey(self, command: Command) -> Answer:
         who = self._gate.admit(command, self)
+        if isinstance(command, RecordCommand):
+            if self._keeper is None:
+                raise NotNow("This table signs nothing.")
+            return self._keeper.obey(command, self, who)
         if isinstance(command, GateCommand):
             return self._gate.obey(command, self, who)
         if isinstance(command, TrialCommand):
@@ -570,6 +586,8 @@ class TableProcess:
 
     def _faults(self) -> dict[str, str]:
         faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
+        if self._keeper is not None:
+            faults |= self._keeper.faults
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
         if self._reader_trouble:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from firmware.table.disk import make_file, make_folder, sync_folder
 from firmware.table.effects import fold
 from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
-from firmware.table.events import Event, HandOpened, canonical, parse, payload
+from firmware.table.events import Event, HandOpened, TrainingBegun, canonical, parse, payload
 from firmware.table.moment import Clock, Moment, now
 from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, SET_UP_TYPES
 from firmware.table.state import State
@@ -91,9 +91,13 @@ class Journal:
     commit_s: float = 0.0
     """Seconds that the last commit took."""
 
-    def __init__(self, folder: Path, clock: Clock = now) -> None:
-        """Open the journal in a folder, or make it. Raises JournalBusy or JournalError."""
+    def __init__(self, folder: Path, clock: Clock = now, *, training: bool = False) -> None:
+        """Open the journal in a folder, or make it. Raises JournalBusy or JournalError.
+
+        `training`: hands that are no game. A table's record is never opened so, nor a training record otherwise.
+        """
         self._clock = clock
+        self.training: Final = training
         path = folder / FILE
         try:
             make_folder(folder)
@@ -114,12 +118,20 @@ class Journal:
             self._last: Entry | None = Entry(*last) if last else None
             self._latest_ms = _latest_wall_ms(self._db, self._last)
             self._stepped_back = False
+            _need_kind(self._db, path, training=training)
+            if training and self._last is None:
+                self.append([TrainingBegun()], TABLE)
             failing.pop_all()
 
     @property
     def seq(self) -> int:
         """The last row's number; 0 when empty."""
         return self._last.seq if self._last else 0
+
+    @property
+    def head(self) -> tuple[int, str]:
+        """The last row's number and hash; 0 and "" when empty."""
+        return (self._last.seq, self._last.hash) if self._last else (0, "")
 
     def clock_is_behind(self) -> bool:
         """Look at the clock: say whether the wall clock shows a time that the record has passed already.
@@ -206,8 +218,10 @@ class JournalReader:
     made, closed or opened anew in between is seen. Before the table process has made it, it has no entries.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, training: bool = False) -> None:
+        """`training` as in `Journal`: each call refuses a record of the other kind with JournalError."""
         self.path = folder / FILE
+        self._training = training
 
     def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
@@ -248,7 +262,9 @@ class JournalReader:
     def about(self, hand: int) -> list[Entry]:
         """Return the entries about a past hand that stand elsewhere: reopened, disputed, reviewed, images dropped."""
         with self._open() as db:
-            return _entries(db, f"WHERE {ABOUT_HAND} = ? AND {ABOUT_TYPES} ORDER BY seq", (hand,)) if db else []
+            return (
+                _entries(db, f"WHERE {ABOUT_HAND} = ? AND {ABOUT_TYPES} ORDER BY seq", (hand,)) if db else []
+            )
 
     def head(self) -> tuple[int, str]:
         """Return the last row's number and hash; 0 and "" where there is none."""
@@ -322,7 +338,23 @@ class JournalReader:
             closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_S)) as db,
         ):
             made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
+            if made:
+                _need_kind(db, self.path, training=self._training)
             yield db if made else None
+
+
+def _need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
+    """Raise JournalError where a table's record is opened for training, or a training record for anything else."""
+    first = db.execute("SELECT type FROM journal WHERE seq = 1").fetchone()
+    if first is None or (first[0] == TrainingBegun.type) == training:
+        return
+    if training:
+        raise JournalError(
+            f"The journal {path} is a table's own record, and training never touches one; name another data folder."
+        )
+    raise JournalError(
+        f"The journal {path} is a training record, none of whose hands was ever played; name another data folder."
+    )
 
 
 def _latest_wall_ms(db: sqlite3.Connection, last: Entry | None) -> int:
