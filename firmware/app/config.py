@@ -29,6 +29,8 @@ from firmware.devices.mains import half_periods
 from firmware.devices.puck_serial import STABLE_NAME
 
 DATA: Final = Path("/var/lib/feltwatch")
+KEY: Final = Path("/var/lib/feltwatch-key")
+"""The folder of the device's key: outside the record that it signs."""
 SOCKET: Final = "table.sock"
 """The table's socket, in the data folder: the page finds it there."""
 
@@ -128,6 +130,15 @@ class PowerConfig(_Section):
         return self
 
 
+class KeepingConfig(_Section):
+    """What is kept of images; rows are kept for ever. Without limits nothing is dropped."""
+
+    days: int | None = Field(default=None, ge=1)
+    """Images of hands older than this go; only while the network has set the clock."""
+    megabytes: int | None = Field(default=None, ge=100)
+    """Images beyond this go, the oldest hands' first."""
+
+
 class UiConfig(BaseModel):
     """The page's own section: `feltwatch ui` checks it."""
 
@@ -158,6 +169,8 @@ class Config(_Section):
     camera: CameraConfig = CameraConfig()
     times: TimesConfig = TimesConfig()
     power: PowerConfig = PowerConfig()
+    keeping: KeepingConfig = KeepingConfig()
+    key: Path = KEY
     gpiochip: int | None = None
     ui: UiConfig = UiConfig()
 
@@ -168,6 +181,8 @@ class Config(_Section):
             values = [getattr(seat, what) for seat in self.seats]
             if len(set(values)) != len(values):
                 raise ValueError(f"two seats share one {what}; give each its own")
+        if self.key.absolute().is_relative_to(self.data.absolute()):
+            raise ValueError("key lies in the data folder; keep it elsewhere, or a copy of the record carries it")
         stacks = {seat.name: seat.stack for seat in self.seats}
         if any(stacks[seat.name] != seat.stack for seat in self.seats):
             raise ValueError("one player has two different stacks; give the same at both seats")

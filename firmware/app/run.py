@@ -45,6 +45,7 @@ def run(config: Config) -> None:
     from firmware.app.power_off import PowerOff
     from firmware.app.reading_messages import ReaderSpec
     from firmware.app.reading_process import ReadingProcess
+    from firmware.app.record_keeper import RecordKeeper
     from firmware.app.table_process import TableProcess
     from firmware.service import ServiceManager
     from firmware.table.journal import Journal
@@ -55,7 +56,8 @@ def run(config: Config) -> None:
     camera = partial(make_camera, config.camera)
     spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
     power_off = PowerOff(config.power)
-    with Journal(config.data, box_clock()) as journal:
+    wall = box_clock()
+    with Journal(config.data, wall) as journal:
         devices = open_devices(config)
         table = TableProcess(
             config.data,
@@ -65,6 +67,7 @@ def run(config: Config) -> None:
             ReadingProcess(spec, within=times.reading, start_within=times.reading_start),
             config.socket,
             times.turn_up,
+            keeper=RecordKeeper(config.data, journal, config.key, config.keeping, wall),
         )
 
         def turned() -> None:
