@@ -21,6 +21,7 @@ from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
 from firmware.app.reading_messages import ReaderSpec
 from firmware.app.reading_process import ReadingProcess
+from firmware.app.record_keeper import RecordKeeper
 from firmware.app.table_process import Devices, TableProcess
 from firmware.devices.camera import FrameSource
 from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
@@ -68,7 +69,8 @@ class SimulatedTable:
         self._pictures = np.random.default_rng(seed)
         self._empty = render_table({}, self._layout, seed=seed).frame
         self.clear()
-        self._journal = Journal(config.data, box_clock())
+        wall = box_clock()
+        self._journal = Journal(config.data, wall)
         try:
             self.house = prepare_house(config, self._journal)
             if not fresh:
@@ -103,6 +105,7 @@ class SimulatedTable:
                 self.readings,
                 config.socket,
                 config.times.turn_up,
+                keeper=RecordKeeper(config.data, self._journal, room / "key", config.keeping, wall),
             )
         except BaseException:
             self._journal.close()
