@@ -60,9 +60,9 @@ TABS: Final = (
 
 
 @blueprint.errorhandler(HTTPException)
-def _refused(error: HTTPException) -> Any:
+def refused(error: HTTPException) -> Any:
     """Say what is wrong on a page with a way back; a program gets JSON."""
-    if error.response is not None or request.method != "GET":
+    if error.response is not None:
         return error.get_response()
     if request.accept_mimetypes.best == "application/json":
         return jsonify(ok=False, error=error.description), error.code or 500

@@ -83,7 +83,7 @@ def filter_of(asked: Mapping[str, str]) -> Filter:
     if strange := sorted(set(asked) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
     given = {name: value.strip() for name, value in asked.items() if value.strip()}
-    seat = _number(given, "seat")
+    seat = number_asked(given, "seat")
     if seat is not None and seat not in SEATS:
         raise BadFilter(_("There is no seat %(seat)s: seats are 1 to 5.", seat=seat))
     if given.get("with", "foul") not in WITH:
@@ -94,13 +94,14 @@ def filter_of(asked: Mapping[str, str]) -> Filter:
         given.get("profile", ""),
         given.get("dealer", ""),
         given.get("with", ""),
-        _time(given, "from"),
-        _time(given, "to"),
-        _number(given, "before"),
+        time_asked(given, "from"),
+        time_asked(given, "to"),
+        number_asked(given, "before"),
     )
 
 
-def _number(given: Mapping[str, str], name: str) -> int | None:
+def number_asked(given: Mapping[str, str], name: str) -> int | None:
+    """Return a number that an address gives, None where it gives none. Raises BadFilter."""
     if name not in given:
         return None
     if not (given[name].isascii() and given[name].isdigit() and len(given[name]) < 10):
@@ -108,7 +109,8 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     return int(given[name])
 
 
-def _time(given: Mapping[str, str], name: str) -> int | None:
+def time_asked(given: Mapping[str, str], name: str) -> int | None:
+    """Return a time that an address gives, in UTC milliseconds, None where it gives none. Raises BadFilter."""
     if name not in given:
         return None
     try:

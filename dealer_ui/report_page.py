@@ -1,0 +1,111 @@
+"""The shift report: a page, a CSV and a PDF, for floor people and auditors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, abort, request
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui import guard
+from dealer_ui.glance import PAST
+from dealer_ui.i18n import gettext as _
+from dealer_ui.i18n import language
+from dealer_ui.pages import page
+from dealer_ui.report_view import as_csv, shown
+from dealer_ui.review import refused
+from dealer_ui.review_list import BadFilter, number_asked, time_asked
+from dealer_ui.services import services
+from firmware.table.errors import JournalError, NotNow, UnknownEvent
+from firmware.table.report import Report
+from firmware.table.report_span import Span, down_of, reported, shift
+
+blueprint = Blueprint("report", __name__)
+blueprint.register_error_handler(HTTPException, refused)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the address asks for: a down, two times, or the last shift."""
+
+    down: int | None
+    since_ms: int | None
+    until_ms: int | None
+
+    @property
+    def query(self) -> str:
+        """The same as the end of an address."""
+        return f"?{request.query_string.decode()}" if request.query_string else ""
+
+
+def _asked() -> _Asked:
+    known = {"down", "from", "to", "language"}
+    if strange := sorted(set(request.args) - known):
+        raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
+    given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    return _Asked(number_asked(given, "down"), time_asked(given, "from"), time_asked(given, "to"))
+
+
+def _reported(asked: _Asked) -> Report:
+    reader = services().reader
+    if asked.down is not None:
+        span = down_of(reader, asked.down)
+    elif asked.since_ms is not None or asked.until_ms is not None:
+        span = Span(asked.since_ms or 0, asked.until_ms)
+    else:
+        span = shift(reader)
+    return reported(reader, span)
+
+
+def _report() -> tuple[_Asked, Report]:
+    try:
+        asked = _asked()
+        return asked, _reported(asked)
+    except BadFilter as error:
+        abort(400, str(error))
+    except NotNow as error:
+        abort(404, str(error))
+    except (JournalError, UnknownEvent) as error:
+        abort(503, str(error))
+
+
+@blueprint.get("/report")
+@guard.open_to(PAST)
+def report() -> str:
+    """Show what the last shift came to, or the down or the times asked for."""
+    asked, found = _report()
+    state = services().live.state()
+    values: dict[str, Any] = {
+        "view": shown(found),
+        "query": asked.query,
+        "downs": sorted({down.number for down in found.downs if down.dealer} | ({state.down} - {0})),
+        "chosen": asked.down,
+        "whole": asked.down is None,
+    }
+    return page("review/report.html", _("Shift report"), back="/review", **values)
+
+
+@blueprint.get("/report.csv")
+@guard.open_to(PAST)
+def report_csv() -> Response:
+    """Give the same as CSV."""
+    _of, found = _report()
+    return _file(as_csv(found).encode(), "text/csv", "shift.csv")
+
+
+@blueprint.get("/report.pdf")
+@guard.open_to(PAST)
+def report_as_pdf() -> Response:
+    """Give the same as a PDF with plots."""
+    from dealer_ui.report_pdf import report_pdf  # it takes half a second to load, and few ask for it
+
+    _of, found = _report()
+    table = services().live.state().house.table
+    return _file(report_pdf(found, table, language()), "application/pdf", "shift.pdf")
+
+
+def _file(data: bytes, kind: str, name: str) -> Response:
+    response = Response(data, mimetype=kind)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
