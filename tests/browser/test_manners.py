@@ -135,6 +135,21 @@ def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
     page.wait_for_selector("#asleep", state="hidden")
 
 
+def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.add_init_script("delete self.SharedWorker")  # what a worker fetches cannot be held back here
+    page.route("**/events", lambda route: None)
+    page.clock.install()
+    page.reload()
+    page.clock.run_for(11 * 60 * 1000)
+    page.wait_for_selector("#asleep", state="visible")
+    page.unroute("**/events")
+    while not page.get_attribute("body", "data-seq"):
+        page.clock.run_for(500)
+    assert page.locator("#asleep").is_visible()
+
+
 def closed(felt: Felt) -> object:
     felt.to_settled()
     return felt.do("archive")

@@ -1,0 +1,76 @@
+"""Between hands, by touch: who sits where, by which name, with how much. No keyboard of the system anywhere."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Show
+from tests.browser.states_seats import closed
+from tests.dealer_ui.felt import Felt
+
+pytestmark = pytest.mark.browser
+
+
+def spell(page: Page, keys: str) -> None:
+    for key in keys:
+        page.locator(f'#letters [data-letter="{key}"]').tap()
+
+
+def names(felt: Felt) -> dict[int, str]:
+    return {seat.seat: seat.player for seat in felt.state.house.seats}
+
+
+def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> None:
+    screen = show(closed)
+    page, felt = screen.page, screen.felt
+    page.locator(".players .free").get_by_role("button", name="Seat 5").tap()
+    spell(page, "bx")
+    page.get_by_role("button", name="take the last letter back").tap()
+    spell(page, "o lee")
+    expect(page.locator("#lettered")).to_have_text("Bo Lee")
+    page.locator("#letters-done").tap()
+    expect(page.locator("#keypad-title")).to_have_text("Bo Lee: Buy in")
+    for key in "400":
+        page.locator(f"#keypad [data-key='{key}']").tap()
+    page.locator("#keypad-done").tap()
+    row = page.locator(".players li", has_text="Bo Lee")
+    expect(row.locator(".stack")).to_have_text("$400")
+    assert felt.state.stacks["Bo Lee"] == 40_000
+
+    row.locator("[data-open]").tap()
+    page.locator("#chair-5 [data-name]").tap()
+    page.locator("[data-others]").tap()
+    page.locator("[data-letter='v'][data-other='õ']").tap()
+    page.locator("#letters-done").tap()
+    expect(page.locator(".players li", has_text="Õ")).to_be_visible()
+    assert names(felt)[5] == "Õ"
+
+    page.locator("[data-open=chair-1]").tap()
+    page.locator("#chair-1 .warn").click(delay=1200)
+    expect(page.locator(".players .free").get_by_role("button", name="Seat 1")).to_be_visible()
+    page.locator("[data-open=chair-5]").tap()
+    page.locator("#chair-5").get_by_role("button", name="Seat 1").tap()
+    expect(page.locator(".players li", has_text="Õ").locator(".number")).to_have_text("1")
+    assert names(felt) == {1: "Õ", 2: "Moreno", 3: "Okafor", 4: "Tran"}
+    assert not screen.trouble
+
+
+def test_a_keyboard_may_be_used_where_there_is_one(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    page.locator(".players .free [data-name]").tap()
+    page.keyboard.type("McKay-x")
+    page.keyboard.press("Backspace")
+    expect(page.locator("#lettered")).to_have_text("McKay-")
+
+
+def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
+    screen = show(closed)
+    page, felt = screen.page, screen.felt
+    page.locator("[data-open=chair-1]").tap()
+    page.locator("#chair-1 [data-name]").tap()
+    spell(page, "tran")
+    page.locator("#letters-done").tap()
+    expect(page.locator("#error")).to_have_text("There is a Tran at this table already.")
+    assert names(felt)[1] == "Lin"
