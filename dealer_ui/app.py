@@ -11,7 +11,20 @@ from typing import Final
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from dealer_ui import glance, guard, health, i18n, interface, orders, pin, profiles, report_page, review, stream
+from dealer_ui import (
+    camera,
+    glance,
+    guard,
+    health,
+    i18n,
+    interface,
+    orders,
+    pin,
+    profiles,
+    report_page,
+    review,
+    stream,
+)
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.pages import role_name
@@ -61,7 +74,7 @@ def create_app(settings: Settings) -> Flask:
         messages=Messages(app),
         sessions=Sessions(),
     ).attach(app)
-    for part in (glance, stream, orders, health, interface, pin, profiles, review, report_page):
+    for part in (camera, glance, stream, orders, health, interface, pin, profiles, review, report_page):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)

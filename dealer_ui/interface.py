@@ -155,9 +155,24 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
         "properties": {
             "ok": {"const": True},
             "seq": {"type": "integer", "description": "The last event's number in the journal."},
+            "job": {"type": "integer", "description": "The number of what the camera was asked to do."},
             "role": {"type": "string"},
             "name": {"type": "string"},
             "expires_s": {"type": "number"},
+        },
+    },
+    "Job": {
+        "type": "object",
+        "required": ["ok", "state", "done", "of"],
+        "properties": {
+            "ok": {"const": True},
+            "state": {"enum": ["running", "done", "failed"]},
+            "done": {"type": "integer"},
+            "of": {"type": "integer"},
+            "why": {"type": "string", "description": "Why it failed."},
+            "picture": {"type": "string", "description": "Where its picture is; empty without one."},
+            "html": {"type": "string", "description": "What came of it, as a part of the page."},
+            "enough": {"type": "boolean", "description": "What was collected may be used."},
         },
     },
     "StreamEvent": {
@@ -221,7 +236,72 @@ def _asked(name: str, description: str) -> dict[str, Any]:
 _PROFILE: Final = "A profile's name; of a house's own also with `@` and the beginning of a version's hash."
 _VERSION: Final = "The beginning of the hash of a house profile's version; the newest without it."
 
+_TECHNICIANS: Final[dict[str, Any]] = {
+    "security": [{"session": []}],
+    "responses": {"302": {"description": "To the PIN page."}, "403": _ref("NotAllowed")},
+}
+
+_JOB: Final[list[dict[str, Any]]] = [
+    {
+        "name": "name",
+        "in": "path",
+        "required": True,
+        "description": "The job's number, as the order's answer gave it.",
+        "schema": {"type": "integer", "minimum": 0},
+        "example": 1,
+    }
+]
+
+_CAMERA: Final[dict[str, Any]] = {
+    "/setup/camera": _get(
+        "The bare felt, live, and its calibration", _answer("The page.", "", "text/html"), **_TECHNICIANS
+    ),
+    "/setup/lens": _get("The lens's calibration", _answer("The page.", "", "text/html"), **_TECHNICIANS),
+    "/setup/deck": _get("A deck is learnt", _answer("The page.", "", "text/html"), **_TECHNICIANS),
+    "/deck-check": _get("A deck is counted", _answer("The page.", "", "text/html")),
+    "/setup/compare/{name}": _get(
+        "A calibration beside the one before",
+        _answer("A part of a page.", "", "text/html"),
+        parameters=_name("What was calibrated: felt, lens or deck.", "felt"),
+        **_TECHNICIANS | {"responses": {**_TECHNICIANS["responses"], "404": _ref("NotThere")}},
+    ),
+    "/setup/look": {
+        "post": {
+            "summary": "Ask for one look at the bare felt",
+            "security": [{"token": [], "session": []}],
+            "responses": {
+                "200": _answer("Its job's number.", "Done"),
+                "302": {"description": "To the PIN page."},
+                "400": _ref("BadRequest"),
+                "403": _ref("NotAllowed"),
+                "409": _answer("The table refuses, and says why.", "Refusal"),
+                "413": _ref("TooLong"),
+                "503": _ref("NoTable"),
+            },
+        }
+    },
+    "/setup/job/{name}": _get(
+        "How far a job of the camera has come, and what came of it",
+        _answer("Its state; `html` is a part of a page.", "Job"),
+        parameters=_JOB,
+        security=[{}, {"session": []}],
+        responses={
+            "404": _ref("NotThere"),
+            "409": _answer("The table refuses, and says why.", "Refusal"),
+            "503": _ref("NoTable"),
+        },
+    ),
+    "/setup/picture/{name}": _get(
+        "The picture that a job took between hands",
+        {"description": "The picture.", "content": {"image/jpeg": {}}},
+        parameters=_JOB,
+        **_TECHNICIANS
+        | {"responses": {**_TECHNICIANS["responses"], "404": _ref("NotThere"), "503": _ref("NoTable")}},
+    ),
+}
+
 _PATHS: Final[dict[str, Any]] = {
+    **_CAMERA,
     "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
     "/rules": _get("The rules in force, drawn with cards", _answer("A part of the page.", "", "text/html")),
     "/view.json": _get("The same as data", _answer("What the page shows.", "View")),

@@ -246,7 +246,7 @@ class CameraJobs:
                 case "lens":
                     event = Calibrated("lens", made, frame)
                 case _:
-                    event = Calibrated("felt", made, frame)
+                    event = Calibrated("felt", made, frame, done.result["moved"] or {})
             record.write([event], job.actor)
             job.result["hash"] = digest
             job.result["before"] = asdict(before) if before else None

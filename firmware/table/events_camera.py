@@ -28,12 +28,16 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Calibrated(Event):
-    """The felt or the lens was calibrated, or an earlier calibration is used again; `frame` is a picture of it."""
+    """The felt or the lens was calibrated, or an earlier calibration is used again; `frame` is a picture of it.
+
+    `moved` is what a felt moved by since the calibration before: `vision.calibration.Movement`.
+    """
 
     type: ClassVar[str] = "calibrated"
     what: Literal["felt", "lens"]
     calibration: Calibration
     frame: Capture | None = None
+    moved: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,166 @@
+// The camera's pages: orders are given, their jobs followed until they are over, and what the server rendered of them is
+// shown. On a page with a live picture the next look follows the last, until nobody has touched the screen for minutes.
+"use strict";
+(() => {
+  const bench = document.querySelector("[data-bench]");
+  if (!bench) return;
+  const BETWEEN_LOOKS_MS = 700;
+  const AFTER_TROUBLE_MS = 1500;
+  const ASK_EVERY_MS = 120;
+  const NOBODY_MS = 5 * 60 * 1000;
+  const GIVE_UP_MS = 120000;
+
+  const $ = (selector) => document.querySelector(selector);
+  const progress = $("#progress");
+  const said = $("#said");
+  const begun = new Set();
+  let busy = false; // an order of a person is on its way: the live picture waits
+  let touched = performance.now();
+
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  async function get(address) {
+    try {
+      const response = await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(8000) });
+      return await response.json();
+    } catch {
+      return { ok: false, error: document.body.dataset.unreachable };
+    }
+  }
+
+  // Follow a job to its end; `tell` is told how far it has come.
+  async function follow(number, tell) {
+    const until = performance.now() + GIVE_UP_MS;
+    for (;;) {
+      const answer = await get(bench.dataset.jobs + number);
+      if (!answer.ok || answer.state !== "running" || performance.now() > until) return answer;
+      tell(answer);
+      await wait(ASK_EVERY_MS);
+    }
+  }
+
+  // The picture is there before it is shown: a live picture must not blink.
+  async function show(into, answer) {
+    if (answer.picture) {
+      const picture = new Image();
+      picture.src = answer.picture;
+      await picture.decode().catch(() => {});
+    }
+    into.innerHTML = answer.html;
+    into.dataset.job = answer.state;
+  }
+
+  function allow(answer) {
+    if (answer.enough === undefined) return;
+    for (const button of document.querySelectorAll("[data-needs]")) button.disabled = !answer.enough;
+  }
+
+  function hold(is) {
+    busy = is;
+    document.body.toggleAttribute("data-sending", is);
+    progress.hidden = !is;
+    progress.removeAttribute("value");
+  }
+
+  async function give(order) {
+    const answer = await feltwatch.post(document.body.dataset.commands, order);
+    if (!answer.ok) { feltwatch.complain(answer.error); return null; }
+    if (answer.job === undefined) return answer;
+    const end = await follow(answer.job, ({ done, of }) => { progress.max = of; progress.value = done; });
+    if (!end.ok) { feltwatch.complain(end.error); return null; }
+    return end;
+  }
+
+  async function obey(button) {
+    if (busy) return;
+    hold(true);
+    try {
+      const first = button.dataset.first;
+      if (first && !begun.has(first)) {
+        if (!await give(JSON.parse(first))) return;
+        begun.add(first);
+      }
+      const end = await give(JSON.parse(button.dataset.order));
+      if (!end) return;
+      if (end.state === "failed") feltwatch.complain(end.why);
+      if (end.html) await show(button.dataset.into ? $(button.dataset.into) : said, end);
+      allow(end);
+      if (end.state === undefined) {
+        said.textContent = said.dataset.done || "";
+        for (const open of document.querySelectorAll("dialog[open]")) open.close();
+        if (bench.dataset.live === undefined && said.dataset.done === undefined) location.reload();
+        for (const other of document.querySelectorAll("[data-needs]")) other.disabled = true;
+      }
+    } finally {
+      hold(false);
+    }
+  }
+
+  // ---- the live picture ----
+
+  async function live() {
+    const into = $(bench.dataset.live);
+    const paused = $("#paused");
+    for (;;) {
+      const nobody = performance.now() - touched > NOBODY_MS;
+      paused.hidden = !nobody;
+      if (nobody) paused.textContent = bench.dataset.paused;
+      if (busy || nobody || document.hidden) { await wait(200); continue; }
+      const asked = await feltwatch.post(bench.dataset.look, {});
+      const answer = asked.ok ? await follow(asked.job, () => {}) : asked;
+      const why = answer.error || (answer.state === "failed" ? answer.why : "");
+      if (busy) continue;
+      if (why) {
+        const sentence = document.createElement("p");
+        sentence.className = "waits-for ill";
+        sentence.textContent = why;
+        into.replaceChildren(sentence);
+        into.dataset.job = "failed";
+      } else if (answer.html) await show(into, answer);
+      await wait(why ? AFTER_TROUBLE_MS : BETWEEN_LOOKS_MS);
+    }
+  }
+
+  // ---- touches ----
+
+  let repeating = 0;
+  function repeat(button) {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", on);
+    clearInterval(repeating);
+    if (on) {
+      const shutter = document.querySelector("[data-order][data-first]");
+      obey(shutter);
+      repeating = setInterval(() => obey(shutter), Number(button.dataset.again));
+    }
+  }
+
+  async function compare() {
+    const into = $("#compared");
+    try {
+      const response = await fetch(into.dataset.address, { cache: "no-store", signal: AbortSignal.timeout(5000) });
+      if (!response.ok) throw new Error(response.statusText);
+      into.innerHTML = await response.text();
+      $("#compare").showModal();
+    } catch {
+      feltwatch.complain(document.body.dataset.unreachable);
+    }
+  }
+
+  addEventListener("pointerdown", () => { touched = performance.now(); }, true);
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.hasAttribute("data-close")) button.closest("dialog").close();
+    else if (button.dataset.order) {
+      const dialog = button.closest("dialog");
+      if (dialog && button.dataset.into) dialog.close();
+      obey(button);
+    }
+    else if (button.dataset.openDialog) $("#" + button.dataset.openDialog).showModal();
+    else if (button.hasAttribute("data-compare")) compare();
+    else if (button.dataset.again) repeat(button);
+  });
+
+  if (bench.dataset.live) live();
+})();
