@@ -12,10 +12,10 @@ from reportlab.graphics.shapes import Drawing, Polygon, String
 from reportlab.graphics.shapes import Image as Picture
 from reportlab.lib import colors
 from reportlab.lib.units import mm
-from reportlab.platypus import Flowable, KeepTogether, Spacer
+from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.i18n import gettext as _
-from dealer_ui.i18n import speaking
+from dealer_ui.i18n import SOURCE, known, speaking
 from dealer_ui.looks import Look, Marked, looks
 from dealer_ui.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review_view import Correction, Reviewed, SeatOf, Settled, reviewed
@@ -38,8 +38,8 @@ UNSURE: Final = colors.HexColor("#e0a500")
 ZONE: Final = colors.HexColor("#f4f4f4")
 
 
-def dispute_pdf(data: Path, hand: int, language: str = "en") -> bytes:
-    """Return a past hand of the record in a data folder as a PDF, in a language of the page.
+def dispute_pdf(data: Path, hand: int) -> bytes:
+    """Return a past hand of the record in a data folder as a PDF: in English, then in the table's own language.
 
     The same record gives the same bytes. Raises NotNow for a hand that is not in the record or still open,
     JournalError.
@@ -52,9 +52,12 @@ def dispute_pdf(data: Path, hand: int, language: str = "en") -> bytes:
         rules = None
     key = reader.last_key()
     announced = str(getattr(key.event, "key", "")) if key else ""
-    with speaking(language):
-        made = _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
-        return document(list(made.flow()), made.title, made.type, _("Page %(page)s"))
+    flow: list[Flowable] = []
+    for language in dict.fromkeys((SOURCE, known(recalled.opened.house.language))):
+        with speaking(language):
+            made = _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
+            flow += [*([PageBreak()] if flow else []), *made.flow()]
+    return document(flow, made.title, made.type, _("Page %(page)s"))
 
 
 class _Hand:

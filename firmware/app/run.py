@@ -39,6 +39,7 @@ def command(config_file: Path | None, data: Path | None) -> None:
 
 def run(config: Config) -> None:
     """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
+    from firmware.app.dispute_pdf import dispute_pdf
     from firmware.app.equipment import make_camera, open_devices
     from firmware.app.house import house_rules, prepare_house
     from firmware.app.moments import box_clock
@@ -67,7 +68,7 @@ def run(config: Config) -> None:
             ReadingProcess(spec, within=times.reading, start_within=times.reading_start),
             config.socket,
             times.turn_up,
-            keeper=RecordKeeper(config.data, journal, config.key, config.keeping, wall),
+            keeper=RecordKeeper(config.data, journal, config.key, config.keeping, wall, dispute_pdf),
         )
 
         def turned() -> None:

@@ -16,6 +16,7 @@ from typing import Final, Self
 import numpy as np
 
 from firmware.app.config import Config
+from firmware.app.dispute_pdf import dispute_pdf
 from firmware.app.equipment import panel_trouble, power
 from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
@@ -105,7 +106,9 @@ class SimulatedTable:
                 self.readings,
                 config.socket,
                 config.times.turn_up,
-                keeper=RecordKeeper(config.data, self._journal, room / "key", config.keeping, wall),
+                keeper=RecordKeeper(
+                    config.data, self._journal, room / "key", config.keeping, wall, dispute_pdf
+                ),
             )
         except BaseException:
             self._journal.close()
