@@ -14,8 +14,8 @@ from reportlab.lib import colors
 from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
-from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import SOURCE, known, speaking
+from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, Marked, looks
 from dealer_ui.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review_view import Correction, Reviewed, SeatOf, Settled, reviewed
