@@ -77,7 +77,8 @@ def need(roles: frozenset[Role], what: str) -> None:
     A person who came by a link is led to the PIN page instead, and back once the PIN is right.
     """
     if role() not in roles:
-        if request.method == "GET" and request.accept_mimetypes.best == "text/html" and roles & PIN_ROLES:
+        wants = request.accept_mimetypes  # its `best` is what is named most closely, not what is wanted most
+        if request.method == "GET" and wants["text/html"] > wants["application/json"] and roles & PIN_ROLES:
             back = request.full_path.removesuffix("?")
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
             abort(redirect(url_for("pin.pin", **asked)))

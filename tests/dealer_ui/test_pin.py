@@ -14,7 +14,10 @@ from firmware.table.people import Role
 from tests.app.conftest import Table
 from tests.dealer_ui.house import PEOPLE, house
 
-HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+HTML = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
+    "application/signed-exchange;v=b3;q=0.7"  # Chromium's own
+}
 
 
 @pytest.fixture(scope="module")
