@@ -13,7 +13,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, jsonify
 from pydantic import TypeAdapter
 
-from dealer_ui import guard
+from dealer_ui import guard, interface_past
 from dealer_ui.orders import NOT_THE_BROWSERS
 from dealer_ui.screen import Screen
 from dealer_ui.sessions import COOKIE
@@ -47,7 +47,7 @@ def description() -> dict[str, Any]:
                 "names of its own machine only (another `Host`: 400). Whoever sends no session is the dealer."
             ),
         },
-        "paths": {path: {**item} for path, item in _PATHS.items()},
+        "paths": {path: {**item} for path, item in {**_PATHS, **interface_past.PATHS}.items()},
         "components": {
             "schemas": schemas,
             "responses": _RESPONSES,

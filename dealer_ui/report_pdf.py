@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from reportlab.graphics.charts.barcharts import VerticalBarChart
 from reportlab.graphics.shapes import Drawing
 from reportlab.lib import colors
+from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, Spacer
 
@@ -35,7 +36,8 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
         return
     yield type_.text(view.when, type_.head)
     yield Spacer(0, 3 * mm)
-    heads = [type_.text(head, type_.small) for head in view.heads]
+    heads = [type_.text(head, ParagraphStyle("narrow", type_.small, fontSize=5.8)) for head in view.heads]
+    room = [max(6, *map(len, head.split())) for head in view.heads]
 
     def lines(of: Sequence[Line]) -> Flowable:
         cells = [
@@ -45,7 +47,7 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
             ]
             for line in (*of, view.total)
         ]
-        shares = (0.19, *([0.81 / len(heads)] * len(heads)))
+        shares = (0.17, *(0.83 * wide / sum(room) for wide in room))
         return type_.grid(
             [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(of) + 1]
         )

@@ -190,16 +190,16 @@ def story(recalled: Recalled) -> str:
 
 
 @blueprint.get("/review/<hand>/look")
-@blueprint.get("/review/<hand>/look/<seq>")
 @guard.open_to(guard.EVERYBODY)
 @_of_hand
-def look(recalled: Recalled, seq: str = "") -> str:
-    """Show a full frame with everything that was read drawn in; `card` in the address enlarges one."""
+def look(recalled: Recalled) -> str:
+    """Show a full frame with everything that was read drawn in: `row` names the look, `card` enlarges a card."""
     _need_pictures(recalled)
     seen = looks(recalled)
     if not seen:
         return _shown("look", recalled, "look", looks=(), look=None)
-    chosen = next((one for one in seen if str(one.seq) == seq), None) if seq else seen[-1]
+    row = request.args.get("row", str(seen[-1].seq))
+    chosen = next((one for one in seen if str(one.seq) == row), None)
     if chosen is None:
         abort(404, _("Hand %(hand)s has no such picture.", hand=recalled.hand))
     number = request.args.get("card", "")
@@ -292,14 +292,13 @@ def _dispute_actions(hand: int, disputed: bool) -> tuple[Action, ...]:
     return tuple(Action(_(why), {"do": "dispute", "past": hand, "reason": why}) for why in REASONS)
 
 
-@blueprint.get("/review/<hand>/file/<name>")
+@blueprint.get("/review/<hand>/file")
 @guard.open_to(PAST)
-def dispute_file(hand: str, name: str) -> Response:
-    """Give a dispute file that the table has made."""
-    folder = services().captures.folder.parent / "exports"
-    if not name.endswith(".zip") or "/" in name or name.startswith("."):
-        abort(404, _("There is no such file."))
+def dispute_file(hand: str) -> Response:
+    """Give a hand's dispute file, once the table has made it."""
+    name = f"hand-{_number(hand):06}.zip"
+    path = services().captures.folder.parent / "exports" / name
     try:
-        return send_file(folder / name, mimetype="application/zip", as_attachment=True, download_name=name)
+        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=name)
     except OSError:
-        abort(404, _("There is no such file."))
+        abort(404, _("There is no dispute file of this hand; make it first."))

@@ -15,7 +15,7 @@
     const answer = await feltwatch.post(document.body.dataset.commands, JSON.parse(button.dataset.export), 60000);
     if (!answer.ok) { says.textContent = answer.error; return; }
     const link = document.createElement("a");
-    link.href = button.dataset.file + encodeURIComponent(answer.file);
+    link.href = button.dataset.file;
     link.textContent = answer.file;
     link.className = "action plain";
     link.setAttribute("download", answer.file);
