@@ -26,7 +26,7 @@ from dealer_ui import (
     stream,
 )
 from dealer_ui.link import TableLink
-from dealer_ui.live import Live
+from dealer_ui.live import OWN_ERROR, Live
 from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.services import Places, Services, services
@@ -86,7 +86,7 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
     """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
     code = error.code or 500
     sentence = (
-        "The page met an error of its own. The table goes on; look at the log."
+        i18n.gettext(OWN_ERROR)
         if isinstance(error, InternalServerError)
         else error.description or error.name
     )

@@ -74,6 +74,11 @@ def N_(message: str, /) -> str:  # noqa: N802 - gettext's own name for it
     return message
 
 
+def NP_(_context: str, message: str, /) -> str:  # noqa: N802
+    """Mark a message with its context and return it as it is: for constants, said later by `pgettext`."""
+    return message
+
+
 def html_language(code: str) -> str:
     """Return a language as HTML writes it: `zh-Hans`."""
     return code.replace("_", "-")
@@ -96,7 +101,7 @@ def speak(app: Flask, of_table: Callable[[], str]) -> None:
 
 def own_language() -> str:
     """Return the language that the request's browser asks for itself; empty where it follows the table's."""
-    asked = request.args.get("language") or request.cookies.get(COOKIE, "")
+    asked = request.cookies.get(COOKIE, "")
     return asked if asked in LANGUAGES else ""
 
 

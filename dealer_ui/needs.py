@@ -6,10 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
+from dealer_ui.hand_words import natural_words
+from dealer_ui.i18n import N_, ngettext
+from dealer_ui.i18n import gettext as _
 from dealer_ui.irregularities import irregularity_words, things_words
+from dealer_ui.rule_words import house_rule
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
-from dealer_ui.words import card_name, counted, kind_name, ordinal
-from firmware.rules import NATURAL_WORDS, SEATS, Profile
+from dealer_ui.sentences import in_other_words
+from dealer_ui.words import capital, card_name, device_name, kind_name, ordinal, row_name
+from firmware.rules import SEATS, Profile
 from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
@@ -19,11 +24,19 @@ SHOWN_CANDIDATES: Final = 3
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
 """Phases in which the dealer may say that the hand will be keyed."""
 WITHOUT: Final = {
-    "camera": "The hand goes on: its cards can be keyed on the pad.",
-    "puck": "The hand goes on: key the button's seat.",
-    "buttons": "The hand goes on: the page has the same buttons.",
+    "camera": N_("The hand goes on: its cards can be keyed on the pad."),
+    "puck": N_("The hand goes on: key the button's seat."),
+    "buttons": N_("The hand goes on: the page has the same buttons."),
 }
 """What is done without a device."""
+PUCK: Final = {
+    "none": N_("The puck reader sees no puck at any seat."),
+    "ambiguous": N_("The puck reader sees the puck at two seats."),
+    "apart": N_("The dealer disk and the action disk lie at different seats."),
+    "fault": N_("The puck reader does not work."),
+    "seat": N_("The puck was at no seat when the cards were out."),
+}
+"""Why the puck names no seat."""
 
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
@@ -66,24 +79,20 @@ def tells_devices(phase: Phase) -> bool:
 def _device(state: State, name: str) -> Need:
     """Say what does not work, and what goes on without it."""
     keyable = name == "camera" and state.phase in KEYABLE and not state.keyed
-    key = {"do": "key_hand", "reason": "The camera does not read.", "hand": state.hand}
+    key = {"do": "key_hand", "reason": N_("The camera does not read."), "hand": state.hand}
     return Need(
         kind="device",
-        title=f"{name.capitalize()}: not working",
-        sentence=f"{state.faults[name]} {WITHOUT.get(name, '')}".strip(),
-        actions=(Action("Key this hand without the camera", key),) if keyable else (),
+        title=_("%(device)s: not working", device=capital(device_name(name))),
+        sentence=f"{in_other_words(state.faults[name])} {_(WITHOUT[name]) if name in WITHOUT else ''}".strip(),
+        actions=(Action(_("Key this hand without the camera"), key),) if keyable else (),
     )
 
 
 def puck_words(state: State) -> str:
     """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
-    return state.puck.detail or {
-        "none": "The puck reader sees no puck at any seat.",
-        "ambiguous": "The puck reader sees the puck at two seats.",
-        "apart": "The dealer disk and the action disk lie at different seats.",
-        "fault": "The puck reader does not work.",
-        "seat": "The puck was at no seat when the cards were out.",
-    }.get(state.puck.state, "The puck reader does not tell where the puck is.")
+    if state.puck.detail:
+        return in_other_words(state.puck.detail)
+    return _(PUCK.get(state.puck.state, N_("The puck reader does not tell where the puck is.")))
 
 
 def _irregularity(state: State, rules: Profile, question: Question) -> Need:
@@ -94,9 +103,10 @@ def _irregularity(state: State, rules: Profile, question: Question) -> Need:
     answers = [Action(record, {**resolve, "stands": "record"})]
     if table:
         answers.append(Action(table, {**resolve, "stands": "table"}, tone="warn", hold=True))
-    pictures = (
-        [Picture(seen.capture.name, f"seat {seen.seat}, {seen.row}, as seen now")] if seen.capture else []
-    )
+    pictures = []
+    if seen.capture:
+        where = {"seat": seen.seat, "row": row_name(seen.row)}
+        pictures.append(Picture(seen.capture.name, _("seat %(seat)s, %(row)s, as seen now", **where)))
     if seen.frame and seen.seen and len(seen.seen.corners) == 4:
         pictures.insert(0, _marked(seen.frame.name, seen.seen.corners))
     return Need(
@@ -116,9 +126,9 @@ def _button(state: State, rules: Profile) -> Need:
     playing = {seat.seat: seat.player for seat in state.seats}
     return Need(
         kind="button",
-        title="Where is the button?",
-        sentence=f"{puck_words(state)} Touch the seat that holds the button.",
-        rule=rules.irregularities.button,
+        title=_("Where is the button?"),
+        sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
+        rule=house_rule(rules.irregularities.button),
         choices=tuple(
             Action(
                 _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
@@ -129,27 +139,49 @@ def _button(state: State, rules: Profile) -> Need:
 
 
 def _seat_label(seat: int, player: str | None) -> str:
-    return f"Seat {seat} · {player}" if player else f"Seat {seat} · not playing"
+    if player:
+        return _("Seat %(seat)s · %(player)s", seat=seat, player=player)
+    return _("Seat %(seat)s · not playing", seat=seat)
 
 
 def _count(state: State, rules: Profile, question: Question) -> Need:
     seat, row = _seat(state, question.seat), _row(question)
     seen, expected = len(question.cards), ROWS[row]
+    where = {"seat": seat.seat, "row": row_name(row)}
     if state.reading_failure and not seen:
-        title = f"Seat {seat.seat} · {row}: key {counted(expected, 'card')}"
-        sentence = f"{state.reading_failure} Key the row, left to right as its player sees it."
+        title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
+        sentence = _(
+            "%(trouble)s Key the row, left to right as its player sees it.",
+            trouble=in_other_words(state.reading_failure),
+        )
         rule = ""
     else:
-        title = f"Seat {seat.seat} · {row}: {counted(seen, 'card')} of {expected}"
-        sentence = (
-            f"The camera sees {counted(seen, 'card')} where {expected} belong. {things_words(question.things)}"
-            "Straighten the row and look again, or key it."
+        title = ngettext(
+            "Seat %(seat)s · %(row)s: %(num)s card of %(count)s",
+            "Seat %(seat)s · %(row)s: %(num)s cards of %(count)s",
+            seen,
+            count=expected,
+            **where,
         )
-        rule = rules.irregularities.wrong_number_of_cards
+        sees = ngettext(
+            "The camera sees %(num)s card where %(count)s belong.",
+            "The camera sees %(num)s cards where %(count)s belong.",
+            seen,
+            count=expected,
+        )
+        todo = _("Straighten the row and look again, or key it.")
+        sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
+        rule = house_rule(rules.irregularities.wrong_number_of_cards)
     key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
     sure = [code for code in question.cards if code != "??"]
     ghost = (
-        (Action(f"The {expected} named are right", {**key, "cards": " ".join(sure)}, tone="go"),)
+        (
+            Action(
+                _("The %(count)s named are right", count=expected),
+                {**key, "cards": " ".join(sure)},
+                tone="go",
+            ),
+        )
         if len(sure) == expected
         else ()
     )
@@ -166,7 +198,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
             tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
             + (Card("empty"),) * (expected - seen),
         ),
-        pads=(Pad("Key the row…", key, expected, f"Seat {seat.seat} · {row}, left to right"),),
+        pads=(Pad(_("Key the row…"), key, expected, _("Seat %(seat)s · %(row)s, left to right", **where)),),
         actions=(*_again(state), *ghost),
     )
 
@@ -177,23 +209,26 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         for question in state.questions
         if question.what is Ask.DUPLICATE and question.cards[0] == code
     ]
-    where = [f"seat {q.seat}, {q.row}, {ordinal(_index(q) + 1)} card" for q in spots]
+    where = [_("seat %(seat)s, %(row)s, %(ordinal)s card", **_spot(q)) for q in spots]
     first = _seat(state, spots[0].seat)
     pictures = tuple(
         picture for question in spots for picture in _pictures(_seat(state, question.seat), _row(question))
     )
     return Need(
         kind="duplicate",
-        title=f"{card_name(code).capitalize()}: read {'twice' if len(spots) == 2 else counted(len(spots), 'time')}",
-        sentence=f"At {'; at '.join(where)}. Touch the one that is another card.",
-        rule=rules.irregularities.card_twice,
+        title=_("%(card)s: read twice", card=capital(card_name(code)))
+        if len(spots) == 2
+        else _("%(card)s: read %(count)s times", card=capital(card_name(code)), count=len(spots)),
+        sentence=_("At %(places)s. Touch the one that is another card.", places=_("; at ").join(where)),
+        rule=house_rule(rules.irregularities.card_twice),
         place=first.place,
         row=_row(spots[0]),
         index=spots[0].index,
         pictures=tuple(dict.fromkeys(pictures)),
         rows=((Card("up", code),) * len(spots),),
         pads=tuple(
-            Pad(f"Seat {q.seat} · {q.row}, {ordinal(_index(q) + 1)} card", _set_card(state, q)) for q in spots
+            Pad(_("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(q)), _set_card(state, q))
+            for q in spots
         ),
         actions=_again(state),
     )
@@ -203,18 +238,18 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
     seat, row, index = _seat(state, question.seat), _row(question), _index(question)
     command = _set_card(state, question)
     candidates = question.cards[:SHOWN_CANDIDATES]
-    where = f"Seat {seat.seat} · {row}, {ordinal(index + 1)} card"
+    where = _("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(question))
     return Need(
         kind="card",
-        title="Which card is it?",
-        sentence=f"{where} from the left, as its player sees it.",
-        rule=rules.irregularities.unread_card,
+        title=_("Which card is it?"),
+        sentence=_("%(place)s from the left, as its player sees it.", place=where),
+        rule=house_rule(rules.irregularities.unread_card),
         place=seat.place,
         row=row,
         index=index,
         pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
         candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
-        pads=(Pad("Another card…" if candidates else "Choose the card…", command, title=where),),
+        pads=(Pad(_("Another card…") if candidates else _("Choose the card…"), command, title=where),),
         actions=_again(state),
     )
 
@@ -225,21 +260,29 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
     if verdict is not None:
         kind, value = verdict
-        title = f"Seat {seat.seat} · {kind_name(kind)}"
-        sentence = f"{seat.player} declared a natural. The cards are {NATURAL_WORDS[kind]}."
+        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(kind))
+        sentence = _(
+            "%(player)s declared a natural. The cards are %(hand)s.",
+            player=seat.player,
+            hand=natural_words(kind),
+        )
         facts = [
-            ("Declared", "a natural"),
-            ("The cards", kind_name(kind)),
-            ("Worth", counted(value, "point")),
+            (_("Declared"), _("a natural")),
+            (_("The cards"), kind_name(kind)),
+            (_("Worth"), ngettext("%(num)s point", "%(num)s points", value)),
         ]
-        accept = Action("Confirm the natural", confirm, tone="go", lamp="green")
+        accept = Action(_("Confirm the natural"), confirm, tone="go", lamp="green")
     else:
-        title = f"Seat {seat.seat} · no natural"
-        sentence = f"{seat.player} declared a natural. The cards do not bear it out."
-        facts = [("Declared", "a natural"), ("The cards", "no natural of this game"), ("Worth", "nothing")]
-        accept = Action("It is no natural", confirm, tone="warn", hold=True, lamp="green")
+        title = _("Seat %(seat)s · no natural", seat=seat.seat)
+        sentence = _("%(player)s declared a natural. The cards do not bear it out.", player=seat.player)
+        facts = [
+            (_("Declared"), _("a natural")),
+            (_("The cards"), _("no natural of this game")),
+            (_("Worth"), _("nothing")),
+        ]
+        accept = Action(_("It is no natural"), confirm, tone="warn", hold=True, lamp="green")
     if waiting:
-        facts.append(("After this", counted(waiting, "more natural")))
+        facts.append((_("After this"), ngettext("%(num)s more natural", "%(num)s more naturals", waiting)))
     return Need(
         kind="natural",
         title=title,
@@ -255,16 +298,26 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
 
 def _false_declaration(rules: Profile) -> str:
     if rules.naturals.false_declaration == "regular":
-        return "A declaration that the cards do not bear out plays as it is set."
-    excuse = ", unless somebody has surrendered" if rules.naturals.excused_by_surrender else ""
-    return f"A declaration that the cards do not bear out is a foul{excuse}."
+        return _("A declaration that the cards do not bear out plays as it is set.")
+    if rules.naturals.excused_by_surrender:
+        return _("A declaration that the cards do not bear out is a foul, unless somebody has surrendered.")
+    return _("A declaration that the cards do not bear out is a foul.")
 
 
 def _again(state: State) -> tuple[Action, ...]:
     """Offer to read again where that can be: the cards of a past hand no longer lie there."""
     if state.phase is not Phase.REVIEW or state.reopened:
         return ()
-    return (Action("Look again", {"do": "look_again", "hand": state.hand}, lamp="red"),)
+    return (Action(_("Look again"), {"do": "look_again", "hand": state.hand}, lamp="red"),)
+
+
+def _spot(question: Question) -> dict[str, str]:
+    """Return the words for a card's place."""
+    return {
+        "seat": str(question.seat),
+        "row": row_name(_row(question)),
+        "ordinal": ordinal(_index(question) + 1),
+    }
 
 
 def _set_card(state: State, question: Question) -> dict[str, Any]:
@@ -279,7 +332,10 @@ def _set_card(state: State, question: Question) -> dict[str, Any]:
 
 def _pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
     capture = seat.captures.get(row)
-    return (Picture(capture.name, f"seat {seat.seat}, {row}, as its player sees it"),) if capture else ()
+    if not capture:
+        return ()
+    caption = _("seat %(seat)s, %(row)s, as its player sees it", seat=seat.seat, row=row_name(row))
+    return (Picture(capture.name, caption),)
 
 
 def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
@@ -296,7 +352,7 @@ def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
     side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
     turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
     crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
-    return Picture(frame, "this card, enlarged", crop)
+    return Picture(frame, _("this card, enlarged"), crop)
 
 
 def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
@@ -306,7 +362,7 @@ def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
     side = near.crop.width
     wide = Crop(near.crop.x - side, near.crop.y - side // 4, 3 * side, side * 3 // 2, near.crop.turn_deg)
     points = " ".join(f"{round(x)},{round(y)}" for x, y in corners)
-    return Picture(frame, "as the camera sees it now", wide, points)
+    return Picture(frame, _("as the camera sees it now"), wide, points)
 
 
 def _seat(state: State, number: int | None) -> Seat:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
+from dealer_ui.reasons import Reasons
 from dealer_ui.screen import Action, Line, Outcome, Payment, Transfer
 from dealer_ui.words import money, signed_points
 from firmware.rules import chips_plan
@@ -15,11 +18,11 @@ ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "bonus_i
 """The settlement's lines that say who won a row."""
 
 FAULTS: Final = {
-    "front_above_middle": "front above middle",
-    "middle_above_back": "middle above back",
-    "middle_equals_back": "middle equals back",
-    "middle_suit_above_back": "middle above back by suit",
-    "false_declaration": "declared without a natural",
+    "front_above_middle": N_("front above middle"),
+    "middle_above_back": N_("middle above back"),
+    "middle_equals_back": N_("middle equals back"),
+    "middle_suit_above_back": N_("middle above back by suit"),
+    "false_declaration": N_("declared without a natural"),
 }
 
 
@@ -32,7 +35,8 @@ def payments(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[tupl
     current = next(
         (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid), None
     )
-    return tuple(_payment(pair, paid, i == current) for i, pair in enumerate(pairs)), current
+    reasons = Reasons(settlement)
+    return tuple(_payment(pair, paid, i == current, reasons) for i, pair in enumerate(pairs)), current
 
 
 def marks(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[Action | None, Action | None]:
@@ -45,11 +49,17 @@ def marks(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[Action 
         a, b = waiting[0]
         last = len(waiting) == 1
         forward = Action(
-            "Paid" if last else "Paid, next", {"do": "mark_paid", "a": a, "b": b, "paid": True}, tone="go"
+            _("Paid") if last else _("Paid, next"),
+            {"do": "mark_paid", "a": a, "b": b, "paid": True},
+            tone="go",
         )
     if done:
         a, b = done[-1]
-        back = Action(f"Undo {a}–{b}", {"do": "mark_paid", "a": a, "b": b, "paid": False}, tone="quiet")
+        back = Action(
+            _("Undo %(pair)s", pair=f"{a}–{b}"),
+            {"do": "mark_paid", "a": a, "b": b, "paid": False},
+            tone="quiet",
+        )
     return forward, back
 
 
@@ -87,7 +97,7 @@ def all_marked(settlement: Mapping[str, Any], hand: int) -> Action | None:
     )
     if not commands:
         return None
-    return Action("These chips have moved: all paid", commands[0], tone="go", hold=True, also=commands[1:])
+    return Action(_("These chips have moved: all paid"), commands[0], tone="go", hold=True, also=commands[1:])
 
 
 def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
@@ -105,21 +115,26 @@ def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
 def foul_reasons(settlement: Mapping[str, Any]) -> dict[int, str]:
     """Return in a few words why each fouled seat's hand is a foul, where a pair's lines say so."""
     lines = (line for pair in settlement["pairs"] for line in pair["lines"] if line["id"] == "foul")
-    return {line["args"]["loser"]: FAULTS.get(line["args"]["fault"], "") for line in lines}
+    return {
+        line["args"]["loser"]: _(FAULTS[line["args"]["fault"]]) if line["args"]["fault"] in FAULTS else ""
+        for line in lines
+    }
 
 
-def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool) -> Payment:
+def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool, reasons: Reasons) -> Payment:
     a, b = pair["a"], pair["b"]
     gain = pair["paid"] or pair["owed"] or pair["points"]
     sign = -1 if gain < 0 else 1
     return Payment(
         label=f"{a}–{b}",
-        amount=money(pair["paid"]) if pair["paid"] else "short" if pair["short"] else "even",
+        amount=money(pair["paid"]) if pair["paid"] else _("short") if pair["short"] else _("even"),
         state="still" if not pair["paid"] else "now" if now else "paid" if (a, b) in paid else "later",
         payer=a if sign < 0 else b,
         winner=b if sign < 0 else a,
         points=signed_points(sign * pair["points"]),
-        lines=tuple(Line(line["why"], signed_points(sign * line["points"])) for line in pair["lines"]),
+        lines=tuple(
+            Line(reasons.why(pair, line), signed_points(sign * line["points"])) for line in pair["lines"]
+        ),
         short=_short(pair),
     )
 
@@ -127,4 +142,8 @@ def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool) -> Payme
 def _short(pair: Mapping[str, Any]) -> str:
     if not pair["short"]:
         return ""
-    return f"{money(pair['short'])} short of the {money(pair['owed'])} owed: the stakes end here"
+    return _(
+        "%(short)s short of the %(owed)s owed: the stakes end here",
+        short=money(pair["short"]),
+        owed=money(pair["owed"]),
+    )

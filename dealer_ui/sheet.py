@@ -1,4 +1,4 @@
-"""The rules in force on one sheet: hand rankings and pay tables, to be drawn with cards. Pure."""
+"""The rules in force on one sheet: hand rankings and pay tables, to be drawn with cards."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from dealer_ui.words import counted, kind_name
-from firmware.rules import CATEGORIES, NATURAL_WORDS, Profile
-from firmware.rules.options import Target
+from dealer_ui.hand_words import category_name, natural_words
+from dealer_ui.i18n import gettext as _
+from dealer_ui.i18n import language, ngettext
+from dealer_ui.rule_words import option_says, option_title, target_words
+from dealer_ui.words import capital, row_name
+from firmware.rules import Profile
 
 RANKING: Final = {
     "royal_flush": "As Ks Qs Js Ts",
@@ -87,35 +90,41 @@ class Sheet:
     sentences: tuple[tuple[str, str], ...]
 
 
-@lru_cache(maxsize=4)
 def sheet(rules: Profile) -> Sheet:
-    """Return a profile's sheet."""
+    """Return a profile's sheet in the language spoken now."""
+    return _sheet(rules, language())
+
+
+@lru_cache(maxsize=8)
+def _sheet(rules: Profile, _language: str) -> Sheet:
     tables = [
-        _bonuses(f"Bonus in {row}", dict(getattr(rules.bonus, row)), front=row == "front")
+        _bonuses(
+            _("Bonus in %(row)s", row=row_name(row)), dict(getattr(rules.bonus, row)), front=row == "front"
+        )
         for row in ("front", "middle", "back")
         if getattr(rules.bonus, row)
     ]
     if rules.naturals.kinds:
         kinds = tuple(
             Pay(
-                NATURAL_WORDS.get(kind, kind_name(kind)).capitalize(),
+                capital(natural_words(kind)),
                 tuple(NATURALS[kind].split()),
-                counted(value, "point"),
+                ngettext("%(num)s point", "%(num)s points", value),
             )
             for kind, value in rules.naturals.kinds
         )
-        tables.append(Table("Naturals, from each opponent", kinds, wide=True))
-    ranking = tuple(
-        Pay(CATEGORIES[name].words.capitalize(), tuple(cards.split())) for name, cards in RANKING.items()
-    )
-    tables.append(Table("Hands, the highest first", ranking))
-    said = {path: (kind.title, kind.say(value)) for path, kind, value in rules.options()}
-    return Sheet(rules.title, tuple(tables), tuple(said[path] for path in SAID))
+        tables.append(Table(_("Naturals, from each opponent"), kinds, wide=True))
+    ranking = tuple(Pay(category_name(name), tuple(cards.split())) for name, cards in RANKING.items())
+    tables.append(Table(_("Hands, the highest first"), ranking))
+    options = {path: (kind, value) for path, kind, value in rules.options()}
+    said = (options[path] for path in SAID)
+    sentences = tuple((option_title(kind.title), option_says(kind, value)) for kind, value in said)
+    return Sheet(rules.title, tuple(tables), sentences)
 
 
 def _bonuses(title: str, pays: dict[str, int], *, front: bool) -> Table:
     hands = [
-        Pay(Target.parse(name, front=front).words.capitalize(), _example(name, front=front), f"+{points}")
+        Pay(capital(target_words(name, front=front)), _example(name, front=front), f"+{points}")
         for name, points in pays.items()
     ]
     return Table(title, tuple(reversed(hands)))

@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from flask import Blueprint, Response, abort, current_app
+from flask import Blueprint, Response, abort, current_app, request
 
 from dealer_ui import guard
+from dealer_ui.i18n import LANGUAGES
 from dealer_ui.live import Live
 from dealer_ui.render import Messages
 from dealer_ui.services import services
@@ -30,21 +31,27 @@ def events() -> Response:
     if not served.streams.take():
         abort(503, "Too many screens follow this table. Close one.")
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}
-    response = Response(_following(served.live, served.messages, hello), mimetype="text/event-stream")
+    own = request.args.get("language", "")
+    following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "")
+    response = Response(following, mimetype="text/event-stream")
     response.call_on_close(served.streams.give_back)
     return response
 
 
-def _following(live: Live, messages: Messages, hello: dict[str, str]) -> Iterator[str]:
+def _following(live: Live, messages: Messages, hello: dict[str, str], own: str) -> Iterator[str]:
+    """Follow the table in a language of one's `own`, or in the table's, whatever that becomes."""
     yield _event("hello", json.dumps(hello))
-    text, has = messages.text(live.now())
+    moment = live.now()
+    spoken = own or live.language
+    text, has = messages.text(moment, None, spoken)
     yield _event("view", text, has)
     while not live.stopped:
         later = live.wait(has, HEARTBEAT_S)
         if later is None or later.version < has:
             yield _event("beat", str(has))
         else:
-            text, has = messages.text(later, has)
+            before, spoken = spoken, own or live.language
+            text, has = messages.text(later, has if spoken == before else None, spoken)
             yield _event("view", text, has)
 
 

@@ -4,23 +4,80 @@ from __future__ import annotations
 
 from typing import Final
 
+from dealer_ui.i18n import N_, NP_, gettext, pgettext
+
 MINUS: Final = "\N{MINUS SIGN}"
 
-SUIT_NAMES: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
+SUIT_NAMES: Final = {
+    "c": NP_("suit", "clubs"),
+    "d": NP_("suit", "diamonds"),
+    "h": NP_("suit", "hearts"),
+    "s": NP_("suit", "spades"),
+}
 RANK_NAMES: Final = {
-    "2": "two",
-    "3": "three",
-    "4": "four",
-    "5": "five",
-    "6": "six",
-    "7": "seven",
-    "8": "eight",
-    "9": "nine",
-    "T": "ten",
-    "J": "jack",
-    "Q": "queen",
-    "K": "king",
-    "A": "ace",
+    "2": NP_("rank", "two"),
+    "3": NP_("rank", "three"),
+    "4": NP_("rank", "four"),
+    "5": NP_("rank", "five"),
+    "6": NP_("rank", "six"),
+    "7": NP_("rank", "seven"),
+    "8": NP_("rank", "eight"),
+    "9": NP_("rank", "nine"),
+    "T": NP_("rank", "ten"),
+    "J": NP_("rank", "jack"),
+    "Q": NP_("rank", "queen"),
+    "K": NP_("rank", "king"),
+    "A": NP_("rank", "ace"),
+}
+ROW_NAMES: Final = {
+    "front": NP_("row", "front"),
+    "middle": NP_("row", "middle"),
+    "back": NP_("row", "back"),
+}
+ORDINALS: Final = (
+    NP_("ordinal", "1st"),
+    NP_("ordinal", "2nd"),
+    NP_("ordinal", "3rd"),
+    NP_("ordinal", "4th"),
+    NP_("ordinal", "5th"),
+    NP_("ordinal", "6th"),
+    NP_("ordinal", "7th"),
+    NP_("ordinal", "8th"),
+    NP_("ordinal", "9th"),
+    NP_("ordinal", "10th"),
+    NP_("ordinal", "11th"),
+    NP_("ordinal", "12th"),
+    NP_("ordinal", "13th"),
+)
+ROLE_NAMES: Final = {
+    "dealer": NP_("role", "dealer"),
+    "floor": NP_("role", "floor"),
+    "technician": NP_("role", "technician"),
+    "auditor": NP_("role", "auditor"),
+}
+DEVICE_NAMES: Final = {
+    "camera": NP_("device", "camera"),
+    "puck": NP_("device", "puck"),
+    "buttons": NP_("device", "buttons"),
+    "lamps": NP_("device", "lamps"),
+    "buzzer": NP_("device", "buzzer"),
+    "disk": NP_("device", "disk"),
+    "clock": NP_("device", "clock"),
+    "power": NP_("device", "power"),
+    "captures": NP_("device", "captures"),
+    "table": NP_("device", "table"),
+}
+NATURAL_NAMES: Final = {
+    "all_one_suit": N_("All one suit"),
+    "dragon": N_("Dragon"),
+    "super_dragon": N_("Super dragon"),
+    "all_one_color": N_("All one color"),
+    "twelve_one_suit": N_("Twelve one suit"),
+    "twelve_one_color": N_("Twelve one color"),
+    "six_pairs": N_("Six pairs"),
+    "five_pairs_trips": N_("Five pairs trips"),
+    "three_straights": N_("Three straights"),
+    "three_flushes": N_("Three flushes"),
 }
 
 
@@ -40,15 +97,9 @@ def signed_points(points: int) -> str:
     return f"{_sign(points)}{abs(points)}"
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """Say a number of things: `"1 point"`, `"4 points"`."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
 def ordinal(number: int) -> str:
-    """Say a place in a row: `"1st"`, `"2nd"`, `"3rd"`, `"4th"`."""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    """Say a place in a row, from 1 to 13: `"1st"`, `"2nd"`, `"3rd"`, `"4th"`."""
+    return pgettext("ordinal", ORDINALS[number - 1])
 
 
 def rank_text(code: str) -> str:
@@ -58,32 +109,33 @@ def rank_text(code: str) -> str:
 
 def card_name(code: str) -> str:
     """Say a card in words: `card_name("Th")` is `"ten of hearts"`."""
-    return f"{RANK_NAMES[code[0]]} of {SUIT_NAMES[code[1]]}"
+    rank, suit = RANK_NAMES[code[0]], SUIT_NAMES[code[1]]
+    return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
 
 
-def row_words(category: str, text: str) -> tuple[str, str]:
-    """Part the rules' words for a row into what is seen from afar and the rest; kickers are left out.
+def row_name(row: str) -> str:
+    """Say a row: `"front"`."""
+    return pgettext("row", ROW_NAMES.get(row, row))
 
-    >>> row_words("one_pair", "pair of queens, king"), row_words("full_house", "full house, kings over sevens")
-    (('Pair', 'queens'), ('Full house', 'kings, sevens'))
-    >>> row_words("three_of_a_kind", "three eights, king, four"), row_words("high_card", "king high, nine, five")
-    (('Three eights', ''), ('King high', ''))
-    """
-    first, _, rest = text.partition(", ")
-    match category:
-        case "one_pair":
-            return "Pair", first.removeprefix("pair of ")
-        case "two_pairs" | "full_house":
-            return first.capitalize(), rest.partition(", ")[0].replace(" over ", ", ").replace(" and ", ", ")
-        case "straight" | "flush" | "straight_flush":
-            return first.capitalize(), rest.partition(", ")[0]
-        case _:
-            return first.capitalize(), ""
+
+def role_name(role: str) -> str:
+    """Say a person's role: `"floor"`."""
+    return pgettext("role", ROLE_NAMES.get(role, role))
+
+
+def device_name(name: str) -> str:
+    """Say a device; one that this release does not know is called as the record calls it."""
+    return pgettext("device", DEVICE_NAMES[name]) if name in DEVICE_NAMES else name
 
 
 def kind_name(kind: str) -> str:
     """Say a natural's identifier in words: `"six_pairs"` is `"Six pairs"`."""
-    return kind.replace("_", " ").capitalize()
+    return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
+
+
+def capital(said: str) -> str:
+    """Begin with a capital letter, where the script has any; the rest stays as it is."""
+    return said[:1].upper() + said[1:]
 
 
 def _sign(number: int) -> str:

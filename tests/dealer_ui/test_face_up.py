@@ -123,4 +123,4 @@ def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:
 
 def test_what_lies_on_a_card_is_said() -> None:
     assert things_words(()) == ""
-    assert things_words(("joker", "hand")) == "There also lies a joker and a hand. "
+    assert things_words(("joker", "hand")) == "There also lies a joker and a hand."

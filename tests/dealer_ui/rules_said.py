@@ -1,0 +1,33 @@
+"""Every text of the rules that the page shows: what `dealer_ui.rule_texts` has to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dealer_ui.rule_words import places
+from firmware.rules import load_profile, profile_names
+from firmware.rules.document import SECTION_TITLES
+from firmware.rules.options import Amount, Choice, Flag, Text
+from firmware.rules.sections import OPTIONS
+
+
+def texts() -> Iterator[str]:
+    """Yield titles, what options mean, and the packaged profiles' own texts."""
+    yield from SECTION_TITLES.values()
+    for _, _, kind in OPTIONS.values():
+        yield kind.title
+        match kind:
+            case Choice():
+                yield from kind.values.values()
+            case Flag():
+                yield from (kind.yes, kind.no)
+            case Amount():
+                yield from (places(kind.some), kind.none)
+            case Text():
+                pass
+            case _:
+                yield kind.say(())
+    for name in profile_names():
+        yield from (
+            value for _, kind, value in load_profile(name).options() if isinstance(kind, Text) and value
+        )
