@@ -29,6 +29,10 @@ ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type})
 """Types of the events that end a hand."""
 
 
+class StillOpen(NotNow):
+    """The hand is on the table."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One row of the record, and the state before and after it."""
@@ -109,14 +113,14 @@ def frame_of(entry: Entry) -> Capture | None:
 def recall(reader: JournalReader, hand: int) -> Recalled:
     """Return a hand with everything that was done about it.
 
-    Raises NotNow for a hand that is not in the record or still on the table, JournalError.
+    Raises NotNow for a hand that is not in the record, StillOpen for one on the table, JournalError.
     """
     rows = reader.of_hand(hand)
     if not rows:
         raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
     play = chapter(rows, State())
     if not play.is_over and reader.of_hand(hand + 1) == []:
-        raise NotNow("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
+        raise StillOpen("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
     opened = play.first.entry.event
     assert isinstance(opened, HandOpened)
     about = reader.about(hand)
