@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, current_app, jsonify, render_template, send_file
+from flask import Blueprint, Response, abort, current_app, jsonify, redirect, render_template, send_file
+from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui import guard
 from dealer_ui.render import parts, rules_sheet, title
@@ -19,9 +20,11 @@ PAST = frozenset({Role.FLOOR, Role.AUDITOR})
 
 @blueprint.get("/")
 @guard.open_to(guard.EVERYBODY)
-def page() -> str:
-    """Show the table."""
+def page() -> str | Redirect:
+    """Show the table; at a box that nobody has set up yet, lead to its set-up."""
     moment = services().live.now()
+    if moment.screen.answering and not moment.trouble and not services().live.state().set_up:
+        return redirect("/set-up/next")
     return render_template(
         "glance.html",
         screen=moment.screen,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import current_app, render_template
+from flask import current_app, render_template, request
 
 from dealer_ui import guard
 from dealer_ui.i18n import N_
@@ -28,14 +28,14 @@ def role_name(role: Role) -> str:
 
 
 def page(template: str, title: str, **values: Any) -> str:
-    """Render a page: `title` stands in the window and at its head."""
+    """Render a page: `title` stands in the window and at its head. `back` in its address is where it leads back to."""
     return render_template(
         template,
         title=title,
         token=guard.token(),
         build=current_app.config["BUILD"],
         seq=services().live.now().screen.seq,
-        **values,
+        **{"back": own_address(request.args.get("back", "/")), **values},
     )
 
 

@@ -54,6 +54,8 @@ class Felt:
         default_factory=lambda: {"deal.kind": "closed", "limits.min_points": 0}
     )
 
+    set_up: bool = True
+    """Whether the first set-up of the box is over."""
     gate: Gate | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
@@ -64,6 +66,8 @@ class Felt:
         written = load_profile(self.profile)
         self.rules = written.with_options(self.options)
         self.profile_hash = self.journal.keep("profile", profile_toml(written).encode())
+        if self.set_up:
+            self.say(ev.SetUpEnded())
         self.say(ev.TableStarted(house=self.configured.settings))
 
     @property

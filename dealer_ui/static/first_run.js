@@ -1,0 +1,104 @@
+// The pages of the set-up. Every button carries its commands, rendered by the server; what follows is where it leads.
+"use strict";
+(() => {
+  const POLL_MS = 600;
+  const body = document.body;
+  let busy = false;
+
+  const go = (address) => { if (address === location.pathname) location.reload(); else location.assign(address); };
+
+  // Where the table asks for a PIN: the page's own address leads to the PIN page and back.
+  function refused(answer) {
+    if (answer.ask) location.reload();
+  }
+
+  async function all(commands, then) {
+    if (busy) return;
+    busy = true;
+    body.setAttribute("data-sending", "");
+    let answer = { ok: true };
+    for (const command of commands) {
+      answer = await feltwatch.send(command);
+      if (!answer.ok) break;
+    }
+    body.removeAttribute("data-sending");
+    busy = false;
+    if (answer.ok) go(then);
+    else refused(answer);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const told = button.dataset;
+    if ("close" in told) button.closest("dialog").close();
+    else if (told.open) document.getElementById(told.open).showModal();
+    else if (told.commands) all(JSON.parse(told.commands), told.then);
+    else if (told.letters) letters.ask(told.title, (text) => all([{ ...JSON.parse(told.command), [told.letters]: text }], told.then));
+  });
+
+  // ---- figures: the table's number, and what a point is worth ---------------------------------------------------
+
+  const keying = document.querySelector("[data-keying]");
+  if (keying) {
+    const field = keying.dataset.keying;
+    const keyed = keying.querySelector("[data-keyed]");
+    const cents = field === "unit";
+    const before = keyed.dataset.now || keying.dataset.value || "\u2013";
+    figures(keying.querySelector("[data-keys]"), {
+      most: Number(keying.dataset.most),
+      show(text) {
+        keyed.textContent = text === "" ? before : cents ? `$${(Number(text) / 100).toFixed(2)}` : text;
+      },
+      done(text) {
+        if (cents && Number(text) === 0) return;
+        const next = cents ? [] : [{ do: "settle_step", step: field }];
+        const then = keying.dataset.then || document.querySelector("[data-then]").dataset.then;
+        all([{ ...JSON.parse(keying.dataset.command), [field]: cents ? Number(text) : text }, ...next], then);
+      },
+    });
+  }
+
+  // ---- a device being tried: asked again and again, or the table ends the trial ---------------------------------
+
+  const trial = document.querySelector("[data-trial]");
+  let shown = "";
+  let order = Promise.resolve(); // one question at a time, in the order of the touches
+
+  function ask(what) {
+    order = order.then(async () => {
+      const answer = await feltwatch.post(trial.dataset.trial, what);
+      if (!answer.ok) {
+        feltwatch.complain(answer.error);
+        refused(answer);
+      } else if (answer.html !== shown) {
+        shown = answer.html;
+        trial.innerHTML = shown;
+      }
+      return answer;
+    });
+    return order;
+  }
+
+  async function act(button) {
+    const answer = await ask(JSON.parse(button.dataset.act));
+    if (!answer.ok || !button.dataset.then) return;
+    const more = JSON.parse(trial.dataset.commandsAfter || "[]");
+    await all([...more, { do: "end_trial" }], button.dataset.then);
+  }
+
+  async function poll() {
+    if (!document.hidden) await ask({});
+    setTimeout(poll, POLL_MS);
+  }
+
+  if (trial) {
+    trial.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-act]");
+      if (button) act(button);
+    });
+    poll();
+  } else if (document.querySelector("[data-on-trial=yes]")) {
+    feltwatch.post(body.dataset.commands, { do: "end_trial" }); // this page tries nothing
+  }
+})();

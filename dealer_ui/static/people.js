@@ -1,0 +1,85 @@
+// The page of people: a name by letters, a PIN keyed twice, struck after a second look.
+"use strict";
+(() => {
+  const page = document.getElementById("people");
+  if (!page) return;
+  const words = page.dataset;
+  const dialog = document.getElementById("new-pin");
+  const title = document.getElementById("new-pin-title");
+  const keyed = document.getElementById("new-pin-keyed");
+  let first = "";
+  let who = "";
+  let done = () => {};
+
+  const pad = figures(dialog.querySelector("[data-keys]"), {
+    least: 4,
+    most: 12,
+    show(text) { keyed.textContent = "\u2022".repeat(text.length); },
+    done(text) {
+      pad.clear();
+      if (!first) {
+        first = text;
+        title.textContent = words.again;
+      } else if (first !== text) {
+        begin(words.differ);
+      } else {
+        first = "";
+        dialog.close();
+        done(text);
+      }
+    },
+  });
+
+  function begin(says) {
+    first = "";
+    pad.clear();
+    title.textContent = says;
+  }
+
+  function askPin(name, then) {
+    who = name;
+    done = then;
+    begin(words.newPin.replace("{name}", who));
+    dialog.showModal();
+  }
+
+  // What is wrong with a new PIN is said where it was keyed: it is asked for again.
+  async function give(command, name) {
+    const answer = await feltwatch.send(command);
+    if (answer.ok) return true;
+    if (answer.ask) location.reload();
+    else if (command.new_pin) askPin(name, done);
+    return false;
+  }
+
+  function add(button) {
+    const role = button.dataset.add;
+    letters.ask(words.name.replace("{role}", button.dataset.words), (name) => {
+      const order = { do: "list_person", person: name, role };
+      if (role === "dealer") give(order, name).then((taken) => { if (taken) location.reload(); });
+      else askPin(name, async (pin) => {
+        if (!await give({ ...order, new_pin: pin }, name)) return;
+        if (words.first === "yes") await feltwatch.send({ do: "unlock", by: name, pin });
+        location.reload();
+      });
+    });
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const told = button.dataset;
+    if (told.add) add(button);
+    else if (told.pinOf) askPin(told.pinOf, async (pin) => {
+      if (await give({ do: "set_pin", person: told.pinOf, new_pin: pin }, told.pinOf)) location.reload();
+    });
+    else if (told.strike) {
+      document.getElementById("strike-title").textContent = told.words;
+      document.getElementById("strike-done").dataset.person = told.strike;
+      document.getElementById("strike").showModal();
+    } else if (button.id === "strike-done") {
+      document.getElementById("strike").close();
+      give({ do: "strike_person", person: told.person }).then((taken) => { if (taken) location.reload(); });
+    }
+  });
+})();
