@@ -23,6 +23,7 @@ from dealer_ui import (
     profiles,
     report_page,
     review,
+    set_up,
     stream,
 )
 from dealer_ui.link import TableLink
@@ -64,7 +65,7 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text, role_name=role_name)
     link = TableLink(settings.socket)
-    i18n.speak(app, lambda: services(app).live.language)
+    i18n.speak(app, lambda: services(app).live.state().house.language)
     Services(
         live=Live(JournalReader(settings.data), link.answers),
         reader=JournalReader(settings.data),
@@ -74,7 +75,19 @@ def create_app(settings: Settings) -> Flask:
         messages=Messages(app),
         sessions=Sessions(),
     ).attach(app)
-    for part in (camera, glance, stream, orders, health, interface, pin, profiles, review, report_page):
+    for part in (
+        camera,
+        glance,
+        stream,
+        orders,
+        health,
+        interface,
+        pin,
+        profiles,
+        review,
+        report_page,
+        set_up,
+    ):
         app.register_blueprint(part.blueprint)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)
@@ -86,9 +99,7 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
     """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
     code = error.code or 500
     sentence = (
-        i18n.gettext(OWN_ERROR)
-        if isinstance(error, InternalServerError)
-        else error.description or error.name
+        i18n.gettext(OWN_ERROR) if isinstance(error, InternalServerError) else error.description or error.name
     )
     if request.method == "POST" or request.accept_mimetypes.best == "application/json":
         response = jsonify(ok=False, error=sentence)

@@ -183,6 +183,24 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
             "data": {"type": "string", "description": "JSON; of a `beat`, the number of the last view."},
         },
     },
+    "TrialOrder": {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "act": {"enum": ["begin", "look", "light", "ring", "keep"]},
+            "name": {"type": "string", "maxLength": 40, "description": "The lamp to light."},
+            "seen": {"type": ["boolean", "null"], "description": "What a person saw or heard."},
+        },
+    },
+    "Trial": {
+        "type": "object",
+        "required": ["ok", "verdict", "html"],
+        "properties": {
+            "ok": {"const": True},
+            "verdict": {"enum": ["pass", "fail", "waits"]},
+            "html": {"type": "string", "description": "A part of the page."},
+        },
+    },
     "Session": {
         "type": "object",
         "required": ["role", "name", "left_s"],
@@ -300,6 +318,14 @@ _CAMERA: Final[dict[str, Any]] = {
     ),
 }
 
+_OF_TECHNICIANS: Final[list[dict[str, list[str]]]] = [{}, {"session": []}]
+"""At a fresh box whoever stands there; from its first technician on, technicians."""
+_LEADS_ON: Final = {
+    "302": {"description": "It leads to a step, or a browser to the PIN page."},
+    "403": _ref("NotAllowed"),
+}
+
+
 _PATHS: Final[dict[str, Any]] = {
     **_CAMERA,
     "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
@@ -358,6 +384,50 @@ _PATHS: Final[dict[str, Any]] = {
             _asked("back", "Where the page leads once the PIN is right: an address of this server."),
         ],
     ),
+    "/set-up": _get(
+        "The steps of the set-up",
+        _answer("The page.", "", "text/html"),
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
+    "/set-up/next": _get(
+        "The first step that nobody has settled yet",
+        _answer("Never: it leads on.", "", "text/html"),
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
+    "/set-up/ready": _get(
+        "What of the set-up is still to be done",
+        _answer("The page.", "", "text/html"),
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
+    "/set-up/{name}": _get(
+        "A step of the set-up",
+        _answer("The page.", "", "text/html"),
+        parameters=_name("The step.", "clock"),
+        security=_OF_TECHNICIANS,
+        responses={**_LEADS_ON, "404": _ref("NotThere")},
+    ),
+    "/set-up/{name}/trial": {
+        "post": {
+            "summary": "Go on with a device's trial",
+            "parameters": _name("The step of the device.", "puck"),
+            "security": [{"token": [], "session": []}],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": _REF.format(model="TrialOrder")}}},
+            },
+            "responses": {
+                "200": _answer("How it stands.", "Trial"),
+                "400": _ref("BadRequest"),
+                "403": _ref("NotAllowed"),
+                "409": _answer("The table refuses, and says why.", "Refusal"),
+                "413": _ref("TooLong"),
+                "503": _ref("NoTable"),
+            },
+        }
+    },
     "/session": _get(
         "Who is signed on, and for how long still",
         _answer("Without a session: the dealer.", "Session"),
