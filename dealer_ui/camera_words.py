@@ -24,7 +24,7 @@ NAMES: Final[Mapping[str, str]] = {
     "glare": N_("Glare"),
     "banding": N_("Flicker"),
     "colour": N_("Colour"),
-    "camera": N_("Moved since calibrated"),
+    "camera": N_("Moved by"),
 }
 """In the order in which they are shown: first what is put right first."""
 _WELL: Final[Mapping[str, str]] = {
@@ -78,8 +78,8 @@ FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
     "px_per_mm": (N_("Resolution"), "px/mm", 2),
     "tilt_deg": (N_("Camera leans"), "°", 1),
     "height_mm": (N_("Camera's height"), "mm", 0),
-    "across_mm": (N_("Off the middle, to the right"), "mm", 0),
-    "down_mm": (N_("Off the middle, downwards"), "mm", 0),
+    "across_mm": (N_("Right of the middle"), "mm", 0),
+    "down_mm": (N_("Below the middle"), "mm", 0),
     "sharpness": (N_("An edge takes"), "mm", 2),
     "light": (N_("White paper"), "", 0),
     "glare": (N_("Glare"), "mm²", 0),
@@ -140,7 +140,8 @@ def number(value: float, unit: str, decimals: int) -> str:
     >>> number(0.0312, "%", 1), number(3.05, "mm", 1), number(4.2, "°", 1)
     ('3.1 %', '3.1 mm', '4.2°')
     """
-    text = f"{value * 100 if unit == '%' else value:.{decimals}f}"
+    shown = round(value * 100 if unit == "%" else value, decimals)
+    text = f"{'−' if shown < 0 else ''}{abs(shown):.{decimals}f}"
     return text + ("" if not unit else unit if unit == "°" else f" {unit}")
 
 

@@ -48,6 +48,8 @@
     }
     into.innerHTML = answer.html;
     into.dataset.job = answer.state;
+    const where = into.querySelector("template[data-where]");
+    if (where) $(".where").textContent = where.content.textContent;
   }
 
   function allow(answer) {
@@ -82,7 +84,9 @@
       }
       const end = await give(JSON.parse(button.dataset.order));
       if (!end) return;
-      if (end.state === "failed") feltwatch.complain(end.why);
+      const box = document.getElementById("error");
+      box.hidden = true;
+      if (end.state === "failed" && !end.html) feltwatch.complain(end.why);
       if (end.html) await show(button.dataset.into ? $(button.dataset.into) : said, end);
       allow(end);
       if (end.state === undefined) {

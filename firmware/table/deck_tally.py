@@ -41,8 +41,8 @@ class Round:
 def tally(rounds: Iterable[Round], deck: str = "") -> DeckChecked:
     """Return what the rounds come to. `deck` is the hash of the enrolled deck they were read by.
 
-    A name that is read twice within a round leaves both of its cards unsure; it is told as twice as soon as two
-    rounds show it, or one round shows two cards of that name.
+    A name is told as twice as soon as two rounds show it surely, or one round shows two cards that it fits best (the
+    reader is then sure of neither). Such a card is there: it is neither missing nor unsure.
     """
     rounds = tuple(rounds)
     sure = Counter(card.card for one in rounds for card in one.cards if card.sure)
@@ -50,10 +50,10 @@ def tally(rounds: Iterable[Round], deck: str = "") -> DeckChecked:
     twice = {name for name, times in sure.items() if times > 1}
     twice |= {name for one in claimed for name, times in one.items() if times > 1}
     return DeckChecked(
-        seen=len(sure),
-        missing=tuple(code for code in CARDS if code not in sure),
+        seen=len(sure.keys() | twice),
+        missing=tuple(code for code in CARDS if code not in sure and code not in twice),
         twice=tuple(code for code in CARDS if code in twice),
-        unsure=sum(not card.sure for one in rounds for card in one.cards),
+        unsure=sum(not card.sure and card.card not in twice for one in rounds for card in one.cards),
         jokers=sum(one.jokers for one in rounds),
         backs=sum(one.backs for one in rounds),
         rounds=len(rounds),

@@ -61,8 +61,8 @@ class CalibrationDropped(Event):
 class DeckChecked(Event):
     """A deck was counted card by card.
 
-    `seen` cards were named surely; `missing` were not; `twice` lay there twice or in two rounds; `unsure` cards could
-    not be named; `jokers` and cards face down (`backs`) lay among them. `frames` are the rounds' pictures.
+    `seen` of the 52 are there; `missing` are not; `twice` lay there twice or in two rounds; `unsure` cards could not be
+    named; `jokers` and cards face down (`backs`) lay among them. `frames` are the rounds' pictures.
     """
 
     type: ClassVar[str] = "deck_checked"
