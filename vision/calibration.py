@@ -160,16 +160,16 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
             f"not every marker was seen ({', '.join(map(str, missing))} missing): clear the felt's edges, keep hands "
             "away, and calibrate again"
         )
-    verdicts = judge(frames[-1], views[-1], layout)
-    for name in MUST_BE_WELL:
-        if not verdicts[name].ok:
-            raise CalibrationError(f"{verdicts[name].text}; then calibrate again")
     wander = _wander_px(views)
     if wander > MAX_WANDER_PX:
         raise CalibrationError(
             f"the markers wander by {wander:.1f} pixels from picture to picture: fasten the camera, let the table be, "
             "and calibrate again"
         )
+    verdicts = judge(frames[-1], views[-1], layout)
+    for name in MUST_BE_WELL:
+        if not verdicts[name].ok:
+            raise CalibrationError(f"{verdicts[name].text}; then calibrate again")
     view = views[-1]
     matrix = np.mean([v.homography / v.homography[2, 2] for v in views], axis=0)
     hangs = pose(view, layout)

@@ -207,7 +207,7 @@ def test_the_felt_is_calibrated_kept_by_its_hash_and_compared_with_the_last_time
 
 
 @pytest.mark.parametrize(
-    ("spoil", "why"), [({"light": 0.2}, "too dark"), ({"drift_px_s": 30.0}, "wander")], ids=["dark", "moving"]
+    ("spoil", "why"), [({"light": 0.2}, "too dark"), ({"drift_px_s": 6.0}, "wander")], ids=["dark", "moving"]
 )
 def test_a_felt_is_not_calibrated_from_bad_pictures(box: Box, spoil: dict[str, float], why: str) -> None:
     before = box.table.state.calibrations
