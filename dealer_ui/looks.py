@@ -13,8 +13,8 @@ from typing import Final
 
 from dealer_ui.i18n import gettext as _
 from dealer_ui.screen import Crop
-from dealer_ui.timeline import row_name, spot, time_of
-from dealer_ui.words import card_name
+from dealer_ui.timeline import spot, time_of
+from dealer_ui.words import card_name, row_name
 from firmware.table import events as ev
 from firmware.table.recall import Recalled, Step, frame_of
 

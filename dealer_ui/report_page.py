@@ -16,6 +16,7 @@ from dealer_ui.pages import page
 from dealer_ui.report_view import as_csv, shown
 from dealer_ui.review import refused
 from dealer_ui.review_list import BadFilter, number_asked, time_asked
+from dealer_ui.sentences import say
 from dealer_ui.services import services
 from firmware.table.errors import JournalError, NotNow, UnknownEvent
 from firmware.table.report import Report
@@ -65,9 +66,9 @@ def _report() -> tuple[_Asked, Report]:
     except BadFilter as error:
         abort(400, str(error))
     except NotNow as error:
-        abort(404, str(error))
+        abort(404, say(error))
     except (JournalError, UnknownEvent) as error:
-        abort(503, str(error))
+        abort(503, say(error))
 
 
 @blueprint.get("/report")

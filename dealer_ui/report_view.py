@@ -11,7 +11,7 @@ from typing import Final
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.timeline import day_of, time_of
-from dealer_ui.words import money
+from dealer_ui.words import device_name, money
 from firmware.table.report import Counts, Down, Report
 
 COLUMNS: Final[tuple[tuple[str, str], ...]] = (
@@ -77,7 +77,7 @@ def shown(report: Report) -> Shown:
         tuple(_down(down) for down in report.downs),
         tuple(Line(_dealer(name), "", _cells(counts)) for name, counts in report.dealers),
         Line(_("Together"), "", _cells(report.total)),
-        _bars(report.faults, lambda name: name, str),
+        _bars(report.faults, device_name, str),
         _bars(report.hours, lambda ms: time_of(ms)[:5], str),
         _bars(
             [(name, counts.unsure_share or 0.0) for name, counts in report.dealers],

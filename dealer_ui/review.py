@@ -20,6 +20,7 @@ from dealer_ui.pages import page
 from dealer_ui.review_list import PAGE, WITH, BadFilter, filter_of, has
 from dealer_ui.review_view import reviewed, settled_again
 from dealer_ui.screen import Action
+from dealer_ui.sentences import say
 from dealer_ui.services import services
 from dealer_ui.timeline import day_of, time_of, timeline
 from firmware.rules import SEATS, Profile, RulesError, load_profile, profile_names
@@ -80,7 +81,7 @@ def _of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
         try:
             recalled = recall(services().reader, number)
         except (NotNow, TableError) as error:
-            abort(404, str(error))
+            abort(404, say(error))
         return view(recalled, **more)
 
     return find
@@ -122,7 +123,7 @@ def past_hands() -> Any:
         names = archive.names()
         found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
     except TableError as error:
-        abort(503, str(error))
+        abort(503, say(error))
     found = [line for line in found if line.outcome != "open" and (whole or line.hand > _last(state) - LAST)]
     return page(
         "review/list.html",

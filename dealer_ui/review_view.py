@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dealer_ui.hand_words import row_text
 from dealer_ui.i18n import gettext as _
 from dealer_ui.payments import foul_reasons, payments
-from dealer_ui.screen import Line
+from dealer_ui.sentences import in_other_words, say
 from dealer_ui.timeline import Told, corrected, day_of, time_of, who_is
 from dealer_ui.words import kind_name, money, signed_money
 from firmware.rules import Profile, chips_plan
@@ -148,7 +149,7 @@ def _void(recalled: Recalled) -> str:
     if not recalled.last.is_void:
         return ""
     event = recalled.last.steps[-1].entry.event
-    reason = str(getattr(event, "reason", "")).rstrip(".")
+    reason = in_other_words(str(getattr(event, "reason", ""))).rstrip(".")
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
@@ -164,7 +165,7 @@ def _seats(end: State, settlement: Mapping[str, Any] | None) -> Iterable[SeatOf]
             RowOf(
                 row,
                 tuple(card.card or "" for card in seat.row(row)),
-                hand.get("rows", {}).get(row, {}).get("text", ""),
+                _text(hand.get("rows", {}).get(row, {})),
                 hand.get("rows", {}).get(row, {}).get("bonus", 0),
                 tuple(i for i, card in enumerate(seat.row(row)) if card.by == "dealer"),
             )
@@ -182,13 +183,17 @@ def _seats(end: State, settlement: Mapping[str, Any] | None) -> Iterable[SeatOf]
         )
 
 
+def _text(row: Mapping[str, Any]) -> str:
+    return row_text(row["category"], row["cards"]) if row.get("category") else ""
+
+
 def _marks(hand: Mapping[str, Any], surrenders: bool, why: str) -> Iterable[str]:
     if surrenders:
         yield _("surrendered")
     if hand.get("foul"):
-        yield _("foul: %(why)s", why=_(why)) if why else _("foul")
+        yield _("foul: %(why)s", why=why) if why else _("foul")
     if hand.get("natural"):
-        yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]).lower())
+        yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
     if hand.get("fantasyland_next"):
         yield _("Fantasy Land next")
 
@@ -218,7 +223,7 @@ def shown(
         known = {_key(line) for line in (twin or {}).get("lines", ())}
         lines = tuple(
             Clause(said.text, said.points, line["clause"], twin is not None and _key(line) not in known)
-            for line, said in zip(pair["lines"], _lines(pay.lines), strict=True)
+            for line, said in zip(pair["lines"], pay.lines, strict=True)
         )
         words = (
             ""
@@ -228,10 +233,6 @@ def shown(
         differs = twin is not None and (twin["paid"], twin["points"]) != (pair["paid"], pair["points"])
         pairs.append(Paid(pay.label, words, pay.amount, lines, pay.short, differs))
     return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
-
-
-def _lines(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    return lines
 
 
 def _key(line: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -255,7 +256,7 @@ def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settl
         else:
             why = ""
     except NotNow as error:
-        anew, why = None, str(error)
+        anew, why = None, say(error)
     return (
         shown(_("As it stands"), stands, end, anew),
         shown(title, anew, end, stands, why),
@@ -277,7 +278,7 @@ def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Cor
     return Correction(
         f"{day_of(entry.wall_ms)} {time_of(entry.wall_ms)}",
         who_is(entry.actor),
-        event.reason,
+        in_other_words(event.reason).rstrip("."),
         corrected(chapter, hand),
         shown(_("Before"), event.settlement, end, {} if chapter.is_void else after),
         shown(_("After"), after, end, event.settlement, waiting),

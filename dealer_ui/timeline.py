@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
-from dealer_ui.words import card_name, kind_name, ordinal
+from dealer_ui.sentences import in_other_words
+from dealer_ui.words import capital, card_name, device_name, kind_name, ordinal, row_name
 from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.recall import Chapter, Recalled, Step, frame_of
 from firmware.table.seen import Capture
 
-ROWS: Final = {"front": N_("front"), "middle": N_("middle"), "back": N_("back")}
 QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed"})
 """Types of rows that tell nothing about a hand."""
 _ROLES: Final = {
@@ -116,11 +116,6 @@ def tell(step: Step, hand: int) -> Told | None:
 def _zone(event: ev.Event) -> str:
     capture = getattr(event, "capture", None)
     return capture.name if isinstance(capture, Capture) else ""
-
-
-def row_name(row: str) -> str:
-    """Say a row."""
-    return _(ROWS[row])
 
 
 def spot(seat: int, row: str, index: int | None = None) -> str:
@@ -226,7 +221,7 @@ def _paid(event: ev.PaymentMarked, _step: Step) -> str:
 
 
 def _reopened(event: ev.HandReopened, _step: Step) -> str:
-    return _("Reopened: %(reason)s.", reason=event.reason.rstrip("."))
+    return _("Reopened: %(reason)s.", reason=in_other_words(event.reason).rstrip("."))
 
 
 def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
@@ -250,13 +245,23 @@ def _irregular_over(event: ev.IrregularityEnded, _step: Step) -> str:
 
 
 def _card(code: str) -> str:
-    name = card_name(code)
-    return name[:1].upper() + name[1:]
+    return capital(card_name(code))
 
 
 def _say(message: str, **names: str) -> Callable[[Any, Step], str]:
-    """Return what says a message with the event's own fields in it."""
-    return lambda event, _step: _(message, **{name: getattr(event, of) for name, of in names.items()})
+    """Return what says a message with the event's own fields in it; reasons and faults in the language spoken."""
+    return lambda event, _step: _(
+        message, **{name: _field(name, getattr(event, of)) for name, of in names.items()}
+    )
+
+
+def _field(name: str, value: object) -> object:
+    if name == "device":
+        return capital(device_name(str(value)))
+    if name in ("reason", "detail", "note"):
+        said = in_other_words(str(value))
+        return said if name == "detail" else said.rstrip(".")
+    return value
 
 
 _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
@@ -270,14 +275,14 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),
     ev.SurrenderWithdrawn: _say(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
     ev.ReadingTaken: _reading,
-    ev.ReadingFailed: _say(N_("Nothing could be read. %(reason)s"), reason="reason"),
+    ev.ReadingFailed: _say(N_("Nothing could be read: %(reason)s."), reason="reason"),
     ev.LookedAgain: _say(N_("The camera is asked to look again.")),
     ev.CardPlaced: _placed,
     ev.CardReread: _reread,
     ev.CardResolved: _resolved,
     ev.CardCorrected: _corrected,
     ev.RowKeyed: _keyed,
-    ev.KeyingBegun: _say(N_("The hand is keyed: %(reason)s"), reason="reason"),
+    ev.KeyingBegun: _say(N_("The hand is keyed: %(reason)s."), reason="reason"),
     ev.IrregularitySeen: _irregular,
     ev.IrregularityEnded: _irregular_over,
     ev.NaturalConfirmed: _confirmed,
