@@ -174,3 +174,10 @@ def _between(state: State) -> list[Group]:
 
 def _sides(back: Payback) -> dict[str, str]:
     return {"payer": back.payer, "winner": back.winner, "amount": money(back.amount)}
+
+
+def past_hands(state: State) -> tuple[int, ...]:
+    """Return the last ten hands that are over, the newest first."""
+    table = state.beneath or state
+    last = table.hand if table.phase in BETWEEN_HANDS else table.hand - 1
+    return tuple(range(last, max(0, last - 10), -1))

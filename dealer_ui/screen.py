@@ -293,6 +293,8 @@ class Screen:
     last: tuple[Payment, ...] = ()
     """The last exchange of points, while this hand has none of its own."""
     last_hand: int | None = None
+    recall: tuple[int, ...] = ()
+    """The last ten hands that are over, the newest first: two touches away."""
     more: tuple[Group, ...] = ()
     """What is one touch away: key the button, correct, void."""
     notices: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from dealer_ui.downs import DownTime
 from dealer_ui.hand_words import row_text, row_words
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import known
-from dealer_ui.more import more, placing_words, seat_pads
+from dealer_ui.more import more, past_hands, placing_words, seat_pads
 from dealer_ui.needs import needs, puck_words, tells_devices
 from dealer_ui.past import Exchange
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
@@ -96,6 +96,7 @@ def view(
         log_ons=log_ons(state) if answering else (),
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
+        recall=past_hands(state),
         more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
         cues=_cues(state, rules, answering),
