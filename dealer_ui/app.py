@@ -32,7 +32,7 @@ from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.services import Places, Services, services
 from dealer_ui.sessions import Sessions
-from dealer_ui.words import card_name, rank_text
+from dealer_ui.words import capital, card_name, rank_text, row_name
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
 
@@ -63,7 +63,9 @@ def create_app(settings: Settings) -> Flask:
         BUILD=_build(Path(app.static_folder or "")),
     )
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(card_name=card_name, rank_text=rank_text, role_name=role_name)
+    app.jinja_env.filters.update(
+        capital=capital, card_name=card_name, row_name=row_name, rank_text=rank_text, role_name=role_name
+    )
     link = TableLink(settings.socket)
     i18n.speak(app, lambda: services(app).live.state().house.language)
     Services(

@@ -6,6 +6,8 @@ from flask import Blueprint, Response, abort, current_app, jsonify, redirect, re
 from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui import guard
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
 from dealer_ui.render import parts, rules_sheet, title
 from dealer_ui.services import services
 from firmware.table.errors import CaptureError
@@ -62,9 +64,9 @@ def capture(name: str) -> Response:
     try:
         path = served.captures.path(name)
         if path.parent.name != f"{served.live.state().hand:06}":
-            guard.need(PAST, "A picture of a past hand")
+            guard.need(PAST, N_("A picture of a past hand"))
         response = send_file(path, conditional=True, max_age=A_DAY)  # a capture never changes
     except (CaptureError, OSError):
-        abort(404, "There is no such picture; it may have been taken off the disk by the retention rules.")
+        abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))
     response.headers["Cache-Control"] = f"private, max-age={A_DAY}, immutable"
     return response

@@ -17,9 +17,13 @@ from typing import Any, Final, TypeVar
 
 from flask import Flask, Response, abort, current_app, redirect, request, url_for
 
+from dealer_ui.i18n import N_
+from dealer_ui.i18n import gettext as _
+from dealer_ui.sentences import say
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from firmware.table.people import PIN_ROLES, Role
+from firmware.table.sentence import Sentence, one_of
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -82,8 +86,8 @@ def need(roles: frozenset[Role], what: str) -> None:
             back = request.full_path.removesuffix("?")
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
             abort(redirect(url_for("pin.pin", **asked)))
-        words = " or ".join(sorted(roles))
-        abort(403, f"{what} asks for a {words}: enter the PIN.")
+        words = say(Sentence("%(roles)s", roles=one_of(sorted(roles))))
+        abort(403, _("%(what)s asks for a %(roles)s: enter the PIN.", what=_(what), roles=words))
 
 
 def _session_role(token: str | None) -> Role | None:
@@ -113,14 +117,14 @@ def _admit() -> None:
     if not allowed:
         abort(403)
     if allowed != EVERYBODY:
-        need(allowed, "This page")
+        need(allowed, N_("This page"))
     if request.method in SAFE_METHODS:
         return
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-        abort(403, "This request comes from another site. Use the page itself.")
+        abort(403, _("This request comes from another site. Use the page itself."))
     sent = request.headers.get("X-CSRF-Token", "")
     if not hmac.compare_digest(sent.encode(), token().encode()):
-        abort(403, "This page is out of date. Reload it and try again.")
+        abort(403, _("This page is out of date. Reload it and try again."))
 
 
 def _harden(response: Response) -> Response:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dealer_ui.errors import TableUnreachable
+from dealer_ui.i18n import N_
 
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 
@@ -39,16 +40,20 @@ class TableLink:
                     reply = replies.readline(LONGEST_REPLY)
         except TimeoutError as error:
             raise TableUnreachable(
-                "The table did not answer in time. Look at the page before you try again."
+                N_("The table did not answer in time. Look at the page before you try again.")
             ) from error
         except OSError as error:
-            raise TableUnreachable("The table process is not running. Start it, then try again.") from error
+            raise TableUnreachable(
+                N_("The table process is not running. Start it, then try again.")
+            ) from error
         try:
             answer = json.loads(reply)
         except ValueError as error:
-            raise TableUnreachable("The table broke off. Look at the page before you try again.") from error
+            raise TableUnreachable(
+                N_("The table broke off. Look at the page before you try again.")
+            ) from error
         if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
-            raise TableUnreachable("The table gave an answer that this page does not understand.")
+            raise TableUnreachable(N_("The table gave an answer that this page does not understand."))
         return answer
 
     def answers(self) -> bool:

@@ -8,6 +8,8 @@ from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui import guard
 from dealer_ui.errors import TableUnreachable
+from dealer_ui.i18n import gettext as _
+from dealer_ui.sentences import say_answer
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from firmware.table.gate import LOOKS
@@ -32,7 +34,7 @@ def command() -> tuple[Response, int]:
     except RecursionError:  # brackets without end
         order = None
     if not isinstance(order, dict) or not _may_send(order):
-        abort(400, "The page sent a command that it may not send. Reload the page.")
+        abort(400, _("The page sent a command that it may not send. Reload the page."))
     return give(order)
 
 
@@ -42,7 +44,7 @@ def give(order: dict[str, Any]) -> tuple[Response, int]:
     try:
         answer = services().link.send(order if session is None else {**order, "session": session})
     except TableUnreachable as error:
-        abort(503, str(error))
+        abort(503, _(str(error)))
     return _told(order["do"], answer, session)
 
 
@@ -63,6 +65,8 @@ def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respons
         response.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
         return response, 200
     denied = "ask" in answer
+    if not answer["ok"]:
+        answer = {**answer, "error": say_answer(answer)}
     response = jsonify(answer)
     if session is not None and (denied or do == "lock"):
         sessions.end(session)

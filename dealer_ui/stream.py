@@ -14,6 +14,7 @@ from flask import Blueprint, Response, abort, current_app, request
 
 from dealer_ui import guard
 from dealer_ui.i18n import LANGUAGES
+from dealer_ui.i18n import gettext as _
 from dealer_ui.live import Live
 from dealer_ui.render import Messages
 from dealer_ui.services import services
@@ -29,7 +30,7 @@ def events() -> Response:
     """Stream the view."""
     served = services()
     if not served.streams.take():
-        abort(503, "Too many screens follow this table. Close one.")
+        abort(503, _("Too many screens follow this table. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}
     own = request.args.get("language", "")
     following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "")

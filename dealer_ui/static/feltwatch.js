@@ -20,6 +20,7 @@
   let lastSpoken = lastHeard;
 
   function show(message) {
+    if (message.language !== document.documentElement.lang) { location.reload(); return; } // the table speaks another now
     for (const [id, html] of Object.entries(message.parts)) {
       const part = $(id);
       if (!part || shown.get(id) === html) continue;
@@ -53,16 +54,16 @@
   }
 
   function heard() {
-    lastHeard = performance.now();
     if (body.hasAttribute("data-notlive")) {
       body.removeAttribute("data-notlive");
       $("notlive").hidden = true;
     }
   }
 
+  const WHY = $("notlive").querySelector("[data-why]").textContent;
   function lost(why) {
     const said = $("notlive").querySelector("[data-why]");
-    if (why && said) said.textContent = why;
+    said.textContent = why || WHY;
     if (!body.hasAttribute("data-notlive")) {
       body.setAttribute("data-notlive", "");
       $("notlive").hidden = false;
@@ -84,7 +85,9 @@
   function hear({ name, data }) {
     lastSpoken = performance.now();
     HEAR[name](data);
-    if (name !== "lost") heard();
+    if (name === "lost") return;
+    lastHeard = lastSpoken;
+    if (name !== "hello") heard(); // what is shown is as old as before until the view comes
   }
 
   // One stream for all tabs, in a shared worker (stream.js); in this tab where there is none.
@@ -142,7 +145,7 @@
       else if (!answer.ok) complain(answer.error);
       return answer.ok;
     } catch {
-      complain("The page could not reach the table. Look at what is shown before you try again.");
+      complain(body.dataset.unreachable);
       return false;
     } finally {
       body.removeAttribute("data-sending");
@@ -218,6 +221,7 @@
   let asked = null; // {command, by}: the command that asks for somebody's PIN
   let figures = "";
 
+  const said = (name, words) => $("keyed-says").dataset[name].replace(/\{(\w+)\}/g, (_, key) => words[key]);
   const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { maximumFractionDigits: 2 })}`;
 
   function openKeypad(what) {
@@ -264,7 +268,7 @@
   function showKeyed() {
     if (asked) {
       $("keyed").textContent = "\u2022".repeat(figures.length);
-      $("keyed-says").textContent = `PIN of ${asked.by}`;
+      $("keyed-says").textContent = said("pin", { name: asked.by });
       $("keypad-done").disabled = figures.length < 4;
       for (const who of $("keypad-who").children) who.setAttribute("aria-pressed", who.dataset.who === asked.by);
       return;
@@ -272,9 +276,9 @@
     const cents = Number(figures || 0) * hundredths();
     $("keyed").textContent = spelled(cents);
     const after = sum.base + cents;
-    let says = sum.base ? `${dollars(sum.base)} and ${dollars(cents)}: ${dollars(after)}` : "";
-    if (cents < sum.least && sum.least > hundredths()) says = `At least ${spelled(sum.least)}.`;
-    if (after > sum.most) says = `At most ${spelled(sum.most - sum.base)}.`;
+    let says = sum.base ? said("sum", { sum: dollars(sum.base), more: dollars(cents), all: dollars(after) }) : "";
+    if (cents < sum.least && sum.least > hundredths()) says = said("least", { amount: spelled(sum.least) });
+    if (after > sum.most) says = said("most", { amount: spelled(sum.most - sum.base) });
     $("keyed-says").textContent = says;
     $("keypad-done").disabled = figures === "" || cents < sum.least || after > sum.most;
   }
@@ -297,7 +301,7 @@
       part.innerHTML = await response.text();
     } catch {
       dialog.close();
-      complain("The rules could not be read. Try again.");
+      complain(body.dataset.noRules);
     }
   }
 

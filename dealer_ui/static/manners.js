@@ -10,11 +10,10 @@ const manners = (() => {
     get(name) { try { return localStorage.getItem(`feltwatch-${name}`); } catch { return null; } },
     set(name, value) { try { localStorage.setItem(`feltwatch-${name}`, value); } catch { /* then until it is reloaded */ } },
   };
-  const WORDS = { on: "on", off: "off", shown: "shown", hidden: "hidden", two: "two colours", four: "four colours" };
-
   function apply(button, value) {
     body.dataset[button.dataset.setting] = value;
-    button.querySelector("b").textContent = WORDS[value];
+    const words = button.dataset.words.split("|");
+    button.querySelector("b").textContent = words[button.dataset.values.split(" ").indexOf(value)];
   }
 
   for (const button of document.querySelectorAll("[data-setting]")) {

@@ -6,23 +6,23 @@
   const QUIET_LIMIT_MS = 2300; // the server's heart beats every second; two missed beats and the stream is broken
   const FIRST_RETRY_MS = 250;
   const LONGEST_RETRY_MS = 4000;
-  const LOST = "The page has lost the table and tries to reach it again. What is shown may be old.";
 
   // fetch in the place of EventSource: that one hides the server's sentence and gives up after an HTTP error.
-  async function follow(address, tell) {
-    for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+  async function follow(address, tell, ended) {
+    for (let wait = FIRST_RETRY_MS; !(ended && ended.aborted); wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
       try {
-        await read(address, (event) => { wait = FIRST_RETRY_MS / 2; tell(event); });
-        tell({ name: "lost", data: LOST });
+        await read(address, (event) => { wait = FIRST_RETRY_MS / 2; tell(event); }, ended);
+        tell({ name: "lost", data: "" }); // the page has a sentence of its own
       } catch (error) {
-        tell({ name: "lost", data: error.sentence || LOST });
+        tell({ name: "lost", data: error.sentence || "" });
       }
       await new Promise((done) => setTimeout(done, wait * (0.8 + 0.4 * Math.random())));
     }
   }
 
-  async function read(address, tell) {
+  async function read(address, tell, ended) {
     const stop = new AbortController();
+    if (ended) ended.addEventListener("abort", () => stop.abort());
     let quiet = setTimeout(() => stop.abort(), QUIET_LIMIT_MS);
     try {
       const response = await fetch(address, { signal: stop.signal, cache: "no-store", headers: { Accept: "application/json" } });
@@ -55,15 +55,18 @@
   const tabs = new Set();
   let hello = null; // what a tab that comes later has to know; null while the stream is broken
   let view = null;
-  let following = false;
+  let following = null; // {address, ended}: a tab in another language asks for another address, and the others follow it
   onconnect = ({ ports: [tab] }) => {
     tab.onmessage = ({ data: address }) => {
       if (!address) { tabs.delete(tab); return; } // the tab is being closed
       tabs.add(tab);
+      if (following && following.address !== address) { following.ended.abort(); following = hello = view = null; }
       if (view) { tab.postMessage(hello); tab.postMessage({ name: "view", data: JSON.stringify(view) }); }
       if (following) return;
-      following = true;
+      const ended = new AbortController();
+      following = { address, ended };
       follow(address, (event) => {
+        if (ended.signal.aborted) return;
         if (event.name === "lost") view = null;
         else if (event.name === "hello") hello = event;
         else if (event.name === "view") {
@@ -71,7 +74,7 @@
           view = { ...news, parts: { ...(view && view.parts), ...news.parts } };
         }
         for (const one of tabs) one.postMessage(event);
-      });
+      }, ended.signal);
     };
   };
 })();

@@ -1,0 +1,9 @@
+// The language of this browser: kept in a cookie, so that the server says the next page in it.
+"use strict";
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-language]");
+  if (!button) return;
+  const { language } = button.dataset;
+  document.cookie = `language=${language}; path=/; samesite=strict; max-age=${language ? 400 * 24 * 3600 : 0}`;
+  location.reload();
+});
