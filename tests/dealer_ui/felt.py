@@ -23,6 +23,7 @@ from firmware.table.gate import Gate, refusal
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
 from firmware.table.journal import Journal, JournalReader
+from firmware.table.moment import Clock, now
 
 Spot = tuple[int, ev.Row, int]
 
@@ -59,8 +60,10 @@ class Felt:
     gate: Gate | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
+    clock: Clock = now
+
     def __post_init__(self) -> None:
-        self.journal = Journal(self.folder)
+        self.journal = Journal(self.folder, self.clock)
         self.captures = CaptureStore(self.folder)
 
         written = load_profile(self.profile)
