@@ -28,6 +28,7 @@ from firmware.table.phase import BETWEEN_HANDS
 
 blueprint = Blueprint("camera", __name__)
 
+A_MINUTE: Final = 60
 TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
 DECK_NAMES: Final = (N_("House deck"), N_("Red deck"), N_("Blue deck"), N_("Spare deck"))
 """What a deck may be called: there is no keyboard."""
@@ -127,13 +128,16 @@ def job(number: int) -> tuple[Response, int]:
         return jsonify(answer), 200
     failed = told["state"] == "failed"
     answer["why"] = in_other_words(told.get("why", ""))
-    answer["picture"] = f"/setup/picture/{number}" if told["has_picture"] else ""
+    # the table counts its jobs anew when it starts: the name tells one picture from another
+    shown = f"/setup/picture/{number}?of={told['name'].rpartition('/')[2]}" if told["has_picture"] else ""
+    answer["picture"] = shown
     if told["result"] or not failed:
         answer["html"] = render_template(
             f"camera/{_PARTS[told['work']]}.html",
             job=told,
             result=told["result"],
             failed=failed,
+            picture=shown,
             **_words(told),
         )
         answer["enough"] = _enough(told)
@@ -147,7 +151,9 @@ def picture(number: int) -> Response:
     told = _ask(number, picture=True)
     if not told["ok"] or not told["picture"]:
         abort(404, _("That picture is gone; look again."))
-    return Response(base64.b64decode(told["picture"]), mimetype="image/jpeg")
+    response = Response(base64.b64decode(told["picture"]), mimetype="image/jpeg")
+    response.headers["Cache-Control"] = f"private, max-age={A_MINUTE}"
+    return response
 
 
 def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:

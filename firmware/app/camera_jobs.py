@@ -63,6 +63,7 @@ class _Job:
     do: str
     work: CameraWork
     actor: str
+    name: str
     deck: str = ""
     state: JobState = "running"
     done: int = 0
@@ -74,6 +75,7 @@ class _Job:
     def told(self, picture: bool) -> dict[str, Any]:
         told: dict[str, Any] = {
             "job": self.number,
+            "name": self.name,
             "do": self.do,
             "work": self.work,
             "state": self.state,
@@ -161,12 +163,13 @@ class CameraJobs:
         if "camera" in record.state.faults:
             raise NotNow(Sentence(record.state.faults["camera"]))
         number = next(reversed(self._jobs), 0) + 1
-        self._jobs[number] = _Job(number, do, work, who.actor, deck)
+        name = f"setup/{self._journal.seq:09}-{number}"
+        self._jobs[number] = _Job(number, do, work, who.actor, name, deck)
         while len(self._jobs) > KEPT:
             self._jobs.popitem(last=False)
         for job in list(self._jobs.values())[:-2]:
             job.picture = b""
-        self._ask(CameraJob(number, work, f"setup/{self._journal.seq:09}-{number}", deck))
+        self._ask(CameraJob(number, work, name, deck))
         return {"ok": True, "job": number}
 
     def _tell(self, command: AskJob, who: Who) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from dealer_ui.command import SOCKET
 from firmware.rules import load_profile, profile_toml
 from firmware.table import INITIAL, NotNow, Phase, State
 from firmware.table import events as ev
+from firmware.table.camera_commands import CameraCommand
 from firmware.table.captures import CaptureStore
 from firmware.table.commands import House, decide, parse_command, step
 from firmware.table.errors import NotAllowed
@@ -57,6 +58,8 @@ class Felt:
 
     set_up: bool = True
     """Whether the first set-up of the box is over."""
+    camera: Callable[[CameraCommand], dict[str, Any]] | None = None
+    """Who does what needs the camera; without one it is refused."""
     gate: Gate | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
@@ -120,6 +123,9 @@ class Felt:
         try:
             if self.gate is not None:
                 self.gate.admit(parse_command(canonical(command)), self)
+            given = parse_command(canonical(command))
+            if self.camera is not None and isinstance(given, CameraCommand):
+                return self.camera(given)
             self.do(**command)
         except NotAllowed as error:
             return refusal(error, self.state)
