@@ -1,0 +1,122 @@
+"""A camera above a felt without processes: the real jobs, the real bench, the real reader, on one rendered picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import cv2
+import numpy as np
+
+from firmware.app.camera_jobs import CameraJobs
+from firmware.app.camera_work import CameraBench, SpreadError
+from firmware.app.reading_messages import CameraJob, JobLost, JobProgress
+from firmware.devices.simulated.spoil import Spoil, spoiled
+from firmware.table.camera_commands import CameraCommand
+from firmware.table.gate import Who
+from firmware.table.journal import JournalReader
+from firmware.table.people import Role
+from tests.dealer_ui.felt import Felt
+from tests.vision.boards import board_photo
+from vision.arrays import Image
+from vision.calibration import FeltCalibration
+from vision.enrolment import spread
+from vision.errors import VisionError
+from vision.layout import TableLayout
+from vision.lens import Lens
+from vision.reader import CardReader
+from vision.reading import TableReading, read
+from vision.render import Conditions, render_table
+
+SCALE: Final = 0.45
+CONDITIONS: Final = Conditions(tilt_deg=0.5, offset_mm=4)
+Rows = dict[str, dict[str, list[str]]]
+
+
+@cache
+def layout() -> TableLayout:
+    return TableLayout.load()
+
+
+@cache
+def reader() -> CardReader:
+    return CardReader(threads=1)
+
+
+@cache
+def bare(seed: int = 1) -> Image:
+    """The bare felt; another seed hangs the camera a little otherwise."""
+    return render_table({}, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
+
+
+def dark_and_glaring() -> Image:
+    return spoiled(bare(), Spoil(light=0.25, glare=1.0), 0.0)
+
+
+def laid(change: Callable[[Rows], object] = lambda rows: None, seed: int = 1) -> Image:
+    """The 52 cards laid out to be learnt, with a change."""
+    rows = {place: {row: list(cards) for row, cards in of.items()} for place, of in spread(layout()).items()}
+    change(rows)
+    return render_table(rows, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
+
+
+def board(number: int) -> Image:
+    return np.asarray(cv2.cvtColor(board_photo(number), cv2.COLOR_GRAY2BGR), np.uint8)
+
+
+class PictureBench:
+    """Does a felt's camera commands at once. `show` puts another picture before the camera."""
+
+    def __init__(self, felt: Felt, picture: Image | None = None) -> None:
+        self.felt = felt
+        self._picture = bare() if picture is None else picture
+        self._bench = CameraBench(layout(), reader(), lambda: self._picture, self._still)
+        self._jobs = CameraJobs(self._do, felt.journal, JournalReader(felt.folder))
+        self._queue: list[CameraJob] = []
+        felt.camera = self.answer
+
+    def show(self, picture: Image) -> None:
+        self._picture = picture
+
+    def answer(self, command: CameraCommand) -> dict[str, Any]:
+        role = Role.DEALER if command.do in ("check_deck",) else Role.TECHNICIAN
+        answer = self._jobs.obey(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
+        for job in self._queue:
+            self._finish(job)
+        self._queue.clear()
+        return answer
+
+    def give(self, do: str, **fields: Any) -> None:
+        """Give a camera command, and have it done."""
+        answer = self.felt.answer({"do": do, **fields})
+        assert answer["ok"], answer
+
+    def _do(self, job: CameraJob) -> None:
+        self._queue.append(job)
+
+    def _finish(self, job: CameraJob) -> None:
+        def tell(_progress: JobProgress) -> None:
+            """Nobody waits long enough to be told."""
+
+        try:
+            done, _evidence = self._bench.do(job, tell)
+        except SpreadError as error:
+            self._jobs.take(JobLost(job.number, str(error), fault=False, result=error.result), self.felt)
+        except VisionError as error:
+            self._jobs.take(JobLost(job.number, str(error), fault=False), self.felt)
+        else:
+            self._jobs.take(done, self.felt)
+            self._use()
+
+    def _use(self) -> None:
+        texts = {
+            what: (JournalReader(self.felt.folder).content(made.hash) or b"").decode()
+            for what, made in self.felt.state.calibrations.items()
+        }
+        lens = Lens.from_json(texts["lens"]) if "lens" in texts else None
+        felt = FeltCalibration.from_json(texts["felt"]) if "felt" in texts else None
+        self._bench.use(lens, felt)
+
+    def _still(self, _layout: TableLayout) -> tuple[Image, TableReading]:
+        return self._picture, read(self._picture, layout(), reader())
