@@ -18,6 +18,7 @@ _PUCK: Final = N_("Plug the puck reader in. Meanwhile the dealer keys the button
 
 FOUND: Final[Mapping[str, tuple[str, str]]] = {
     "camera_starts": (N_("The camera is being started; that may take a minute."), ""),
+    "camera_takes": (N_("A picture is being taken…"), ""),
     "camera_well": (N_("The camera gives pictures."), ""),
     "camera_fails": ("%(says)s", _CABLE),
     "puck_absent": (N_("The puck reader says nothing."), _PUCK),
@@ -150,6 +151,10 @@ def figure(device: str, figures: Figures) -> str:
     return said(figures) if said and figures else ""
 
 
+def _camera(figures: Figures) -> str:
+    return f"{figures['width']} × {figures['height']} px" if "width" in figures else ""
+
+
 def _puck(figures: Figures) -> str:
     if "seen" not in figures:
         return ""
@@ -192,6 +197,7 @@ def when(wall_ms: int, *, seconds: bool = False) -> str:
 
 
 _FIGURES: Final[Mapping[str, Callable[[Figures], str]]] = {
+    "camera": _camera,
     "puck": _puck,
     "buttons": _buttons,
     "lamps": _lamps,

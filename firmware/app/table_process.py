@@ -45,11 +45,11 @@ from firmware.devices.puck import PuckReader, PuckReading, PuckState
 from firmware.rules import Profile
 from firmware.table import NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
-from firmware.table.camera_commands import CameraCommand
+from firmware.table.camera_commands import AskJob, CameraCommand, Look
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.errors import NotAllowed
 from firmware.table.evidence_commands import RecordCommand
-from firmware.table.gate import Gate, GateCommand, refusal
+from firmware.table.gate import Gate, GateCommand, Who, refusal
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
 from firmware.table.house_profiles import KeepProfile, kept_text
@@ -420,6 +420,10 @@ class TableProcess:
         if device == "camera" and not self._reader_heard:
             return None
         return self._faults().get(device, "")
+
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        """Have the camera take a picture, or ask how far that is, for the trials. Raises NotNow."""
+        return self._camera_jobs.obey(command, self, who)
 
     def _pressed(self, press: Press) -> None:
         if self._trials.takes(press, self.state):

@@ -20,6 +20,7 @@ from firmware.devices.panel import LAMPS, ButtonName, Buttons, Buzzer, LampName,
 from firmware.devices.puck import PuckReading, PuckState
 from firmware.table import NotNow, State
 from firmware.table import events_setup as ev
+from firmware.table.camera_commands import AskJob, Look
 from firmware.table.disk import MB, free_bytes
 from firmware.table.event import Event
 from firmware.table.gate import Who
@@ -77,6 +78,9 @@ class Table(Protocol):
     def trouble_of(self, device: str) -> str | None:
         """Return what is wrong with a device, "" where it is well, None where it was not heard of yet."""
 
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        """Have the camera take a picture, or ask how far that is. Raises NotNow."""
+
 
 class Trials:
     """The trial of one device after another. Used on the table's own thread."""
@@ -108,6 +112,7 @@ class Trials:
         self._mute = ""
         self._written_ms: float | None = None
         self._unwritable = ""
+        self._look: int | None = None
 
     # ---- what the table process hands on ----
 
@@ -155,7 +160,7 @@ class Trials:
             self._begin()
         self._act(command)
         table.relight()
-        found = self._finding(table)
+        found = self._finding(table, who)
         if command.act == "keep":
             found = self._kept(found, command, table, who)
         return {"ok": True, "device": command.device} | vars(found) | {"seen": dict(self._seen)}
@@ -204,10 +209,10 @@ class Trials:
 
     # ---- one device each ----
 
-    def _finding(self, table: Table) -> Finding:
+    def _finding(self, table: Table, who: Who) -> Finding:
         match self._device:
             case "camera":
-                return self._camera(table)
+                return self._camera(table, who)
             case "puck":
                 return self._puck_finding(table)
             case "buttons":
@@ -223,13 +228,25 @@ class Trials:
             case _:
                 return self._power(table)
 
-    def _camera(self, table: Table) -> Finding:
+    def _camera(self, table: Table, who: Who) -> Finding:
         trouble = table.trouble_of("camera")
         if trouble is None:
             return Finding("waits", "camera_starts")
-        return (
-            Finding("fail", "camera_fails", {"says": trouble}) if trouble else Finding("pass", "camera_well")
-        )
+        if trouble:
+            self._look = None
+            return Finding("fail", "camera_fails", {"says": trouble})
+        if self._look is None:
+            try:
+                self._look = int(table.camera(Look(), who)["job"])
+            except NotNow:  # somebody has it do something else
+                return Finding("waits", "camera_takes")
+        told = table.camera(AskJob(job=self._look), who)
+        if told["state"] == "failed":
+            return Finding("fail", "camera_fails", {"says": str(told["why"])})
+        if told["state"] == "running":
+            return Finding("waits", "camera_takes")
+        width, height = told["result"]["size"]
+        return Finding("pass", "camera_well", {"width": width, "height": height})
 
     def _puck_finding(self, table: Table) -> Finding:
         reading = self._puck

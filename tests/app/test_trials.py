@@ -17,6 +17,7 @@ from firmware.devices.panel import LAMPS, Light, Press
 from firmware.devices.puck import PuckReading, PuckState
 from firmware.table import NotNow, Phase, State, fold
 from firmware.table import events as ev
+from firmware.table.camera_commands import AskJob, Look
 from firmware.table.events_setup import Device
 from firmware.table.gate import Who
 from firmware.table.people import Role
@@ -51,6 +52,7 @@ class Table:
     state: State = field(default_factory=lambda: State(set_up=True, house=SEATS))
     troubles: dict[str, str | None] = field(default_factory=dict)
     written: list[tuple[ev.Event, str]] = field(default_factory=list)
+    picture: dict[str, Any] | None = None
     hardware: Hardware = field(default_factory=Hardware)
 
     def __post_init__(self) -> None:
@@ -66,6 +68,11 @@ class Table:
 
     def trouble_of(self, device: str) -> str | None:
         return self.troubles.get(device, "")
+
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        if self.picture is None:
+            raise NotNow("The camera is busy.")
+        return {"ok": True, "job": 7} if isinstance(command, Look) else {"ok": True, **self.picture}
 
     def attempt(self, device: Device, **fields: Any) -> dict[str, Any]:
         return self.trials.obey(TryDevice(device=device, **fields), self, ADA)
@@ -187,11 +194,20 @@ def test_what_a_device_says_is_wrong_with_it_fails_its_trial(table: Table, devic
         assert (answer["verdict"], answer["figures"]["says"]) == ("fail", "It is on fire.")
 
 
-def test_the_camera_waits_until_it_was_heard_of(table: Table) -> None:
+def test_the_camera_works_once_it_has_taken_a_picture(table: Table) -> None:
     table.troubles["camera"] = None
     assert said(table.attempt("camera")) == ("waits", "camera_starts")
     table.troubles["camera"] = ""
-    assert said(table.attempt("camera")) == ("pass", "camera_well")
+    assert said(table.attempt("camera")) == ("waits", "camera_takes"), "it is busy"
+    table.picture = {"state": "running"}
+    assert said(table.attempt("camera")) == ("waits", "camera_takes")
+    table.picture = {"state": "done", "result": {"size": [2304, 1296]}}
+    answer = table.attempt("camera")
+    assert said(answer) == ("pass", "camera_well")
+    assert answer["figures"] == {"width": 2304, "height": 1296}
+    table.picture = {"state": "failed", "why": "The lens cap is on."}
+    answer = table.attempt("camera", act="begin")
+    assert (answer["verdict"], answer["figures"]) == ("fail", {"says": "The lens cap is on."})
 
 
 def test_the_disk_is_written_to_and_measured(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,6 +307,7 @@ def test_figures_are_said_in_a_few_words() -> None:
     assert figure("power", {"mains": True, "celsius": 51.6, "weak": None}) == "mains · 52 °C"
     assert figure("power", {"mains": None}) == ""
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", figure("clock", {"wall_ms": 1_700_000_000_000}))
+    assert figure("camera", {"width": 2304, "height": 1296}) == "2304 × 1296 px"
     assert figure("camera", {}) == ""
 
 
