@@ -312,6 +312,12 @@ class JournalReader:
         with self._open() as db:
             return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
 
+    def uri(self) -> str:
+        """Return how SQLite opens the journal at this moment, for reading only."""
+        # Without a -wal file nobody writes, and a reader who may not write to the folder could not make one.
+        wal = self.path.with_name(f"{self.path.name}-wal").exists()
+        return f"file:{quote(str(self.path))}?mode=ro" + ("" if wal else "&immutable=1")
+
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection | None]:
         """Give a read-only connection to whoever reads more than a call's worth; None before there is a journal.
@@ -330,12 +336,9 @@ class JournalReader:
             return
         except OSError as error:  # what may not be looked at is not nothing
             raise JournalError(f"The journal {self.path} could not be read: {error.strerror}.") from error
-        # Without a -wal file nobody writes, and a reader who may not write to the folder could not make one.
-        wal = self.path.with_name(f"{self.path.name}-wal").exists()
-        uri = f"file:{quote(str(self.path))}?mode=ro" + ("" if wal else "&immutable=1")
         with (
             _said(f"The journal {self.path} could not be read"),
-            closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_S)) as db,
+            closing(sqlite3.connect(self.uri(), uri=True, timeout=_WAIT_S)) as db,
         ):
             made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
             if made:

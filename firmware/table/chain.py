@@ -1,0 +1,207 @@
+"""Checks stretches of the chain fast, each on its own, so that all cores can share a long record.
+
+SQLite builds the text that a row's hash covers, in C; only rows that name images or other content are looked into. A
+row that does not fit that way is looked at again by the record's own rule (`Entry.sealed`), and only that counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.table.captures import FOLDER
+from firmware.table.events import canonical
+
+STRETCH: Final = 50_000
+"""Rows in a stretch."""
+_MAPPED: Final = 1 << 40
+"""Bytes of the file that SQLite may map: all of it."""
+_PLAIN: Final = (
+    "puck_seen",
+    "phase_advanced",
+    "settled",
+    "hand_archived",
+    "hand_voided",
+    "payment_marked",
+    "natural_declared",
+    "natural_confirmed",
+    "surrendered",
+    "card_resolved",
+    "card_corrected",
+    "device_fault",
+    "device_recovered",
+    "pin_tried",
+    "pin_accepted",
+    "logged_on",
+)
+"""Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
+_COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous"
+_KIND: Final = (
+    f"CASE WHEN type IN ({', '.join(repr(name) for name in _PLAIN)}) THEN 0 WHEN type = 'hand_opened' THEN 1 "
+    "WHEN type IN ('head_signed', 'images_dropped', 'key_announced') THEN 2 ELSE 3 END"
+)
+_SELECT: Final = (
+    f"SELECT json_array({_COLUMNS}), hash, {_KIND} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
+)
+_ONE: Final = f"SELECT {_COLUMNS}, hash FROM journal WHERE seq = ?"
+_CONTENT: Final = re.compile(rb'hash\\":\\"([0-9a-f]{64})\\"')
+_IMAGE: Final = rb"\"sha256\":\""
+"""How an image is named in a payload within a row's text."""
+
+
+@dataclass
+class Stretch:
+    """What was found in the rows from `first` to `last`.
+
+    `previous` is what the first row says it follows, `hash` the last row's. `problems` are rows and sentences;
+    `content` what hands were opened with, by hash, with a row that names it; `images` those not as they were stored:
+    row, name, SHA-256 and "missing" or "changed"; `told` the rows about the record itself: number, previous, type,
+    payload.
+    """
+
+    first: int
+    last: int
+    rows: int = 0
+    hands: int = 0
+    checked: int = 0
+    previous: str = ""
+    hash: str = ""
+    problems: list[tuple[int, str]] = field(default_factory=list)
+    content: dict[str, int] = field(default_factory=dict)
+    images: list[tuple[int, str, str, str]] = field(default_factory=list)
+    told: list[tuple[int, str, str, dict[str, Any]]] = field(default_factory=list)
+
+
+def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> Stretch:
+    """Check the rows from `first` to `last`; `images`: also those that they name. Raises nothing: it is found."""
+    found = Stretch(first, last)
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as db:
+            db.text_factory = bytes  # a changed byte may be no text any more
+            db.execute(f"PRAGMA mmap_size = {_MAPPED}")
+            _Follower(db, found, images).follow()
+    except sqlite3.Error as error:
+        found.problems.append(
+            (first + found.rows, f"The journal's file is damaged from this row on: {error}.")
+        )
+    _check_images(data / FOLDER, found)
+    return found
+
+
+class _Follower:
+    def __init__(self, db: sqlite3.Connection, found: Stretch, images: bool) -> None:
+        self._db, self._found, self._images = db, found, images
+        self._next = found.first
+        self._before = b""
+
+    def follow(self) -> None:
+        """Follow the stretch; what cannot stand in JSON is a changed row, and what comes after it is gone on with."""
+        while True:
+            try:
+                self._run()
+            except sqlite3.OperationalError:
+                seq = self._at()
+                if seq is None:
+                    raise
+                self._look_closely(seq)
+                row = self._db.execute(_ONE, (seq,)).fetchone()
+                self._before = row[-1] if isinstance(row[-1], bytes) else b""
+                self._next = seq + 1
+                self._found.rows += 1
+            else:
+                break
+        self._found.hash = self._before.decode(errors="replace")
+
+    def _run(self) -> None:
+        sha256, found = hashlib.sha256, self._found
+        before, rows, following = self._before, found.rows, self._next
+        try:
+            for text, digest, kind in self._db.execute(_SELECT, (following, found.last)):
+                if sha256(text).hexdigest().encode() != digest or text[-66:-2] != before:
+                    self._before, self._next, found.rows = before, following, rows
+                    following = self._at() or following
+                    self._look_closely(following)
+                if kind:
+                    self._look_into(following, text, kind)
+                before = digest
+                following += 1
+                rows += 1
+        finally:
+            self._before, self._next, found.rows = before, following, rows
+
+    def _at(self) -> int | None:
+        """Return the number of the next row that is there."""
+        text = "SELECT min(seq) FROM journal WHERE seq >= ? AND seq <= ?"
+        seq: int | None = self._db.execute(text, (self._next, self._found.last)).fetchone()[0]
+        return seq
+
+    def _look_closely(self, seq: int) -> None:
+        """Say what is wrong with a row, by the rule that made it."""
+        found = self._found
+        row = self._db.execute(_ONE, (seq,)).fetchone()
+        try:
+            columns = [value.decode() if isinstance(value, bytes) else value for value in row]
+            sealed = hashlib.sha256(canonical(columns[:-1]).encode()).hexdigest()
+        except (UnicodeDecodeError, TypeError, ValueError):
+            columns, sealed = [*row], None
+        if seq != self._next:
+            found.problems.append((seq, "Rows before this one are missing."))
+        if not found.rows:
+            found.previous = str(columns[-2])
+        if (found.rows or seq == 1) and columns[-2] != self._before.decode(errors="replace"):
+            found.problems.append((seq, "The row does not follow the one before it."))
+        if sealed is None or columns[-1] != sealed:
+            found.problems.append((seq, "The row was changed."))
+
+    def _look_into(self, seq: int, text: bytes, kind: int) -> None:
+        found = self._found
+        if kind == 1:
+            found.hands += 1
+            for named in _CONTENT.finditer(text):
+                if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
+                    found.content.setdefault(named[1].decode(), seq)
+        if kind == 2 or (self._images and _IMAGE in text):
+            try:
+                row = json.loads(text)
+                payload = json.loads(row[8])
+            except (ValueError, RecursionError):
+                return  # the row was changed, and that is said
+            if kind == 2:
+                found.told.append((seq, row[9], row[7], payload))
+            else:
+                found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
+
+
+def images_in(told: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-256 of every image that a payload's JSON names."""
+    stack = [told]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
+                yield part["name"], part["sha256"]
+            else:
+                stack += part.values()
+        elif isinstance(part, list):
+            stack += part
+
+
+def _check_images(folder: Path, found: Stretch) -> None:
+    named = {(name, digest): seq for seq, name, digest, _ in reversed(found.images)}
+    found.images = []
+    for (name, digest), seq in named.items():
+        found.checked += 1
+        try:
+            data = (folder / name).read_bytes()
+        except (OSError, ValueError):
+            found.images.append((seq, name, digest, "missing"))
+            continue
+        if hashlib.sha256(data).hexdigest() != digest:
+            found.images.append((seq, name, digest, "changed"))
