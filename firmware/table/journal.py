@@ -348,8 +348,9 @@ class JournalReader:
 
 def _need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
     """Raise JournalError where a table's record is opened for training, or a training record for anything else."""
-    first = db.execute("SELECT type FROM journal WHERE seq = 1").fetchone()
-    if first is None or (first[0] == TrainingBegun.type) == training:
+    # Compared in SQL: a changed byte may be no text any more, and that is for `verify` to say.
+    first = db.execute("SELECT type = ? FROM journal WHERE seq = 1", (TrainingBegun.type,)).fetchone()
+    if first is None or bool(first[0]) == training:
         return
     if training:
         raise JournalError(
