@@ -25,7 +25,9 @@ from dealer_ui import (
     review,
     set_up,
     stream,
+    training,
 )
+from dealer_ui.beside import Beside
 from dealer_ui.link import TableLink
 from dealer_ui.live import OWN_ERROR, Live
 from dealer_ui.pages import role_name
@@ -49,6 +51,10 @@ class Settings:
     """Names in the `Host` header that are answered; anything else may be DNS rebinding."""
     streams: int = 32
     """Event streams at once; each holds a thread of the server."""
+    training: bool = False
+    """The record is a training table's: a band on every page, and questions."""
+    beside_port: int | None = None
+    """Where the training page would be, beside the table's; or the table's, beside the training page."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -67,10 +73,13 @@ def create_app(settings: Settings) -> Flask:
         capital=capital, card_name=card_name, row_name=row_name, rank_text=rank_text, role_name=role_name
     )
     link = TableLink(settings.socket)
+    reader = JournalReader(settings.data, training=settings.training)
+    lesson = training.Lesson() if settings.training else None
+    beside = Beside(settings.beside_port, training=not settings.training) if settings.beside_port else None
     i18n.speak(app, lambda: services(app).live.state().house.language)
     Services(
-        live=Live(JournalReader(settings.data), link.answers),
-        reader=JournalReader(settings.data),
+        live=Live(reader, link.answers, lesson.shown if lesson else None, beside),
+        reader=reader,
         link=link,
         captures=CaptureStore(settings.data),
         streams=Places(settings.streams),
@@ -91,6 +100,8 @@ def create_app(settings: Settings) -> Flask:
         set_up,
     ):
         app.register_blueprint(part.blueprint)
+    if lesson:
+        training.add_to(app, lesson)
     app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)
     app.after_request(_compress)

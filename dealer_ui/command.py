@@ -22,6 +22,8 @@ class _Ui(BaseModel):
     model_config = ConfigDict(extra="forbid")
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8013, ge=1, le=65535)
+    training_port: int = Field(default=8014, ge=0, le=65535)
+    """Where `feltwatch training` would answer: the page then leads to it. 0 for nowhere."""
 
 
 class _File(BaseModel):
@@ -68,7 +70,12 @@ def command(
     if listening is not None:
         address, number = listening.getsockname()[:2]
     name = _named(address)
-    settings = Settings(data=folder, socket=socket_path or folder / SOCKET, hosts=(*Settings.hosts, name))
+    settings = Settings(
+        data=folder,
+        socket=socket_path or folder / SOCKET,
+        hosts=(*Settings.hosts, name),
+        beside_port=config.ui.training_port or None,
+    )
     app = create_app(settings)
     listening = listening or _listen_on(address, number)
     click.echo(f"The dealer's page: http://{name}:{number}/", err=True)

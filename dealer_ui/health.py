@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, jsonify
+from flask import Blueprint, Response, current_app, jsonify
 
 from dealer_ui import guard
 from dealer_ui.services import services
@@ -18,5 +18,10 @@ def healthz() -> tuple[Response, int]:
     table = moment.screen.answering
     well = table and not moment.trouble
     return jsonify(
-        ok=well, table=table, record=not moment.trouble, trouble=moment.trouble, seq=moment.screen.seq
+        ok=well,
+        table=table,
+        record=not moment.trouble,
+        trouble=moment.trouble,
+        seq=moment.screen.seq,
+        training=bool(current_app.config.get("TRAINING")),
     ), 200 if well else 503

@@ -86,7 +86,10 @@ def _commands() -> dict[str, Any]:
 def _view() -> dict[str, Any]:
     whole = TypeAdapter(Screen).json_schema(mode="serialization", ref_template=_REF)
     schemas: dict[str, Any] = whole.pop("$defs")
-    whole["properties"] |= {"mode": {"enum": ["need", "felt", "between"]}, "trouble": {"type": "string"}}
+    whole["properties"] |= {
+        "mode": {"enum": ["need", "felt", "between", "quiz"]},
+        "trouble": {"type": "string"},
+    }
     whole["required"] = [*whole["required"], "mode", "trouble"]
     return {**schemas, "View": whole}
 
@@ -212,11 +215,15 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
     },
     "Health": {
         "type": "object",
-        "required": ["ok", "table", "record", "trouble", "seq"],
+        "required": ["ok", "table", "record", "trouble", "seq", "training"],
         "properties": {
             "ok": {"type": "boolean"},
             "table": {"type": "boolean", "description": "The table process answers."},
             "record": {"type": "boolean", "description": "The journal can be read."},
+            "training": {
+                "type": "boolean",
+                "description": "This is the training page: no hand on it is played.",
+            },
             "trouble": {"type": "string"},
             "seq": {"type": "integer"},
         },

@@ -6,10 +6,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from dealer_ui.beside import Beside
 from dealer_ui.downs import DownClock, DownTime
 from dealer_ui.i18n import N_, SOURCE, known, language, speaking
 from dealer_ui.past import LastExchange
@@ -59,13 +60,27 @@ class Moment:
         return self._others[code]
 
 
+Shown = Callable[[Screen, State, Profile | None], Screen]
+
+
 class Live:
     """The latest view, for many readers.
 
     `refresh` looks at the journal now; `start` does so from a thread until `stop`.
     """
 
-    def __init__(self, reader: JournalReader, table_answers: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        reader: JournalReader,
+        table_answers: Callable[[], bool],
+        shown: Shown | None = None,
+        beside: Beside | None = None,
+    ) -> None:
+        """`shown` makes of a screen what may be seen of it; `beside` is a page that this one leads to."""
+        self._shown = shown
+        self._beside = beside
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._again = False
         self._reader = reader
         self._table_answers = table_answers
         self._changed = threading.Condition()
@@ -87,6 +102,16 @@ class Live:
     def stopped(self) -> bool:
         """True once `stop` was called: streams end."""
         return self._stopped.is_set()
+
+    @property
+    def rules(self) -> Profile | None:
+        """The rules in force, as of the last look at the journal."""
+        return self._rules
+
+    def show_again(self) -> None:
+        """Make the view anew: `shown` shows something else of it by now."""
+        self._again = True
+        self.refresh()
 
     @property
     def language(self) -> str:
@@ -126,15 +151,18 @@ class Live:
                 news = self._read()
                 time_is_new = self._tell_time()
                 past = self._past.look(self._state)
+                links = self._beside.links() if self._beside else ()
             except TableError as error:
                 self._seq = -1  # read all of it again once it can be read
                 self._publish(_nothing(error.sentence))
                 return
-            if news or time_is_new or answering != self._answering or self._moment.trouble:
-                self._answering = answering
+            again = (answering, links) != (self._answering, self._links) or self._again
+            if news or time_is_new or again or self._moment.trouble:
+                self._answering, self._links, self._again = answering, links, False
                 self._publish(
                     partial(
-                        _seen,
+                        self._seen,
+                        links,
                         self._seq,
                         self._state,
                         self._rules,
@@ -143,6 +171,17 @@ class Live:
                         past=past,
                     )
                 )
+
+    def _seen(
+        self,
+        links: tuple[tuple[str, str], ...],
+        seq: int,
+        state: State,
+        rules: Profile | None,
+        **by_name: Any,
+    ) -> tuple[Screen, str]:
+        screen = replace(view(seq, state, rules, **by_name), links=links)
+        return self._shown(screen, state, rules) if self._shown else screen, ""
 
     def _tell_time(self) -> bool:
         """Look at the clock of the dealer's down; True if another minute of it has begun."""
@@ -193,10 +232,6 @@ class Live:
         with self._changed:
             self._moment = Moment(self._moment.version + 1, screen, trouble, made)
             self._changed.notify_all()
-
-
-def _seen(*said: Any, **by_name: Any) -> tuple[Screen, str]:
-    return view(*said, **by_name), ""
 
 
 def _nothing(why: Sentence) -> Callable[[], tuple[Screen, str]]:

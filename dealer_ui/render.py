@@ -10,7 +10,7 @@ import threading
 from functools import lru_cache
 from typing import Any
 
-from flask import Flask, render_template
+from flask import Flask, current_app, render_template
 
 from dealer_ui.i18n import SOURCE, html_language, language, speaking
 from dealer_ui.live import Moment
@@ -34,6 +34,7 @@ def parts(moment: Moment) -> dict[str, str]:
             "chairs",
             "dealer",
             "used",
+            *(("quiz",) if current_app.config.get("TRAINING") else ()),
         )
     }
     for seat in screen.seats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from dealer_ui.quiz_screen import Quiz
 from dealer_ui.sheet import Sheet
 
 Face = Literal["up", "back", "unread", "empty"]
@@ -302,10 +303,16 @@ class Screen:
     """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "dead-12-1", "fault-camera"."""
     used: tuple[tuple[str, int], ...] = ()
     """Cards that were read on the felt and the seats where they lie, for the pad."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Other pages of this machine that answer now: what they are called, and their addresses."""
+    quiz: Quiz | None = None
+    """In training: the question that is open."""
 
     @property
-    def mode(self) -> Literal["need", "felt", "between"]:
-        """`need` where a question has the largest place, `between` where no hand is open, else `felt`."""
+    def mode(self) -> Literal["need", "felt", "between", "quiz"]:
+        """Return what has the largest place: a trainee's `quiz`, `between` hands, what is needed, else the `felt`."""
+        if self.quiz:
+            return "quiz"
         if self.players or self.free:
             return "between"
         return "need" if self.needs and self.phase in ("placing", "showdown", "reading", "review") else "felt"

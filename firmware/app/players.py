@@ -11,16 +11,21 @@ from typing import Final
 from firmware.rules import CARDS, SUITS, Card, Profile, Rows, foul
 from firmware.table.events import ROWS, Row
 
-NATURAL_DEALT: Final = 0.08
-"""The share of hands in which one seat is dealt a natural; by chance it would be one in a hundred and fifty."""
-DECLARED: Final = 0.9
-"""The share of naturals that their players notice."""
-FALSELY_DECLARED: Final = 0.02
-FOULED: Final = 0.04
-SURRENDERED: Final = 0.03
-"""Shares of the hands at a seat."""
-
 BACKS_TRIED: Final = 40
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How often players do what settles otherwise than rows against rows."""
+
+    natural_dealt: float = 0.08
+    """The share of hands in which one seat is dealt a natural; by chance it would be one in a hundred and fifty."""
+    declared: float = 0.9
+    """The share of naturals that their players notice."""
+    falsely_declared: float = 0.02
+    fouled: float = 0.04
+    surrendered: float = 0.03
+    """Shares of the hands at a seat."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,11 @@ def in_placing_order(hand: SetHand, rng: random.Random) -> tuple[SetHand, list[S
 class Players:
     """Deals and sets hands under a profile; the same seed gives the same hands."""
 
-    def __init__(self, seed: int, rules: Profile, backs_tried: int = BACKS_TRIED) -> None:
+    def __init__(
+        self, seed: int, rules: Profile, backs_tried: int = BACKS_TRIED, habits: Habits | None = None
+    ) -> None:
         """`backs_tried`: how long a player thinks; fewer are faster, and set worse."""
+        self._habits = habits or Habits()
         self._rng = random.Random(seed)
         self._rules = rules
         self._backs_tried = backs_tried
@@ -73,7 +81,7 @@ class Players:
         deck = list(CARDS)
         rng.shuffle(deck)
         dealt: dict[int, list[Card]] = {}
-        if self._rules.naturals.kinds and rng.random() < NATURAL_DEALT:
+        if self._rules.naturals.kinds and rng.random() < self._habits.natural_dealt:
             lucky = rng.choice(list(seats))
             dealt[lucky] = _natural(rng)
             deck = [card for card in deck if card not in dealt[lucky]]
@@ -83,13 +91,14 @@ class Players:
         return {seat: self._set(dealt[seat]) for seat in seats}
 
     def _set(self, cards: list[Card]) -> SetHand:
-        rng, rules = self._rng, self._rules
-        surrenders = bool(rules.surrender.points) and rng.random() < SURRENDERED
+        rng, rules, habits = self._rng, self._rules, self._habits
+        surrenders = bool(rules.surrender.points) and rng.random() < habits.surrendered
         rows = arrange(cards, rules, rng, self._backs_tried)
-        if rng.random() < FOULED:
+        if rng.random() < habits.fouled:
             rows = Rows(rows.front, rows.back, rows.middle)
         holds = rules.natural_ranking[rules.natural_finder.bits(*rows)] is not None
-        declares = bool(rules.naturals.kinds) and rng.random() < (DECLARED if holds else FALSELY_DECLARED)
+        share = habits.declared if holds else habits.falsely_declared
+        declares = bool(rules.naturals.kinds) and rng.random() < share
         return SetHand(rows, declares=declares and not surrenders, surrenders=surrenders)
 
 

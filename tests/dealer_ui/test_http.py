@@ -77,6 +77,7 @@ def test_health_is_well_only_with_a_table_that_answers(felt: Felt, app: Flask) -
             "record": True,
             "trouble": "",
             "seq": felt.seq,
+            "training": False,
         }
 
 

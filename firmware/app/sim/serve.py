@@ -16,11 +16,12 @@ from dealer_ui.app import Settings, create_app
 from dealer_ui.link import TableLink
 from dealer_ui.serve import listen_on, serve
 from firmware.app.sim.page import add_to
+from firmware.app.training import PORT as TRAINING_PORT
 
 
 def main(data: str, table: str, room: str, port: str) -> None:
     """Serve until the starter ends."""
-    settings = Settings(data=Path(data), socket=Path(table))
+    settings = Settings(data=Path(data), socket=Path(table), beside_port=TRAINING_PORT)
     app = create_app(settings)
     add_to(app, TableLink(Path(room)))
     try:

@@ -1,0 +1,58 @@
+"""The page beside this one on the same machine: the training page beside the table's, and the table's beside that."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from typing import Final
+
+from dealer_ui.i18n import N_
+
+ASK_S: Final = 5.0
+"""Seconds between two looks at whether it answers."""
+PATIENCE_S: Final = 2.0
+LONGEST: Final = 4096
+
+TRAINING: Final = N_("Training")
+TABLE: Final = N_("Leave training")
+
+
+class Beside:
+    """Says where the other page is, as long as it answers on the loopback interface and is what it should be."""
+
+    def __init__(self, port: int, *, training: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        """`training`: it is the training page that is looked for."""
+        self._port = port
+        self._training = training
+        self._clock = clock
+        self._asked = float("-inf")
+        self._answers = False
+        self._asking: threading.Thread | None = None
+
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Return what the page is called and its address, or nothing. Never waits: a thread of its own asks."""
+        if self._clock() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
+            self._asked = self._clock()
+            self._asking = threading.Thread(target=self.look, name="beside", daemon=True)
+            self._asking.start()
+        if not self._answers:
+            return ()
+        return ((TRAINING if self._training else TABLE, f"http://127.0.0.1:{self._port}/"),)
+
+    def look(self) -> None:
+        """Ask it now."""
+        self._answers = self._ask()
+
+    def _ask(self) -> bool:
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
+        try:
+            connection.request("GET", "/healthz", headers={"Accept": "application/json"})
+            said = json.loads(connection.getresponse().read(LONGEST))
+        except (OSError, HTTPException, ValueError):
+            return False
+        finally:
+            connection.close()
+        return isinstance(said, dict) and said.get("training") is self._training

@@ -1,0 +1,58 @@
+// Training: sends what is answered, and keeps the band above everything, dialogs included. The server asks and judges.
+"use strict";
+(() => {
+  const band = document.getElementById("band");
+  const quiz = document.getElementById("quiz");
+  const token = () => document.querySelector("meta[name=csrf-token]").content;
+
+  // The top layer is the only place above an open dialog: the band goes there anew whenever one opens.
+  function above() {
+    if (band.matches(":popover-open")) band.hidePopover();
+    band.showPopover();
+  }
+  above();
+  new MutationObserver((changes) => {
+    if (changes.some((change) => change.target.open)) above();
+  }).observe(document.body, { subtree: true, attributeFilter: ["open"] });
+
+  if (!quiz) return;
+
+  async function send(order) {
+    const error = document.getElementById("error");
+    try {
+      const response = await fetch(quiz.dataset.address, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": token(), Accept: "application/json" },
+        body: JSON.stringify(order),
+        signal: AbortSignal.timeout(5000),
+      });
+      const answer = await response.json();
+      error.textContent = answer.error || "";
+    } catch {
+      error.textContent = quiz.dataset.unreachable;
+    }
+    error.hidden = !error.textContent;
+  }
+
+  quiz.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    const asked = button && button.closest("[data-quiz-key]");
+    if (!asked) return;
+    const figure = asked.querySelector("[data-quiz-figure]");
+    const done = asked.querySelector("[data-quiz='answer']:not([data-answer])");
+    if (button.dataset.quizChoice) {
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+      done.firstElementChild.textContent = asked.querySelector("[aria-pressed='true']") ? done.dataset.these : done.dataset.none;
+    } else if (button.dataset.quizKeyOf) {
+      const before = figure.dataset.figures || "";
+      const now = button.dataset.quizKeyOf === "back" ? before.slice(0, -1) : `${before}${button.dataset.quizKeyOf}`.replace(/^0+(?=\d)/, "").slice(0, 4);
+      figure.dataset.figures = now;
+      figure.textContent = now || "–";
+      done.disabled = now === "";
+    } else if (button.dataset.quiz) {
+      const chosen = [...asked.querySelectorAll("[data-quiz-choice][aria-pressed='true']")].map((one) => one.dataset.quizChoice).join(" ");
+      const answer = button.dataset.answer ?? figure?.dataset.figures ?? chosen;
+      send({ do: button.dataset.quiz, key: asked.dataset.quizKey, answer });
+    }
+  });
+})();
