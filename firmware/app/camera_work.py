@@ -92,7 +92,7 @@ class CameraBench:
             case "lens_commit":
                 lens = lens_of(self._views)
                 self._views = []
-                return JobDone(job.number, {"figures": _lens_figures(lens)}, lens.to_json()), None
+                return JobDone(job.number, {"figures": lens_figures(lens)}, lens.to_json()), None
             case "deck_begin":
                 self._lessons, self._last = [], None
                 return JobDone(job.number, {"pictures": 0, "needed": MIN_FRAMES}), None
@@ -249,7 +249,8 @@ def _cells(views: list[BoardView]) -> set[int]:
     return cells
 
 
-def _lens_figures(lens: Lens) -> dict[str, float]:
+def lens_figures(lens: Lens) -> dict[str, float]:
+    """Return the figures of a lens that people compare: its error, focal length, angle of view, bend at the corners."""
     width_px = float(lens.matrix[0, 0])
     grid = np.array([[0.0, 0.0], [lens.width_px - 1, 0], [lens.width_px - 1, lens.height_px - 1]])
     bend = float(np.linalg.norm(lens.distort(grid) - grid, axis=1).max())
