@@ -11,7 +11,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel training test-training yolo clean
+.PHONY: help demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel release test-install training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -24,6 +24,9 @@ help:
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
 	@echo "make wheel  the installable package in dist/"
+	@echo "make release  what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
+	@echo "make test-install  installs, breaks, upgrades and removes it in a booted Debian (needs root, mmdebstrap,"
+	@echo "                   systemd-container)"
 	@echo "make training DATA=FOLDER CROPS=N   the card reader's model anew, hours (models/training/README.md)"
 	@echo "make test-training                  a training run of two minutes, in a folder of its own"
 	@echo "make yolo   YOLO11n's graph, for 'feltwatch bench vision --yolo build/yolo11n-1280.onnx'"
@@ -67,6 +70,12 @@ cards: .venv/dev.stamp
 
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel
+
+release: .venv/dev.stamp
+	systemd/release $(ARGS)
+
+test-install: .venv/dev.stamp
+	$(BIN)/pytest --no-cov -p no:cacheprovider tests/install/install_run.py --durations=0 $(ARGS)
 
 training: .venv-training/training.stamp
 	$(TRAIN)/python -m models.training all --crops $(CROPS) $(if $(DATA),--data $(DATA)) $(ARGS)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware.app.config import ConfigError, PowerConfig, load_config
+from firmware.app.config import PowerConfig, load_config
+from firmware.app.errors import ConfigError
 from firmware.app.power_off import PowerOff
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 

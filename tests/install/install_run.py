@@ -1,0 +1,343 @@
+"""The box, from the first installation to the last: in a booted Debian of its own. `make test-install`.
+
+One machine lives through all of it, so the tests stand in the order of its life and each goes on from the one before.
+The puck reader is at the far end of a pty, the camera looks at pictures, there is no header: what a box without a
+panel makes of that is part of it. The screen is a stand-in that tells what would be shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import cv2
+import pytest
+
+from firmware.table.journal import JournalReader
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.verify import verify
+from tests.install.machine import PAGE, Machine, another_release, base_tree, make_release, why_not
+from tests.patience import patience
+from vision.layout import TableLayout
+from vision.render import Hands, render_table
+
+pytestmark = [
+    pytest.mark.skipif(bool(why_not()), reason=why_not()),
+    pytest.mark.timeout(900),
+]
+
+REPOSITORY: Final = Path(__file__).parents[2]
+VIEW: Final = "srv/room/view.png"
+CONFIG: Final = """# this house's own file
+[[seats]]
+seat = 1
+place = "A"
+player = "Ann"
+[[seats]]
+seat = 2
+place = "B"
+player = "Bao"
+[camera]
+kind = "files"
+device = "/srv/room/view.png"
+[puck]
+dealer = ["04D1A2B3C4E580"]
+action = ["04AC71B2C3E580"]
+[times]
+turn_up = 0.0
+reading = 60.0
+reading_start = 120.0
+"""
+DEALS: Final = (
+    {
+        "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
+        "B": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
+    },
+    {
+        "A": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
+        "B": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
+    },
+)
+OVER: Final = BETWEEN_HANDS | {Phase.SETTLED}
+FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
+MIGRATES: Final = (
+    "firmware/table/schema.py",
+    '"""Each runs in one transaction',
+    'MIGRATIONS = (*MIGRATIONS, "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT \'\';")\n"""Each',
+)
+DIES: Final = (
+    "firmware/app/run.py",
+    "        devices = open_devices(config)",
+    '        raise AppError("a mistake")',
+)
+"""A release that migrates the record and then does not come up."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A disk in memory: a machine writes 50,000 files."""
+    folder = tmp_path_factory.mktemp("machine")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6G,mode=755", "tmpfs", folder], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def box(folder: Path) -> Iterator[Machine]:
+    release = make_release(REPOSITORY, folder / "release")
+    machine = Machine(folder / "root", base_tree(REPOSITORY / "build/install"))
+    (ours,) = (release / "wheels").glob("feltwatch-*.whl")
+    (pyserial,) = (release / "wheels").glob("pyserial-*.whl")
+    machine.furnish(ours, pyserial)
+    for name, edits in ((FIRST, ()), (SECOND, ()), (BROKEN, (MIGRATES, DIES))):
+        target = machine.root / "media" / name
+        shutil.copytree(release, target, copy_function=os.link)
+        another_release(target, name, edits)
+    machine.file("/etc/feltwatch/feltwatch.toml", CONFIG)
+    lay(machine, {})
+    machine.boot()
+    yield machine
+    machine.cut_power()
+
+
+def lay(box: Machine, hands: dict[str, dict[str, str]]) -> None:
+    """Let the camera see these hands."""
+    laid: Hands = {p: {row: cards.split() for row, cards in rows.items()} for p, rows in hands.items()}
+    made = box.root / f"{VIEW}.new.png"
+    assert cv2.imwrite(str(made), render_table(laid, TableLayout.load(), seed=7).frame)
+    made.replace(box.root / VIEW)
+
+
+def install(box: Machine, release: str) -> tuple[int, str]:
+    done = box.run("bash", f"/media/{release}/install")
+    return done.returncode, done.stdout + done.stderr
+
+
+def releases(box: Machine) -> dict[str, str]:
+    links = {name: (box.root / "opt/feltwatch" / name) for name in ("current", "previous")}
+    return {name: link.readlink().name for name, link in links.items() if link.is_symlink()}
+
+
+def play(box: Machine) -> int:
+    """Play a hand until it is settled, or the open one on, touching the page; return its number."""
+    reader = JournalReader(box.data)
+    box.wait(lambda: reader.recover()[0].puck.seat == 1, 60, "the button's seat is known")
+    state = reader.recover()[0]
+    began = state.hand if state.phase in OVER else state.hand - 1
+    if state.phase in OVER:
+        lay(box, {})
+    deadline = time.monotonic() + patience(60)
+    while state.phase is not Phase.SETTLED or state.hand == began:
+        assert time.monotonic() < deadline, f"{state}\n{box.log()}"
+        assert not state.questions, state.questions
+        if state.phase is Phase.SETTING:
+            lay(box, DEALS[state.hand % 2])
+        if state.phase in (Phase.SHOWDOWN, Phase.READING):
+            time.sleep(0.1)
+        else:
+            dealt = {"do": "next"} if state.dealer else {"do": "log_on", "person": "Robin"}
+            status, said = box.ask(dealt)
+            assert status == 200, said
+        state = reader.recover()[0]
+    return state.hand
+
+
+def whole(box: Machine) -> tuple[int, int]:
+    """Check the record from its first row to its last; return its rows and hands."""
+    found = verify(box.data)
+    assert found.ok, found.problems
+    return found.entries, found.hands
+
+
+def is_up(box: Machine) -> bool:
+    status, said = box.ask("/healthz")
+    return status == 200 and said["ok"] is True
+
+
+def test_a_bad_place_to_install_to_is_said_and_nothing_is_touched(box: Machine) -> None:
+    done = box.run("setpriv", "--reuid=65534", "--clear-groups", "bash", f"/media/{FIRST}/install")
+    assert done.returncode == 2
+    assert box.run("bash", f"/media/{FIRST}/system/install").returncode == 2, "beside no wheels"
+    assert not (box.root / "opt/feltwatch").exists()
+
+
+def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
+    code, said = install(box, FIRST)
+    assert code == 0, said + box.log()
+    assert "Not installed, and wanted for a whole table: apt-get install cage chromium" in said
+    assert releases(box) == {"current": FIRST}
+    assert (box.root / "etc/feltwatch/feltwatch.toml").read_text() == CONFIG, "what the house wrote stays"
+    for unit, user in (("table", "feltwatch-table"), ("ui", "feltwatch-ui"), ("kiosk", "feltwatch-kiosk")):
+        assert box.unit(f"feltwatch-{unit}.service", "ActiveState") == "active", box.log()
+        pid = box.unit(f"feltwatch-{unit}.service", "MainPID")
+        assert box.run("ps", "-o", "user:32=", "-p", pid).stdout.strip() == user
+    assert box.shown() == f"{PAGE}/"
+
+
+def test_its_devices_are_open_and_a_header_that_is_not_there_is_a_fault_on_the_page(box: Machine) -> None:
+    def settled() -> bool:
+        state = JournalReader(box.data).recover()[0]
+        return set(state.faults) == {"buttons"} and state.puck.seat == 1
+
+    box.wait(settled, 60, "puck reader and camera are open")
+    assert "No GPIO header was found" in box.ask("/")[1]
+
+
+def test_a_hand_is_played_through_the_page(box: Machine) -> None:
+    box.run("runuser", "-u", "feltwatch-table", "--", "feltwatch", "people", "list", check=True)
+    box.run("systemctl", "stop", "feltwatch-table.service", check=True)
+    box.run(
+        "runuser",
+        "-u",
+        "feltwatch-table",
+        "--",
+        "feltwatch",
+        "people",
+        "add",
+        "Robin",
+        "--role",
+        "dealer",
+        check=True,
+    )
+    box.run("systemctl", "start", "feltwatch-table.service", check=True)
+    box.wait(lambda: is_up(box), 30, "the page finds the table again")
+    assert play(box) == 1
+    assert whole(box)[1] == 1
+
+
+def test_the_page_can_reach_no_network_and_write_nothing(box: Machine) -> None:
+    pid = box.unit("feltwatch-ui.service", "MainPID")
+    inside = ("nsenter", f"--target={pid}", "--mount", "--net", "--")
+    links = box.run(*inside, "cat", "/proc/net/dev", check=True).stdout
+    assert [line.split(":")[0].strip() for line in links.splitlines()[2:]] == ["lo"]
+    assert box.run(*inside, "touch", "/var/lib/feltwatch/x").returncode != 0
+    assert box.run(*inside, "touch", "/etc/x").returncode != 0
+
+
+def test_installing_it_again_changes_nothing(box: Machine) -> None:
+    before = whole(box)
+    code, said = install(box, FIRST)
+    assert code == 0, said
+    assert "is there already" in said
+    assert releases(box) == {"current": FIRST}
+    assert whole(box)[1] == before[1]
+
+
+def test_an_upgrade_goes_on_with_the_record_and_keeps_two_releases(box: Machine) -> None:
+    code, said = install(box, SECOND)
+    assert code == 0, said + box.log()
+    assert releases(box) == {"current": SECOND, "previous": FIRST}
+    assert play(box) == 2
+    assert whole(box)[1] == 2
+
+
+def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_record_gone_on_with(
+    box: Machine,
+) -> None:
+    code, said = install(box, BROKEN)
+    assert code == 1
+    assert f"Release {BROKEN} was rolled back; {SECOND} is running, as before." in said
+    assert "a mistake" in said, "its last words are told"
+    assert releases(box) == {"current": SECOND, "previous": FIRST}
+    assert sorted(path.name for path in (box.root / "opt/feltwatch/releases").iterdir()) == [FIRST, SECOND]
+    assert is_up(box)
+    assert play(box) == 3
+    assert whole(box)[1] == 3
+
+
+def test_a_person_goes_back_to_the_release_before(box: Machine) -> None:
+    done = box.run("bash", "/opt/feltwatch/current/system/install", "--rollback")
+    assert done.returncode == 0, done.stdout + done.stderr + box.log()
+    assert releases(box) == {"current": FIRST, "previous": SECOND}
+    assert is_up(box)
+
+
+def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> None:
+    units = ("feltwatch-table.service", "feltwatch-ui.service")
+    before = {unit: box.unit(unit, "MainPID") for unit in units}
+    for pid in before.values():
+        box.run("kill", "-STOP", pid, check=True)
+    hung = time.monotonic()
+
+    def anew() -> bool:
+        return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and is_up(box)
+
+    box.wait(anew, 60, "both were started anew")
+    assert time.monotonic() - hung > 5, "a slow moment is no hang"
+    log = box.run("journalctl", "--no-pager", "--unit=feltwatch-table.service").stdout
+    assert "Watchdog timeout" in log
+    whole(box)
+
+
+def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box: Machine) -> None:
+    table = "feltwatch-table.service"
+    box.run("systemctl", "reset-failed", table)
+
+    def failed() -> bool:
+        if box.unit(table, "ActiveState") == "failed":
+            return True
+        box.run("systemctl", "kill", "--signal=KILL", table)
+        return False
+
+    box.wait(failed, 60, "it stays down")
+    fault = "/run/feltwatch-fault/feltwatch-table.html"
+    box.wait(lambda: box.shown() == f"file://{fault}", 20, "the screen shows the fault page")
+    page = box.run("cat", fault, check=True).stdout
+    assert "Feltwatch does not start" in page
+    assert f"feltwatch-table · {FIRST}" in page
+    assert "@" not in page.split("</style>")[1]
+    status, health = box.ask("/healthz")
+    assert (status, health["table"], health["record"]) == (503, False, True), (
+        "the record is still shown elsewhere"
+    )
+
+    box.run("systemctl", "reset-failed", table, check=True)
+    box.run("systemctl", "start", "feltwatch.target", check=True)
+    box.wait(lambda: box.shown() == f"{PAGE}/", 20, "the screen shows the page again")
+    box.wait(lambda: is_up(box), 30, "the table answers")
+    whole(box)
+
+
+def test_a_power_cut_in_the_middle_of_a_hand_loses_nothing(box: Machine) -> None:
+    status, said = box.ask({"do": "next"})
+    assert status == 200, said
+    before = JournalReader(box.data).recover()[0]
+    assert before.phase is Phase.DEALING
+    box.cut_power()
+    box.boot()
+    box.wait(lambda: is_up(box), 60, "it boots into the game")
+    state = JournalReader(box.data).recover()[0]
+    assert (state.hand, state.phase) == (before.hand, before.phase)
+    assert play(box) == before.hand
+    whole(box)
+
+
+def test_a_table_that_asks_for_it_switches_the_box_off_in_good_order(box: Machine) -> None:
+    box.run("runuser", "-u", "feltwatch-table", "--", "touch", "/run/feltwatch/poweroff", check=True)
+    box.wait_until_off(60)
+    assert not (box.data / "table.sock").exists(), "the table was stopped, not killed"
+    box.boot()
+    box.wait(lambda: is_up(box), 60, "it is up again, and the request is forgotten")
+    whole(box)
+
+
+def test_it_is_taken_off_and_the_record_stays(box: Machine) -> None:
+    before = whole(box)
+    done = box.run("bash", f"/media/{FIRST}/uninstall")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert whole(box)[1] == before[1]
+    assert (box.root / "etc/feltwatch/feltwatch.toml").read_text() == CONFIG
+    left = [path for path in (box.root / "etc/systemd/system").rglob("feltwatch*") if path.suffix != ".d"]
+    assert [path.name for path in left] == [], "but for the house's own drop-ins"
+    assert not (box.root / "opt/feltwatch").exists()
+    assert box.ask("/")[0] == 0
+
+    code, said = install(box, SECOND)
+    assert code == 0, said + box.log()
+    assert is_up(box)
+    assert whole(box)[1] == before[1]

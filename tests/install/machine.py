@@ -1,0 +1,268 @@
+"""A Debian machine of the test's own: a tree that mmdebstrap made, booted by systemd-nspawn, its screen a stand-in.
+
+It needs root, and nothing of systemd outside: `--register=no --keep-unit` works where systemd is not process 1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tests.patience import patience
+
+TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
+SUITE: Final = "bookworm"
+PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv"
+PAGE: Final = "http://127.0.0.1:8013"
+
+_ASK: Final = """
+import json, re, sys, urllib.error, urllib.request
+page, order = sys.argv[1:]
+def ask(path, body=None, headers={}):
+    request = urllib.request.Request(page + path, body, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError as error:
+        return 0, str(error)
+if order.startswith("/"):
+    print(json.dumps(ask(order)))
+else:
+    token = re.search('name="csrf-token" content="([^"]*)"', ask("/")[1])
+    headers = {"Content-Type": "application/json", "X-CSRF-Token": token[1] if token else ""}
+    print(json.dumps(ask("/command", order.encode(), headers)))
+"""
+
+_CAGE: Final = """#!/bin/sh
+# Stands where the compositor stands: tells what would be on the screen, and stays.
+for last; do :; done
+echo "$last" >"$RUNTIME_DIRECTORY/shown"
+exec sleep infinity
+"""
+
+_SCREEN: Final = """[Unit]
+ConditionPathExists=
+[Service]
+TTYPath=
+PAMName=
+UtmpIdentifier=
+StandardInput=null
+"""
+
+_ROOM: Final = """[Service]
+Environment=PYTHONPATH=/srv/room TMPDIR=/srv/room
+ExecStart=python3 /srv/room/room.py /dev/feltwatch-puck
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def why_not() -> str:
+    """Why no machine can be made here; "" where one can."""
+    if os.geteuid() != 0:
+        return "only root can boot a machine"
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    return (
+        f"not installed: {', '.join(missing)} (Debian's mmdebstrap and systemd-container)" if missing else ""
+    )
+
+
+def base_tree(folder: Path) -> Path:
+    """Make the tree that machines start from, once. Needs Debian's archive."""
+    archive = folder / f"{SUITE}.tar"
+    if not archive.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        made = archive.with_suffix(".new.tar")
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(made)]
+        subprocess.run(command, check=True)
+        made.rename(archive)
+    return archive
+
+
+class Machine:
+    """One machine. `root` is its tree: what lies on its disk may be looked at from outside."""
+
+    def __init__(self, root: Path, archive: Path) -> None:
+        """Unpack the tree and put the room's things in."""
+        self.root = root
+        root.mkdir(parents=True)
+        subprocess.run(["tar", "--extract", "--file", archive, "--directory", root], check=True)
+        self._nspawn: subprocess.Popen[bytes] | None = None
+        self._leader = 0
+
+    @property
+    def data(self) -> Path:
+        """The record, as it lies on its disk."""
+        return self.root / "var/lib/feltwatch"
+
+    def file(self, path: str, text: str, mode: int = 0o644) -> None:
+        """Write a file onto its disk."""
+        target = self.root / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        target.chmod(mode)
+
+    def furnish(self, ours: Path, pyserial: Path) -> None:
+        """Put a puck reader and a screen beside it; the reader's far end is run from these wheels."""
+        room = self.root / "srv/room"
+        for wheel in (ours, pyserial):
+            shutil.unpack_archive(wheel, room, "zip")
+        shutil.copy(Path(__file__).with_name("room.py"), room)
+        self.file("/etc/systemd/system/room.service", _ROOM)
+        wanted = self.root / "etc/systemd/system/multi-user.target.wants/room.service"
+        wanted.parent.mkdir(exist_ok=True)
+        wanted.symlink_to("/etc/systemd/system/room.service")
+        self.file("/usr/bin/cage", _CAGE, 0o755)
+        self.file("/usr/bin/chromium", "#!/bin/sh\n", 0o755)
+        self.file("/etc/systemd/system/feltwatch-kiosk.service.d/test.conf", _SCREEN)
+
+    # ---- power ----
+
+    def boot(self) -> None:
+        """Switch it on and wait until it is up."""
+        with (self.root.parent / "boot.log").open("ab") as said:
+            self._nspawn = subprocess.Popen(
+                ["systemd-nspawn", "--register=no", "--keep-unit", "--quiet", "--private-network"]
+                + ["--console=pipe", "--directory", str(self.root), "--boot"],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.wait(self._find_leader, 20, "it has a first process")
+        self.wait(
+            lambda: self.run("systemctl", "is-system-running", "--wait").stdout.strip() != "", 60, "it booted"
+        )
+
+    def _find_leader(self) -> bool:
+        assert self._nspawn is not None
+        assert self._nspawn.poll() is None, (self.root.parent / "boot.log").read_text(errors="replace")[
+            -2000:
+        ]
+        found = Path(f"/proc/{self._nspawn.pid}/task/{self._nspawn.pid}/children").read_text().split()
+        for pid in found:
+            if b"systemd\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                self._leader = int(pid)
+        return bool(self._leader) and self.run("systemctl", "is-system-running").returncode < 5
+
+    def wait_until_off(self, seconds: float) -> None:
+        """Wait until it has switched itself off."""
+        assert self._nspawn is not None
+        self._nspawn.wait(patience(seconds))
+        self._nspawn, self._leader = None, 0
+
+    def cut_power(self) -> None:
+        """Pull its plug: every process of it is gone at once."""
+        if self._nspawn is not None:
+            self._nspawn.kill()
+            self._nspawn.wait()
+            if self._leader:
+                self._kill_leader()
+            self._nspawn, self._leader = None, 0
+
+    def _kill_leader(self) -> None:
+        leader = Path(f"/proc/{self._leader}")
+        if leader.exists():
+            os.kill(
+                self._leader, 9
+            )  # the first process of its namespace: the kernel kills all others with it
+        self.wait(
+            lambda: not leader.exists() or "\nState:\tZ" in (leader / "status").read_text(), 20, "it is off"
+        )
+
+    # ---- what a technician types ----
+
+    def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command on it as root."""
+        enter = ["nsenter", f"--target={self._leader}", "--mount", "--uts", "--ipc", "--net", "--pid"]
+        environment = [
+            "env",
+            "-i",
+            "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME=/root",
+        ]
+        done = subprocess.run(
+            [*enter, "--root", "--wd", *environment, *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}\n{self.log()}"
+        return done
+
+    def log(self) -> str:
+        """The end of its log."""
+        said = self.run(
+            "journalctl", "--no-pager", "--lines=60", "--unit=feltwatch*", "--output=short-monotonic"
+        )
+        return said.stdout
+
+    def unit(self, name: str, what: str) -> str:
+        """A property of a unit."""
+        return self.run("systemctl", "show", "--value", f"--property={what}", name).stdout.strip()
+
+    def ask(self, order: str | dict[str, Any]) -> tuple[int, Any]:
+        """Ask the page: a path, or a command that is touched on it. The status (0: no answer) and what it says."""
+        text = order if isinstance(order, str) else json.dumps(order)
+        said = self.run("python3", "-c", _ASK, PAGE, text)
+        status, body = json.loads(said.stdout or '[0, ""]')
+        try:
+            return status, json.loads(body)
+        except ValueError:
+            return status, body
+
+    def shown(self) -> str:
+        """What is on its screen."""
+        shown = self.run("cat", "/run/feltwatch-kiosk/shown")
+        return shown.stdout.strip()
+
+    def wait(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+        """Wait for something to be so."""
+        deadline = time.monotonic() + patience(seconds)
+        while not condition():
+            assert time.monotonic() < deadline, f"in vain: {what}\n{self.log() if self._leader else ''}"
+            time.sleep(0.2)
+
+
+def make_release(repository: Path, folder: Path) -> Path:
+    """Build the checkout's release for this machine and Debian's Python, and unpack it; return its folder."""
+    machine = os.uname().machine
+    subprocess.run(
+        [repository / "systemd/release", machine, "3.11"],
+        check=True,
+        cwd=repository,
+        env={**os.environ, "PYTHON": sys.executable},
+    )
+    (archive,) = (repository / "dist").glob(f"feltwatch-*-{machine}.tar.gz")
+    folder.mkdir()
+    subprocess.run(["tar", "--extract", "--gzip", "--file", archive, "--directory", folder], check=True)
+    (made,) = folder.iterdir()
+    return made
+
+
+def another_release(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]] = ()) -> None:
+    """Make an unpacked release another one: its name, and files of our wheel in which one text is put for another."""
+    (release / "RELEASE").unlink()  # it is a hard link
+    (release / "RELEASE").write_text(name + "\n")
+    if not wheel_edits:
+        return
+    (wheel,) = (release / "wheels").glob("feltwatch-*.whl")
+    unpacked = release / "unpacked"
+    shutil.unpack_archive(wheel, unpacked, "zip")
+    for path, old, new in wheel_edits:
+        text = (unpacked / path).read_text(encoding="utf-8")
+        assert old in text, f"{path} is no longer as this test knows it"
+        (unpacked / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+    Path(shutil.make_archive(str(wheel), "zip", unpacked)).replace(wheel)
+    shutil.rmtree(unpacked)

@@ -1,0 +1,179 @@
+"""The units, and what lies beside them, as far as they can be judged without booting them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware.app.config import Config, load_config
+from firmware.devices.puck_serial import STABLE_NAME
+
+HERE: Final = Path(__file__).parents[2] / "systemd"
+UNITS: Final = sorted((HERE / "units").iterdir())
+BASE: Final = "/opt/feltwatch/current"
+
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian's systemd)"
+)
+
+
+@needs_systemd
+@pytest.mark.parametrize(("unit", "at_most"), [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8)])
+def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
+    said = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager"]
+        + [str(HERE / "units" / f"{unit}.service")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    )
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said.stdout)
+    assert found, said.stdout + said.stderr
+    assert float(found[1]) <= at_most
+
+
+@needs_systemd
+def test_the_service_manager_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
+    installed = tmp_path / "current"
+    shutil.copytree(HERE, installed / "system")
+    (installed / "bin").mkdir()
+    program = installed / "bin/feltwatch"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    units = tmp_path / "units"
+    units.mkdir()
+    for unit in UNITS:
+        (units / unit.name).write_text(unit.read_text().replace(BASE, str(installed)))
+    said = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *map(str, sorted(units.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{units}:", "LC_ALL": "C.UTF-8"},
+    )
+    ours = [line for line in (said.stdout + said.stderr).splitlines() if "feltwatch" in line]
+    assert (said.returncode, ours) == (0, [])
+
+
+@needs_systemd
+def test_the_users_can_be_made(tmp_path: Path) -> None:
+    if shutil.which("systemd-sysusers") is None:
+        pytest.skip("systemd-sysusers is not installed")
+    (tmp_path / "etc").mkdir()
+    said = subprocess.run(
+        ["systemd-sysusers", f"--root={tmp_path}", str(HERE / "feltwatch.sysusers")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "feltwatch.sysusers" not in said.stderr, "it names the line that it does not understand"
+    if said.returncode == 0:  # elsewhere than as root it may not write them
+        made = dict(line.split(":", 1) for line in (tmp_path / "etc/passwd").read_text().splitlines())
+        assert {"feltwatch-table", "feltwatch-ui", "feltwatch-kiosk"} <= set(made)
+
+
+def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
+    named = set()
+    for unit in UNITS:
+        named |= set(re.findall(rf"{BASE}/system/(\S+)", unit.read_text()))
+    named |= set(re.findall(r"\$system[\"/]+([\w.-]+)", (HERE / "install").read_text()))
+    assert {"kiosk", "fault/write", "feltwatch.toml", "70-feltwatch.rules"} <= named
+    assert [name for name in named if not (HERE / name).exists()] == []
+
+
+def test_programs_of_ours_are_executable_and_understood_by_the_shell() -> None:
+    for name in ("install", "uninstall", "release", "kiosk", "fault/write"):
+        script = HERE / name
+        assert os.access(script, os.X_OK), name
+        shell = script.read_text().splitlines()[0].split()[-1].rpartition("/")[2]
+        subprocess.run([shell, "-n", script], check=True)
+
+
+def test_the_shipped_configuration_is_the_default_and_each_line_in_it_is_understood(tmp_path: Path) -> None:
+    shipped = HERE / "feltwatch.toml"
+    assert load_config(shipped) == Config()
+    spelt_out = tmp_path / "feltwatch.toml"
+    spelt_out.write_text(re.sub(r"(?m)^#(?=[a-z\[])", "", shipped.read_text()))
+    config = load_config(spelt_out)
+    assert [seat.player for seat in config.seats] == ["Ann", "Bao"]
+    defaults = Config().model_dump(mode="json")
+    examples = {"seats", "gain", "focus", "dealer", "exposure_ms"}
+    for key, value in config.model_dump(mode="json", exclude_unset=True).items():
+        section = value if isinstance(value, dict) else {key: value}
+        wanted = defaults[key] if isinstance(value, dict) else defaults
+        told = {name: said for name, said in section.items() if name not in examples}
+        assert told == {name: wanted[name] for name in told}, "what is commented out is the default"
+
+
+def test_the_rules_give_the_devices_the_names_that_the_product_looks_for() -> None:
+    rules = (HERE / "70-feltwatch.rules").read_text()
+    for name in (STABLE_NAME, str(Config().camera.device)):
+        assert f'SYMLINK+="{name.removeprefix("/dev/")}"' in rules
+    for line in rules.splitlines():
+        if "feltwatch-puck" in line and not line.startswith("#"):
+            assert 'ENV{ID_MM_DEVICE_IGNORE}="1"' in line, "or ModemManager types at it"
+
+
+def test_the_page_is_where_the_screen_looks_for_it() -> None:
+    socket = (HERE / "units/feltwatch-ui.socket").read_text()
+    assert "ListenStream=127.0.0.1:8013" in socket
+    assert "page=http://127.0.0.1:8013/" in (HERE / "kiosk").read_text()
+    policy = json.loads((HERE / "chromium-policy.json").read_text())
+    assert policy["URLBlocklist"] == ["*"]
+    assert policy["URLAllowlist"] == ["http://127.0.0.1:8013", "file:///run/feltwatch-fault/*"]
+
+
+def test_the_record_is_never_aged_by_the_system() -> None:
+    for line in (HERE / "feltwatch.tmpfiles").read_text().splitlines():
+        if not line.startswith("#"):
+            assert line.split()[-1] == "-"
+            assert line.split()[0] == "d", "made, never emptied"
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs that stand where the system's would."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_the_fault_page_tells_the_last_words_and_lets_none_of_them_be_markup(
+    tmp_path: Path, stand_in: Path
+) -> None:
+    last = tmp_path / "last"
+    last.write_text("Error: a <b>bad</b> cable & a plug\n@facts@ $(reboot) \\n %s\n")
+    program(stand_in, "journalctl", f'case "$*" in *feltwatch-table.service*) cat {last} ;; esac')
+    subprocess.run([HERE / "fault/write", "feltwatch-table", tmp_path], check=True)
+    page = (tmp_path / "feltwatch-table.html").read_text()
+    assert "Error: a &lt;b&gt;bad&lt;/b&gt; cable &amp; a plug\n@facts@ $(reboot) \\n %s\n" in page
+    assert re.search(r"feltwatch-table · \S+ · 20\d\d-", page)
+    assert page.count("@last@") == 0
+    assert list(tmp_path.glob(".fault*")) == []
+
+
+@pytest.mark.parametrize("failed", [(), ("feltwatch-ui",), ("feltwatch-table", "feltwatch-ui")])
+def test_the_screen_shows_a_fault_page_where_there_is_one(
+    tmp_path: Path, stand_in: Path, monkeypatch: pytest.MonkeyPatch, failed: tuple[str, ...]
+) -> None:
+    program(stand_in, "cage", 'for last; do :; done; echo "$last"')
+    for name in failed:
+        (tmp_path / f"{name}.html").touch()
+    monkeypatch.setenv("FELTWATCH_FAULTS", str(tmp_path))
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
+    shown = subprocess.run([HERE / "kiosk"], check=True, capture_output=True, text=True).stdout.strip()
+    assert shown == (f"file://{tmp_path}/{failed[0]}.html" if failed else "http://127.0.0.1:8013/")
