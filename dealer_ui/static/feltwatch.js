@@ -247,8 +247,29 @@
   function askPin(command, answer) {
     const { by, pin, ...bare } = command;
     asked = { command: bare, by: answer.ask.includes(by) ? by : answer.ask[0] };
+    if (answer.wait_s > 0) opens.set(asked.by, performance.now() + answer.wait_s * 1000);
     showKeypad(answer.error, answer.ask);
+    learnWait();
   }
+
+  // A lock-out is counted down where it is felt; whose PIN is not looked at now is asked before it is keyed.
+  const opens = new Map(); // name → when that person's PIN is looked at again, in this page's clock
+  const waits = () => Math.ceil(((opens.get(asked.by) || 0) - performance.now()) / 1000);
+
+  async function learnWait() {
+    const by = asked.by;
+    try {
+      const response = await fetch(body.dataset.commands, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content },
+        body: JSON.stringify({ do: "unlock", by }),
+      });
+      const { wait_s: left } = await response.json();
+      if (left > 0) opens.set(by, performance.now() + left * 1000);
+    } catch { /* the next try tells */ }
+    if (asked) showKeyed();
+  }
+  setInterval(() => { if (asked && $("keypad").open && opens.size) showKeyed(); }, 250);
 
   function showKeypad(title, people) {
     figures = "";
@@ -268,11 +289,15 @@
   function showKeyed() {
     if (asked) {
       $("keyed").textContent = "\u2022".repeat(figures.length);
-      $("keyed-says").textContent = said("pin", { name: asked.by });
-      $("keypad-done").disabled = figures.length < 4;
+      const left = waits();
+      const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+      $("keyed-says").textContent = left > 0 ? said("locked", { name: asked.by, left: clock }) : said("pin", { name: asked.by });
+      $("keyed-says").classList.toggle("lockout", left > 0);
+      $("keypad-done").disabled = figures.length < 4 || left > 0;
       for (const who of $("keypad-who").children) who.setAttribute("aria-pressed", who.dataset.who === asked.by);
       return;
     }
+    $("keyed-says").classList.remove("lockout");
     const cents = Number(figures || 0) * hundredths();
     $("keyed").textContent = spelled(cents);
     const after = sum.base + cents;
@@ -331,7 +356,7 @@
       send(asked ? { ...asked.command, by: asked.by, pin: figures } : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
       figures = "";
     }
-    else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); }
+    else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); learnWait(); }
     else if (button.id === "pad-done") {
       $("pad").close();
       keying = pad.follow;

@@ -23,6 +23,7 @@ from dealer_ui.command import SOCKET
 from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
+from tests.patience import patience, until
 
 SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
 
@@ -85,7 +86,11 @@ class Screen:
 
     def wait_for(self, selector: str, within: float = 5.0) -> None:
         """Wait until something is there. (A script to wait on would be refused by the page's own policy.)"""
-        self.page.wait_for_selector(selector, state="attached", timeout=within * 1000)
+        self.page.wait_for_selector(selector, state="attached", timeout=patience(within) * 1000)
+
+    def until(self, so: Callable[[], object], within: float = 5.0) -> None:
+        """Wait until something is so, while the page goes on."""
+        until(so, within, lambda seconds: self.page.wait_for_timeout(seconds * 1000))
 
     def wait_for_phase(self, phase: str) -> None:
         self.wait_for(f"body[data-phase='{phase}']")

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, TimeoutError
 
-from firmware.app.reading_messages import ReadingDone, ReadingJob
+from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob
 from firmware.table import State
 from firmware.table.journal import JournalReader
 from tests.app.conftest import reading_json
+from tests.patience import patience
 
 Rows = Mapping[str, str]
 
@@ -36,8 +38,13 @@ class Cards:
         """Begin."""
         self.put = put
 
-    def request(self, job: ReadingJob) -> None:
+    def use(self, setup: ReaderSetup) -> None:
+        """Nothing is calibrated here."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
         """Read at once, or wait for the next change where nothing new lies there."""
+        if isinstance(job, CameraJob):
+            return  # nobody sets this table up
         if job.watch is not None and not job.watch.fresh:
             self._waits = job
         else:
@@ -85,7 +92,7 @@ class Dealer:
 
     def until(self, so: Callable[[State], object], within: float = 20.0) -> State:
         """Wait for the table, then for the page to show it."""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + patience(within)
         while True:
             state, seq = self._reader.recover()
             if so(state):
@@ -100,7 +107,7 @@ class Dealer:
     def until_phase(self, phase: str) -> State:
         """Wait until the hand is in a phase, on the table and on the page."""
         state = self.until(lambda state: state.phase == phase)
-        self.page.wait_for_selector(f"body[data-phase='{phase}']")
+        self.page.wait_for_selector(f"body[data-phase='{phase}']", timeout=patience(30) * 1000)
         return state
 
     def touch(self, **command: Any) -> None:
@@ -114,8 +121,10 @@ class Dealer:
     def key(self, cards: str, **command: Any) -> None:
         """Open the pad for such a command, if the page has not opened it by itself, and touch the cards."""
         button = self._find("pad", command)
-        if not self.page.locator("#pad").is_visible():
-            button.tap()
+        pad = self.page.locator("#pad")
+        while not pad.is_visible():
+            with suppress(TimeoutError):  # the page has opened the pad by itself meanwhile
+                button.tap(timeout=1000)
         codes = cards.split()
         for code in codes:
             self.page.locator(f"#pad [data-card='{code}']").tap()
@@ -128,7 +137,7 @@ class Dealer:
 
     def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
         """Return the button, once it is there; what it lies in is opened. (A touch waits until it takes touches.)"""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + patience(within)
         while self.page.evaluate(FIND, [kind, wanted]) < 0:
             assert time.monotonic() < deadline, f"the page offers no {json.dumps(wanted)}"
             self.page.wait_for_timeout(30)

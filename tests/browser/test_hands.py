@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
 from firmware.app.reading_messages import ReaderState
 from firmware.table import State
+from firmware.table import events as ev
+from firmware.table.journal import Journal
 from tests.app.conftest import Table
 from tests.browser.dealer import Cards, Dealer
 from tests.browser.test_stream import Line
 from tests.dealer_ui.felt import HANDS, PLAYERS, SIX_PAIRS
 from tests.dealer_ui.house import config
 from tests.dealer_ui.served import served
+from tests.patience import patience, until
 
 pytestmark = pytest.mark.browser
 
@@ -116,10 +119,10 @@ def test_a_plain_hand_with_a_foul_is_paid_to_the_last_payment(begin: Begin) -> N
     state = dealer.until_phase("settled")
     assert state.settlement is not None
     assert [hand["seat"] for hand in state.settlement["hands"] if hand["foul"]] == [3]
-    assert "FOUL" in dealer.page.inner_text("#place-C").upper()
+    expect(dealer.page.locator("#place-C")).to_contain_text("FOUL", ignore_case=True)
     evening.pay(state)
     dealer.touch(do="next")
-    assert dealer.until_phase("dealing").hand == 2
+    assert dealer.until(lambda state: state.hand == 2 and state.phase == "dealing")
     before = dict.fromkeys(PLAYERS.values(), 100000)
     assert dealer.state.stacks != before
     assert sum(stack or 0 for stack in dealer.state.stacks.values()) == sum(before.values())
@@ -216,13 +219,13 @@ def test_fantasy_land_is_earned_announced_played_face_down_and_kept(begin: Begin
     dealer.touch(do="next")
     state = dealer.until_phase("settled")
     assert state.settlement is not None
-    assert "Fantasy Land" in dealer.page.inner_text("#place-A")
+    expect(dealer.page.locator("#place-A")).to_contain_text("Fantasy Land")
     evening.pay(state)
     evening.cards.collect()
     dealer.touch(do="next")
     state = dealer.until(lambda state: state.hand == 2 and state.phase == "dealing")
     assert (state.seats[0].fantasyland, state.seats[0].open) == (True, False)
-    assert "Fantasy Land" in dealer.page.inner_text("#place-A")
+    expect(dealer.page.locator("#place-A")).to_contain_text("Fantasy Land")
     evening.table.puck_at(1)
     dealer.until(lambda state: state.button == 1)
     dealer.touch(do="next")
@@ -249,12 +252,12 @@ def test_a_hand_goes_on_after_the_stream_broke_in_the_midst_of_it(begin: Begin) 
     evening.deal()
     dealer.until_phase("setting")
     lines[0].swallow()
-    dealer.page.wait_for_selector("#notlive", state="visible", timeout=4000)
+    dealer.page.wait_for_selector("#notlive", state="visible", timeout=patience(4) * 1000)
     evening.cards.lay(FOUR)
     evening.table.press("next")  # the real button, while the page is blind
     lines[0].carry()
     dealer.until_phase("settled")
-    assert not dealer.page.locator("#notlive").is_visible()
+    dealer.page.wait_for_selector("#notlive", state="hidden")
     assert dealer.offers(do="mark_paid")
 
 
@@ -270,6 +273,8 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
         f'[[seats]]\nseat = {seat}\nplace = "{place}"\nstack = 100000' for seat, place in ((1, "A"), (2, "B"))
     )
     file.write_text(f"data = {json.dumps(str(data))}\n{seats}\n")
+    with Journal(data) as journal:
+        journal.append([ev.SetUpEnded()], "test")
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -305,10 +310,12 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
         process.send_signal(signal.SIGKILL)
         killed = time.monotonic()
         process.wait()
-        page.wait_for_selector("text=/not running|does not answer/ >> visible=true", timeout=4000)
-        assert time.monotonic() - killed < 3
+        told = page.get_by_text("The table process does not answer.").locator("visible=true").first
+        told.wait_for(timeout=patience(4) * 1000)
+        assert time.monotonic() - killed < patience(3)
         assert not dealer.offers(do="next"), "nothing is offered that nobody can do"
         process = start()
+        until(lambda: dealer.offers(do="next"), 60, lambda seconds: page.wait_for_timeout(seconds * 1000))
         dealer.touch(do="next")
         dealer.until_phase("review")
         for seat, place in ((1, "A"), (2, "B")):

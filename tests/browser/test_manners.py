@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Route, expect
 
 from firmware.table import Phase
 from firmware.table import events as ev
@@ -88,7 +88,7 @@ def test_a_fault_is_heard_unless_the_sounds_are_off(show: Show) -> None:
     assert sounded(screen) is None
     screen.felt.say(ev.DeviceRecovered("camera"))
     page.locator("[data-setting=sounds]").tap()
-    assert sounded(screen) == "natural", "switching them on gives a sample"
+    screen.wait_for("body[data-sounded=natural]")  # switching them on gives a sample
     screen.felt.say(ev.DeviceFault("puck", "The puck reader is not there."))
     screen.wait_for("body[data-sounded=fault]")
 
@@ -162,8 +162,8 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
     row.get_by_role("button", name="Add").tap()
     for key in ("2", "5", "0", "back", "00"):
         page.locator(f"[data-key='{key}']").tap()
-    assert page.inner_text("#keyed") == "$2,500"
-    assert page.inner_text("#keyed-says") == "$800 and $2,500: $3,300"
+    expect(page.locator("#keyed")).to_have_text("$2,500")
+    expect(page.locator("#keyed-says")).to_have_text("$800 and $2,500: $3,300")
     page.locator("#keypad-done").tap()
     screen.wait_for(".players .stack:text-is('$3,300')")
     assert screen.felt.state.stacks["Okafor"] == 330_000
@@ -176,8 +176,8 @@ def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
     page = screen.page
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Buy in").tap()
     page.locator("[data-key='9']").tap()
-    assert page.locator("#keypad-done").is_disabled()
-    assert page.inner_text("#keyed-says") == "At least $150."
+    expect(page.locator("#keypad-done")).to_be_disabled()
+    expect(page.locator("#keyed-says")).to_have_text("At least $150.")
 
 
 def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) -> None:
@@ -202,7 +202,7 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
         page.locator(f"[data-key='{key}']").tap()
     assert "2580" not in page.inner_text("#keypad")
     page.locator("#keypad-done").tap()
-    page.wait_for_timeout(300)
+    screen.until(lambda: len(sent) > 1)
     assert [order["do"] for order in sent] == ["reopen", "reopen"]
     assert (sent[-1]["by"], sent[-1]["pin"]) == ("Vu", "2580")
 
@@ -245,5 +245,5 @@ def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> Non
 def test_the_last_exchange_is_one_touch_away_in_the_next_hand(show: Show) -> None:
     screen = show(lambda felt: (felt.to_settled(), felt.do("next")))
     screen.page.get_by_role("button", name="Last hand").tap()
-    assert "The last exchange: hand 1" in screen.page.inner_text("#details-dialog")
-    assert "seat 4 pays seat 2" in screen.page.inner_text("#details-dialog")
+    expect(screen.page.locator("#details-dialog")).to_contain_text("The last exchange: hand 1")
+    expect(screen.page.locator("#details-dialog")).to_contain_text("seat 4 pays seat 2")

@@ -16,6 +16,7 @@ from firmware.app.socket_server import CommandSocket
 from tests.app.sim_room import Things, things
 from tests.browser.conftest import SIZES
 from tests.dealer_ui.served import served
+from tests.patience import until
 
 pytestmark = pytest.mark.browser
 
@@ -56,30 +57,31 @@ def test_a_finger_moves_the_puck_presses_pulls_and_spoils(window: Open, here: Th
     page = window("kiosk")
     page.get_by_role("button", name="Seat 4").tap()
     expect(page.locator("[data-seat='4'] i")).to_have_text("D A")
-    assert {seat for seat, _ in here.puck.standing.tags} == {4}
+    until(lambda: {seat for seat, _ in here.puck.standing.tags} == {4})
 
     white = page.locator("[data-push=next]")
     white.hover()
     page.mouse.down()
     expect(white).to_have_class("push white down")
-    assert here.panel.down() == {"next"}
+    until(lambda: here.panel.down() == {"next"})
     page.mouse.up()
     expect(white).to_have_class("push white")
-    assert here.panel.down() == frozenset()
+    until(lambda: here.panel.down() == frozenset())
 
     cable = page.locator("[data-toggle='camera.plugged']")
     cable.tap()
     expect(cable).to_have_text("Plug it in")
-    assert not here.camera.spoil.plugged
+    until(lambda: not here.camera.spoil.plugged)
 
     glare = page.locator("[data-knob=glare]")
     glare.fill("0.6")
     expect(page.locator("label", has=glare).locator("output")).to_have_text("60 %")
-    assert here.camera.spoil.glare == 0.6
+    until(lambda: here.camera.spoil.glare == 0.6)
 
     page.get_by_role("button", name="All well again").tap()
     expect(cable).to_have_text("Pull the cable")
     expect(page.locator("label", has=glare).locator("output")).to_have_text("0 %")
+    until(lambda: here.camera.spoil.plugged and here.camera.spoil.glare == 0)
 
     up = page.get_by_role("button", name="Turn the cards up")
     expect(up).to_be_disabled()
@@ -87,7 +89,7 @@ def test_a_finger_moves_the_puck_presses_pulls_and_spoils(window: Open, here: Th
     expect(up).to_be_enabled()
     up.tap()
     expect(page.get_by_role("button", name="Let the dealer play")).to_be_visible()
-    assert here.done == ["turn_up"]
+    until(lambda: here.done == ["turn_up"])
 
 
 @pytest.mark.parametrize("size", SIZES)

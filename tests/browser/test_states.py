@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page
 from firmware.table import Ask, Phase
 from tests.browser.axe import axe, barriers
 from tests.browser.golden import FOLDER, MOST, different, load
-from tests.browser.states import STATES, State
+from tests.browser.state import State
+from tests.browser.states import STATES
 from tests.browser.visits import LAYOUT, SIZES, Visitor, small
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
@@ -19,6 +19,7 @@ from dealer_ui.services import Places, services
 from tests.browser.conftest import PageServer, Show
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
+from tests.patience import patience, until
 
 pytestmark = pytest.mark.browser
 
@@ -87,12 +88,12 @@ def test_five_tabs_follow_by_one_stream_and_it_outlives_the_tab_that_began_it(la
     assert (table.streams.open, table.streams.begun) == (1, 1)
     table.felt.pay()
     for tab in tabs:
-        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=patience(2) * 1000)
     tabs[0].close()
     tabs[2].close()
     table.felt.pay()
     for tab in (tabs[1], tabs[3], tabs[4]):
-        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+        tab.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=patience(2) * 1000)
         assert not tab.locator("#notlive").is_visible()
     late = table.tab()
     late.wait_for_timeout(3000)
@@ -104,10 +105,7 @@ def test_the_stream_ends_with_the_last_tab(lay: Lay) -> None:
     table = lay(32)
     for tab in [table.tab(), table.tab()]:
         tab.close()
-    deadline = time.monotonic() + 5
-    while table.streams.open and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert table.streams.open == 0
+    until(lambda: table.streams.open == 0)
 
 
 def test_a_browser_for_which_there_is_no_stream_says_why_and_comes_in_once_there_is(lay: Lay) -> None:
@@ -115,12 +113,12 @@ def test_a_browser_for_which_there_is_no_stream_says_why_and_comes_in_once_there
     assert table.streams.take()
     page = table.context.new_page()
     page.goto(table.address)
-    page.wait_for_selector("#notlive", state="visible", timeout=3000)
-    assert "Too many screens follow this table. Close one." in page.inner_text("#notlive")
+    page.wait_for_selector("#notlive", state="visible", timeout=patience(3) * 1000)
+    expect(page.locator("#notlive")).to_contain_text("Too many screens follow this table. Close one.")
     table.streams.give_back()
-    page.wait_for_selector("#notlive", state="hidden", timeout=8000)
+    page.wait_for_selector("#notlive", state="hidden", timeout=patience(8) * 1000)
     table.felt.pay()
-    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=patience(2) * 1000)
 
 
 def test_a_browser_without_shared_workers_follows_too(lay: Lay) -> None:
@@ -128,15 +126,15 @@ def test_a_browser_without_shared_workers_follows_too(lay: Lay) -> None:
     table.context.add_init_script("delete window.SharedWorker")
     page = table.tab()
     table.felt.pay()
-    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=2000)
+    page.wait_for_selector(f"body[data-seq='{table.felt.seq}']", timeout=patience(2) * 1000)
 
 
 def not_live_within(page: Page, seconds: float, after: Callable[[], object]) -> None:
     """Do something; the page must say "not live" so soon."""
     start = time.monotonic()
     after()
-    page.wait_for_selector("#notlive", state="visible", timeout=seconds * 1000 + 1000)
-    assert time.monotonic() - start <= seconds
+    page.wait_for_selector("#notlive", state="visible", timeout=patience(seconds + 1) * 1000)
+    assert time.monotonic() - start <= patience(seconds)
 
 
 def test_a_page_process_that_is_killed_is_told_at_once_and_what_was_missed_is_caught_up(show: Show) -> None:
@@ -182,7 +180,9 @@ def test_a_line_that_swallows_everything_is_told_within_three_seconds(
         not_live_within(page, 3.0, line.swallow)
         felt.pay()
         line.carry()
-        page.wait_for_selector(f"body[data-seq='{felt.seq}']:not([data-notlive])", timeout=10_000)
+        page.wait_for_selector(
+            f"body[data-seq='{felt.seq}']:not([data-notlive])", timeout=patience(10) * 1000
+        )
         page.close()
     server.kill()
     felt.journal.close()

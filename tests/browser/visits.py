@@ -13,14 +13,18 @@ from playwright.sync_api import Browser, ConsoleMessage, Response
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
+from dealer_ui.services import services
+from dealer_ui.sessions import COOKIE
 from firmware.table import State as TableState
+from firmware.table.events import PersonListed
 from tests.browser.axe import barriers
-from tests.browser.states import State
+from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 from vision.arrays import Image
 
 SIZES: Final = {"kiosk": (800, 480), "desk": (1280, 720), "phone": (390, 844)}
+SIGNED_ON: Final = "Moreno F."
 SCROLLS: Final = frozenset({"phone"})
 LAYOUT: Final = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 SETTLED: Final = (
@@ -68,12 +72,20 @@ class Visitor:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         felt = Felt(folder, **state.table)
         stack.callback(felt.journal.close)
+        if state.role:
+            felt.say(PersonListed(SIGNED_ON, state.role, "0" * 16))
         state.play(felt)
         visit.table = felt.state
         if state.answers:
             stack.enter_context(felt.answering())
         serving = stack.enter_context(ExitStack())
-        port = serving.enter_context(served(create_app(Settings(folder, folder / SOCKET))))
+        app = create_app(Settings(folder, folder / SOCKET))
+        port = serving.enter_context(served(app))
+        if state.role:
+            answer = {"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120}
+            token = services(app).sessions.begin(answer)
+            self._context.add_cookies([{"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/"}])
+            stack.callback(self._context.clear_cookies)
         page = self._context.new_page()
         stack.callback(page.close)
         page.on("pageerror", lambda error: visit.trouble.append(str(error)))
@@ -84,7 +96,7 @@ class Visitor:
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"http://127.0.0.1:{port}{state.path}")
         page.wait_for_selector(f"body[data-seq='{felt.seq}']")
-        visit.weight = sum(_weight(response) for response in taken if "/captures/" not in response.url)
+        visit.weight = sum(_weight(response) for response in taken if not _is_picture(response))
         if not state.live:
             visit.trouble.clear()
             serving.close()
@@ -105,8 +117,12 @@ class Visitor:
 
 
 def is_trouble(said: ConsoleMessage) -> bool:
-    """Say whether the browser complained; that the table refused a command is no trouble."""
-    return said.type == "error" and "/command" not in said.location["url"]
+    """Say whether the browser complained; that the table refused a command, or a look, is no trouble."""
+    return said.type == "error" and not said.location["url"].endswith(("/command", "/setup/look"))
+
+
+def _is_picture(response: Response) -> bool:
+    return "/captures/" in response.url or "/setup/picture/" in response.url
 
 
 def _weight(response: Response) -> int:

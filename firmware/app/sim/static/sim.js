@@ -11,6 +11,7 @@ const WELL = [
 ];
 let room = null;
 let hideError = 0;
+let orders = 0; // what was asked for before one of them is old by the time it comes
 
 function complain(sentence) {
   error.textContent = sentence;
@@ -20,6 +21,7 @@ function complain(sentence) {
 }
 
 async function order(what) {
+  orders += 1;
   try {
     const answer = await fetch("/sim/do", {
       method: "POST",
@@ -27,6 +29,7 @@ async function order(what) {
       body: JSON.stringify(what),
     });
     const said = await answer.json();
+    orders += 1;
     if (said.ok) show(said.room); else complain(said.error);
   } catch {
     complain("The demo does not answer.");
@@ -66,9 +69,10 @@ function label(knob) {
 }
 
 async function follow() {
+  const asked = orders;
   try {
     const [now, view] = await Promise.all(["/sim/room.json", "/view.json"].map(async (path) => (await fetch(path)).json()));
-    if (now.ok) show(now.room); else complain(now.error);
+    if (!now.ok) complain(now.error); else if (asked === orders) show(now.room);
     document.getElementById("phase").textContent = view.phase_title || "";
     document.getElementById("said").replaceChildren(...view.devices.map((device) => {
       const item = document.createElement("li");
