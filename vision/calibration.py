@@ -175,7 +175,6 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
     hangs = pose(view, layout)
     figures = {
         "error_px": float(np.mean([v.error_px for v in views])),
-        "error_mm": float(np.mean([v.error_mm for v in views])),
         "wander_px": wander,
         "px_per_mm": view.px_per_mm,
         "tilt_deg": hangs.tilt_deg,

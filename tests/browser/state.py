@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 
 Act = Callable[[Page], object]
@@ -31,6 +32,8 @@ class State:
     live: bool = True
     """Whether the page's server goes on answering once the page is there."""
     path: str = "/"
+    role: Role | None = None
+    """Who is signed on, where it is not the dealer who looks: somebody who is listed under that role first."""
 
     @property
     def file(self) -> str:

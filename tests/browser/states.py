@@ -17,6 +17,7 @@ from firmware.table.gate import Gate
 from firmware.table.people import Role
 from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
+from tests.browser.states_camera import CAMERA
 from tests.browser.states_seats import SEATS
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
@@ -374,4 +375,5 @@ STATES: Final = (
     State("seat closer while placing", placing_dead, touch("[data-open=look-C]"), {"options": FACE_UP}),
     State("change the dealer", logged_on_between, opened("dealer")),
     *SEATS,
+    *CAMERA,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
@@ -66,14 +67,14 @@ def board(number: int) -> Image:
 
 
 class PictureBench:
-    """Does a felt's camera commands at once. `show` puts another picture before the camera."""
+    """Does a felt's camera commands, each job on a thread. `show` puts another picture before the camera."""
 
     def __init__(self, felt: Felt, picture: Image | None = None) -> None:
         self.felt = felt
         self._picture = bare() if picture is None else picture
         self._bench = CameraBench(layout(), reader(), lambda: self._picture, self._still)
         self._jobs = CameraJobs(self._do, felt.journal, JournalReader(felt.folder))
-        self._queue: list[CameraJob] = []
+        self._working: list[threading.Thread] = []
         felt.camera = self.answer
 
     def show(self, picture: Image) -> None:
@@ -81,19 +82,22 @@ class PictureBench:
 
     def answer(self, command: CameraCommand) -> dict[str, Any]:
         role = Role.DEALER if command.do in ("check_deck",) else Role.TECHNICIAN
-        answer = self._jobs.obey(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
-        for job in self._queue:
-            self._finish(job)
-        self._queue.clear()
-        return answer
+        return self._jobs.obey(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
 
     def give(self, do: str, **fields: Any) -> None:
         """Give a camera command, and have it done."""
         answer = self.felt.answer({"do": do, **fields})
         assert answer["ok"], answer
+        self.rest()
+
+    def rest(self) -> None:
+        """Wait until every job is over."""
+        while self._working:
+            self._working.pop().join()
 
     def _do(self, job: CameraJob) -> None:
-        self._queue.append(job)
+        self._working.append(threading.Thread(target=self._finish, args=(job,)))
+        self._working[-1].start()
 
     def _finish(self, job: CameraJob) -> None:
         def tell(_progress: JobProgress) -> None:
