@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import re
 import zipfile
@@ -27,6 +28,8 @@ from firmware.table.journal import Entry
 from firmware.table.reopening import end_of_hand
 from firmware.table.settling import hand_json
 from firmware.table.signing import DeviceKey, fingerprint
+
+log = logging.getLogger(__name__)
 
 BRIDGE: Final = 5000
 """Rows at most that are taken in to lead from the hand up to the next anchor: some hundred hands."""
@@ -63,14 +66,14 @@ def write_dispute_file(
     """Write a hand's dispute file and return its path; `pdf` makes the hand's page for people.
 
     A file of that name is replaced, at once and whole. Raises NotNow for a hand that is not in the record or still
-    open, DisputeFileError, JournalError, and whatever `pdf` raises; then nothing is left behind.
+    open, DisputeFileError, JournalError; then nothing is left behind.
     """
     hand = archive.hand(number)
     if hand.play[-1].type not in _ENDS:
         raise NotNow("Hand %(hand)s is still open; it can be exported once it is over.", hand=number)
     part = out.with_name(f".{out.name}.part")
     try:
-        _write(part, archive, hand, key, pdf(number) if pdf else None)
+        _write(part, archive, hand, key, _page(number, pdf))
         part.replace(out)
         sync_folder(out.parent)
     except OSError as error:
@@ -90,12 +93,23 @@ def write_dispute_file(
 _ENDS: Final = frozenset({ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type})
 
 
+def _page(number: int, pdf: Callable[[int], bytes] | None) -> tuple[str, bytes] | None:
+    """Return the page for people under its name. Without it the evidence is as good: a note stands in its place."""
+    if pdf is None:
+        return None
+    try:
+        return PDF, pdf(number)
+    except Exception as error:
+        log.error("the page of hand %s could not be made: %s", number, error)
+        return f"{PDF}.missing.txt", f"This page could not be made on the box: {error}\n".encode()
+
+
 def _forget(part: Path) -> None:
     with suppress(OSError):
         part.unlink(missing_ok=True)
 
 
-def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, pdf: bytes | None) -> None:
+def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple[str, bytes] | None) -> None:
     images = archive.images(hand)
     rows, anchors = _rows(archive, hand)
     head = archive.reader.head()
@@ -118,8 +132,8 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, pdf: bytes 
             )
             put("README.txt", text.encode())
             put("verify.py", Path(form.__file__).read_bytes())
-            if pdf is not None:
-                put(PDF, pdf)
+            if page is not None:
+                put(*page)
             put(form.ROWS, b"".join(canonical(list(row.columns())).encode() + b"\n" for row in rows))
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())

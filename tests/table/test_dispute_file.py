@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware.rules import load_profile, profile_toml
-from firmware.table import NotNow, Phase, dispute_verifier
+from firmware.table import NotNow, Phase, dispute_verifier, fold
 from firmware.table import events as ev
 from firmware.table.anchors import Anchor, sign_head
 from firmware.table.archive import Archive
@@ -26,6 +26,7 @@ from firmware.table.captures import CaptureStore
 from firmware.table.dispute_file import DisputeFileError, write_dispute_file
 from firmware.table.dispute_verifier import CannotCheck, check, ed25519_holds, key_words
 from firmware.table.journal import Journal
+from firmware.table.settling import settlement
 from firmware.table.signing import DeviceKey, fingerprint
 from tests.table.conftest import FRAME, PIXELS, ROWS, Deal
 
@@ -41,18 +42,17 @@ def record(folder: Path) -> Path:
     CaptureStore(folder).save(FRAME.name, PIXELS)
     with Journal(folder) as journal:
         rules = journal.keep("profile", profile_toml(load_profile("washington-1-unit")).encode())
-        play = deal.until(Phase.ARCHIVED)
         opened = ev.HandOpened(1, "washington-1-unit", rules, 100, deal.opened().seats, 1)
-        journal.append([opened, *play[1:]], "test")
+        play = [opened, *deal.until(Phase.REVIEW)[1:]]
+        told = settlement(fold(play), load_profile("washington-1-unit"))
+        journal.append([*play, ev.Settled(told), ev.HandArchived()], "test")
         journal.append([deal.opened(2), ev.HandVoided("a test")], "test")
         journal.append([ev.HandDisputed(1, "that was not my card")], "floor:Moreno")
         ends = tuple(
             ev.SeatEnd(n, rows={r: tuple(c.split()) for r, c in of.items()}) for n, of in ROWS.items()
         )
-        journal.append(
-            [ev.HandReopened("a wrong card", opened, 1, ends, deal.settled().settlement), ev.HandArchived()],
-            "floor:Moreno",
-        )
+        again = [ev.HandReopened("a wrong card", opened, 1, ends, told), ev.HandArchived()]
+        journal.append(again, "floor:Moreno")
     anchor(folder)
     with Journal(folder) as journal:
         journal.append([deal.opened(3)], "test")
@@ -164,7 +164,7 @@ def test_the_same_record_gives_the_same_bytes(data: Path, tmp_path: Path) -> Non
     assert one.read_bytes() == other.read_bytes()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(st.data())
 def test_every_single_bit_that_is_changed_in_it_is_detected(
     tmp_path_factory: pytest.TempPathFactory, file: Path, draw: st.DataObject
@@ -304,14 +304,14 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     out = tmp_path / "bomb.zip"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bomb:
         for number in range(4):
-            bomb.writestr(f"{number}", bytes(20 << 20))
+            bomb.writestr(f"{number}", bytes(4 << 20))
     assert out.stat().st_size < 1 << 20
-    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 64 << 20)
+    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 12 << 20)
     with pytest.raises(CannotCheck, match="more than any dispute file has"):
         check(str(out))
     raw = out.read_bytes()
     out.write_bytes(
-        raw.replace((20 << 20).to_bytes(4, "little"), (1 << 20).to_bytes(4, "little"))
+        raw.replace((4 << 20).to_bytes(4, "little"), (1 << 20).to_bytes(4, "little"))
     )  # it says less
     with pytest.raises(CannotCheck):
         check(str(out))
@@ -350,13 +350,16 @@ def test_a_full_disk_during_export_leaves_nothing(
     monkeypatch.undo()
     with pytest.raises(DisputeFileError, match="cannot be written"):
         write_dispute_file(Archive(data), 1, KEY, tmp_path / "no" / "folder.zip")
+    assert list(tmp_path.iterdir()) == []
 
+
+def test_a_page_that_cannot_be_made_holds_no_evidence_back(data: Path, tmp_path: Path) -> None:
     def breaks(hand: int) -> bytes:
         raise ValueError("no font")
 
-    with pytest.raises(ValueError, match="no font"):
-        write_dispute_file(Archive(data), 1, KEY, tmp_path / "x.zip", breaks)
-    assert list(tmp_path.iterdir()) == []
+    file = write_dispute_file(Archive(data), 1, KEY, tmp_path / "x.zip", breaks)
+    assert contents(file)["hand.pdf.missing.txt"] == b"This page could not be made on the box: no font\n"
+    assert check(str(file)).ok
 
 
 # ---- our own Ed25519 ----
@@ -386,7 +389,7 @@ def test_the_rfcs_signatures_hold(public: str, message: str, signature: str) -> 
     assert not ed25519_holds(bytes.fromhex(public), bytes.fromhex(signature), bytes.fromhex(message) + b"x")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=32, max_size=32), st.binary(max_size=200), st.integers(0, 511))
 def test_our_ed25519_agrees_with_the_library(seed: bytes, message: bytes, bit: int) -> None:
     key = DeviceKey(Ed25519PrivateKey.from_private_bytes(seed))

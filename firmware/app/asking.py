@@ -1,0 +1,61 @@
+"""How a command of the shell asks the running table: with the name and the PIN of whoever gives it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from firmware.app.config import DATA, KEY, SOCKET
+
+WITHIN: Final = 60.0
+"""Seconds to wait for an answer; a dispute file with its PDF may take some."""
+
+data_option = click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+by_option = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")
+key_option = click.option(
+    "--key-folder",
+    envvar="FELTWATCH_KEY",
+    type=click.Path(path_type=Path),
+    default=KEY,
+    show_default=True,
+    help="The folder of the device's key; used while the table is stopped.",
+)
+
+
+def pin_asked(text: str, new: bool = False) -> str:
+    """Return a PIN: asked for unseen at a terminal, a line of the input elsewhere."""
+    if sys.stdin.isatty():
+        return str(click.prompt(text, hide_input=True, confirmation_prompt=new))
+    return sys.stdin.readline().strip()
+
+
+def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, Any] | None:
+    """Give a command to the running table and return its answer; None where no table runs.
+
+    Raises click.ClickException with the table's sentence where it refuses.
+    """
+    from dealer_ui.errors import PageError
+    from dealer_ui.link import TableLink
+
+    link = TableLink(data / SOCKET, timeout=WITHIN)
+    if not link.answers():
+        return None
+    signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
+    try:
+        answer = link.send(order | signed)
+    except PageError as error:
+        raise click.ClickException(str(error)) from error
+    if not answer["ok"]:
+        hint = " Name who asks with --by." if answer.get("ask") and not by else ""
+        raise click.ClickException(f"{answer['error']}{hint}")
+    return answer
