@@ -11,7 +11,7 @@ A_MINUTE = 60.0
 
 def patience(seconds: float) -> float:
     """The promised seconds on a machine of its own; a minute on one that is so busy that processes do not start."""
-    return seconds if os.getloadavg()[0] <= 2 * (os.cpu_count() or 1) else A_MINUTE
+    return seconds if os.getloadavg()[0] <= 2 * (os.cpu_count() or 1) else max(seconds, A_MINUTE)
 
 
 def until(

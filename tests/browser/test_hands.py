@@ -315,7 +315,7 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
         assert time.monotonic() - killed < patience(3)
         assert not dealer.offers(do="next"), "nothing is offered that nobody can do"
         process = start()
-        until(lambda: dealer.offers(do="next"), 60, lambda seconds: page.wait_for_timeout(seconds * 1000))
+        until(lambda: dealer.offers(do="next"), 150, lambda seconds: page.wait_for_timeout(seconds * 1000))
         dealer.touch(do="next")
         dealer.until_phase("review")
         for seat, place in ((1, "A"), (2, "B")):
