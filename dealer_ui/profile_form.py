@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from dealer_ui.hand_words import natural_words
+from dealer_ui.i18n import gettext
+from dealer_ui.rule_words import option_says, option_title, places, target_words
 from firmware.rules import (
-    NATURAL_WORDS,
     Profile,
     ProfileError,
     load_profile,
@@ -33,7 +35,6 @@ from firmware.rules.options import (
     Rate,
     Schedule,
     SuitOrder,
-    Target,
     Text,
 )
 from firmware.rules.sections import OPTIONS, SECTIONS, checked
@@ -115,13 +116,17 @@ def sections(profile: Profile) -> tuple[Section, ...]:
     found: dict[str, list[Field]] = {name: [] for name in SECTION_TITLES}
     for path, kind, value in profile.options():
         found[path.partition(".")[0]].append(_field(path, kind, value, profile.clause.get(path, "")))
-    return tuple(Section(name, SECTION_TITLES[name], tuple(fields)) for name, fields in found.items())
+    return tuple(
+        Section(name, option_title(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
+    )
 
 
 def _field(path: str, kind: Kind, value: Any, clause: str) -> Field:
     control, rows = _control(path, kind, value)
-    some, none = (kind.some, kind.none) if isinstance(kind, Amount) else ("", "")
-    return Field(path, kind.title, control, kind.say(value), clause, rows, some, none)
+    some = none = ""
+    if isinstance(kind, Amount):
+        some, none = gettext(places(kind.some), value="{}"), gettext(kind.none)
+    return Field(path, option_title(kind.title), control, option_says(kind, value), clause, rows, some, none)
 
 
 Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
@@ -131,11 +136,14 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
     match kind:
         case Choice():
             return "choice", _one(
-                Cell(path, name, words, name == value) for name, words in kind.values.items()
+                Cell(path, name, gettext(words), name == value) for name, words in kind.values.items()
             )
         case Flag():
             return "choice", _one(
-                [Cell(path, "true", kind.yes, value is True), Cell(path, "false", kind.no, value is False)]
+                [
+                    Cell(path, "true", gettext(kind.yes), value is True),
+                    Cell(path, "false", gettext(kind.no), value is False),
+                ]
             )
         case Amount():
             return "money" if kind.money else "amount", _one([Cell(path, str(value), kind.title)])
@@ -146,14 +154,14 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
         case Bonuses():
             points = dict(value)
             return "points", _one(
-                Cell(f"{path}:{hand}", str(points.get(hand, "")), Target.parse(hand, front=kind.front).words)
+                Cell(f"{path}:{hand}", str(points.get(hand, "")), target_words(hand, front=kind.front))
                 for hand in _hands(front=kind.front)
             )
         case NaturalKinds():
             worth = dict(value)
             order = [*worth, *(name for name in NATURALS if name not in worth)]
             return "kinds", _one(
-                Cell(f"{path}:{name}", str(worth.get(name, "")), NATURAL_WORDS[name]) for name in order
+                Cell(f"{path}:{name}", str(worth.get(name, "")), natural_words(name)) for name in order
             )
         case AtLeast():
             return "hands", tuple(_lowest(f"{path}:{row}", row, dict(value)) for row in ROW_NAMES)
@@ -176,7 +184,7 @@ def _hands(*, front: bool) -> list[str]:
 
 def _lowest(name: str, row: str, chosen: Mapping[str, str]) -> tuple[str, tuple[Cell, ...]]:
     hands = [
-        Cell(name, hand, Target.parse(hand, front=row == "front").words, chosen.get(row) == hand)
+        Cell(name, hand, target_words(hand, front=row == "front"), chosen.get(row) == hand)
         for hand in _hands(front=row == "front")
     ]
     return row, (Cell(name, "", "", row not in chosen), *hands)
@@ -220,7 +228,7 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
     if why := _name_trouble(name, taken):
         errors["name"] = why
     if not title or len(title) > 2 * LONGEST_NAME or not title.isprintable():
-        errors["title"] = (
+        errors["title"] = gettext(
             "Give it a title of 1 to 80 letters: it stands on the page while this game is played."
         )
     if errors:
@@ -254,9 +262,9 @@ def _clauses(base: Profile, values: Mapping[str, Any]) -> tuple[tuple[str, str],
 def _name_trouble(name: str, taken: Sequence[str]) -> str:
     letters = set("abcdefghijklmnopqrstuvwxyz0123456789-")
     if not name or len(name) > LONGEST_NAME or not set(name) <= letters or name.startswith("-"):
-        return "Give it a name of 1 to 40 small letters, figures and hyphens, such as friday-game."
+        return gettext("Give it a name of 1 to 40 small letters, figures and hyphens, such as friday-game.")
     if name in taken:
-        return f"There is a profile {name} already; choose another name."
+        return gettext("There is a profile %(name)s already; choose another name.", name=name)
     return ""
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from dealer_ui.hand_words import natural_words
+from dealer_ui.rule_words import option_says, option_title, target_words
+from dealer_ui.words import money
 from firmware.rules import (
-    NATURAL_WORDS,
     Profile,
     RulesError,
     load_profile,
@@ -16,10 +18,10 @@ from firmware.rules import (
     profile_names,
     profile_toml,
 )
-from firmware.rules.document import SECTION_TITLES, changes
-from firmware.rules.options import Bonuses, Kind, NaturalKinds, Schedule, Target, money_text
+from firmware.rules.document import SECTION_TITLES
+from firmware.rules.options import Bonuses, Kind, NaturalKinds, Schedule
 from firmware.table.errors import JournalError
-from firmware.table.events import HouseSet, ProfileKept
+from firmware.table.events import HouseSet
 from firmware.table.house_profiles import Version, versions
 from firmware.table.journal import JournalReader, content_hash
 from firmware.table.phase import OPEN
@@ -80,7 +82,8 @@ class Shelf:
     def __init__(self, reader: JournalReader, state: State) -> None:
         self._reader = reader
         self._state = state
-        self._kept = versions(reader.of_type(ProfileKept.type))
+        self._rows = reader.about_profiles()
+        self._kept = versions(self._rows)
         self.in_force = self._find_in_force()
 
     def all(self) -> tuple[Shelved, ...]:
@@ -133,14 +136,14 @@ class Shelf:
             name,
             digest,
             rules,
-            options=tuple((change.title, change.after) for change in changes(rules, written)),
+            options=tuple((one.title, one.one) for one in compared(rules, written) if one.differs),
             open_hand=self._open_hand(digest, dict(options)),
             **said,
         )
 
     def _said(self, digest: str) -> dict[str, Any]:
         """Return since when, by whom and why: of the row that last put another profile in force."""
-        for entry in reversed(self._reader.of_type(HouseSet.type)):
+        for entry in reversed(self._rows):
             event = entry.event
             if isinstance(event, HouseSet) and event.profile_hash is not None:
                 if event.profile_hash != digest:
@@ -191,17 +194,17 @@ def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
 def _compare(path: str, kind: Kind, one: Any, other: Any) -> Compared:
     return Compared(
         path,
-        kind.title,
-        SECTION_TITLES[path.partition(".")[0]],
-        kind.say(one),
-        kind.say(other),
+        option_title(kind.title),
+        option_title(SECTION_TITLES[path.partition(".")[0]]),
+        option_says(kind, one),
+        option_says(kind, other),
         one != other,
         tuple(_lines(kind, one, other)) if one != other else (),
     )
 
 
 def _words(kind: Bonuses | NaturalKinds, key: str) -> str:
-    return NATURAL_WORDS[key] if isinstance(kind, NaturalKinds) else Target.parse(key, front=kind.front).words
+    return natural_words(key) if isinstance(kind, NaturalKinds) else target_words(key, front=kind.front)
 
 
 def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
@@ -215,7 +218,7 @@ def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
             fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
             for number in dict.fromkeys((*fees[0], *fees[1])):
                 said = [
-                    f"{money_text(rate.fee)} ({money_text(rate.limit)})" if rate else "–"
+                    f"{money(rate.fee)} ({money(rate.limit)})" if rate else "–"
                     for rate in (fees[0].get(number), fees[1].get(number))
                 ]
                 yield str(number), said[0], said[1]

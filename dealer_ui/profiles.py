@@ -19,11 +19,11 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.orders import give
 from dealer_ui.pages import page, role_name
 from dealer_ui.profile_form import Typed, blank_rate, read, sections
-from dealer_ui.profile_shelf import Shelf, Shelved, compared
+from dealer_ui.profile_shelf import Compared, Shelf, Shelved, compared
 from dealer_ui.services import services
 from dealer_ui.sheet import sheet
 from firmware.rules import Profile, load_profile, profile_names, profile_toml
-from firmware.rules.document import Block, Heading, house_rules
+from firmware.rules.document import Block, house_rules
 from firmware.table.errors import JournalError
 from firmware.table.people import Role
 
@@ -77,7 +77,8 @@ def show(name: str) -> str:
         found=found,
         force=shelf.in_force,
         sheet=sheet(found.profile),
-        document=_document(found.profile),
+        sections=sections(found.profile),
+        changed=_changed(found.profile),
         said=_said,
         reasons=REASONS,
     )
@@ -208,10 +209,11 @@ def _blocks(profile: Profile) -> tuple[Block, ...]:
     return house_rules(profile, base)
 
 
-def _document(profile: Profile) -> list[Block]:
-    """Return the house-rules page less its title and the lines to be signed: those are for paper."""
-    blocks = list(_blocks(profile))
-    return [block for block in blocks[1:-2] if not (isinstance(block, Heading) and block.level == 1)]
+def _changed(profile: Profile) -> list[Compared]:
+    """Return what the house has set otherwise than the packaged profile that it began with."""
+    if profile.based_on not in profile_names():
+        return []
+    return [option for option in compared(load_profile(profile.based_on), profile) if option.differs]
 
 
 def _said(wall_ms: int, actor: str) -> str:

@@ -82,6 +82,19 @@
     button.addEventListener("click", () => askWhy(button.dataset.what, location.pathname, told, () => location.replace(location.pathname)));
   }
 
+  // ---- texts by the letters of our own; with a keyboard they are simply typed ------------------------------------
+
+  for (const box of document.querySelectorAll("input[data-keyboard]")) {
+    box.addEventListener("click", (event) => {
+      if (!event.detail) return;
+      box.blur();
+      letters.ask(box.getAttribute("aria-label") || box.closest("label").innerText, (text) => {
+        box.value = box.name === "name" ? text.toLowerCase().replaceAll(" ", "-") : text;
+        box.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+    });
+  }
+
   // ---- the form --------------------------------------------------------------------------------------------------
 
   const form = $("profile");

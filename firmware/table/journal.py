@@ -20,7 +20,7 @@ from firmware.table.effects import fold
 from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
 from firmware.table.events import Event, HandOpened, TrainingBegun, canonical, parse, payload
 from firmware.table.moment import Clock, Moment, now
-from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, SET_UP_TYPES
+from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, PROFILE_TYPES, SET_UP_TYPES
 from firmware.table.state import State
 
 FILE: Final = "journal.sqlite"
@@ -295,6 +295,11 @@ class JournalReader:
         """Return the entries of the set-up: steps settled, devices tried, calibrations, decks."""
         with self._open() as db:
             return _entries(db, f"WHERE {SET_UP_TYPES} ORDER BY seq", ()) if db else []
+
+    def about_profiles(self) -> list[Entry]:
+        """Return the rows in which a house's profile was written down or the table set otherwise, of all hands."""
+        with self._open() as db:
+            return _entries(db, f"WHERE {PROFILE_TYPES} ORDER BY seq", ()) if db else []
 
     def of_type(self, type_name: str) -> list[Entry]:
         """Return the entries of one type, of all hands."""

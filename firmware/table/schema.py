@@ -20,6 +20,9 @@ SET_UP_TYPES: Final = (
 )
 """A set-up's rows; a query that says the same finds them by the index."""
 
+PROFILE_TYPES: Final = "type IN ('profile_kept', 'house_set')"
+"""Rows about rule profiles: versions written down, and settings of the table, the profile in force among them."""
+
 MIGRATIONS: Final[tuple[str, ...]] = (
     # 1: the journal and the content that its events name by hash
     """
@@ -73,6 +76,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     # 4: what was set up and tried, by whom and when, found at once in a long record
     f"""
     CREATE INDEX journal_set_up ON journal (seq) WHERE {SET_UP_TYPES};
+    """,
+    # 5: the versions of the house's profiles, and what was put in force, found at once in a long record
+    f"""
+    CREATE INDEX journal_profiles ON journal (seq) WHERE {PROFILE_TYPES};
     """,
 )
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""

@@ -26,6 +26,7 @@ RELEASED = (
     "d7cf8f23315dc5a89b1496ce175b6a5aaa821d12c1bf8af48e4fe8351fe2af65",
     "736ba17fcbf255b5b4343783e6230aa241c68c7f61862f291a4e0c45816c475e",
     "1f58f8bf410e48ab145b2c7cb1c93d004e2f1cf95decf2ed0c49e67f4795f4c3",
+    "1cf3417f3c5fbd6728153ed0377d74a117bde20c0c7cf57f64cfd32b1e354919",
 )
 """SHA-256 of each migration. A new one is added below; a line that would have to change is a mistake."""
 
