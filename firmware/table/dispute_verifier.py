@@ -430,8 +430,7 @@ def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, l
 
 def _anchored(rows: list[list[Any]], text: str, device: str, which: str) -> tuple[str, list[str]]:
     seq, digest, key = read_anchor(text)
-    if key != device:
-        return "", [f"The anchor {which} is of another device's key."]
+    by = "" if key == device else f" (by another key: {key_words(bytes.fromhex(key))})"
     found = [row for row in rows if row[SEQ] == seq]
     if not found:
         return f"The anchor {which} is of row {seq}, which is not in the file: it says nothing here.", []
@@ -443,8 +442,8 @@ def _anchored(rows: list[list[Any]], text: str, device: str, which: str) -> tupl
         if after[SEQ] <= seq
     )
     if not linked:
-        return f"Row {seq} is the one that was anchored {which}; rows before it are left out.", []
-    return f"Row {seq} is the one that was anchored {which}, and the hand's rows lead up to it.", []
+        return f"Row {seq} is the one that was anchored {which}; rows before it are left out{by}.", []
+    return f"Row {seq} is the one that was anchored {which}, and the hand's rows lead up to it{by}.", []
 
 
 def main(arguments: list[str] | None = None) -> int:

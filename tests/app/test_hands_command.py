@@ -96,7 +96,9 @@ def test_a_hand_is_exported_by_who_may_read_the_key_and_the_file_verifies(data: 
     out = tmp_path / "hand.zip"
     run(data, "export", 1, "--out", out)
     assert "there already" in run(data, "export", 1, "--out", out, exits=2).output
-    assert "All of it holds." in run(data, "verify", out).stdout
+    held = run(data, "verify", out).stdout
+    assert "All of it holds." in held
+    assert "lead up to it (by another key: " in held  # the slip is of the box before this one
     assert json.loads(run(data, "verify", out, "--json").stdout)["ok"] is True
     assert "another key" in run(data, "verify", out, "--key", "some-other-words", exits=1).output
     out.write_bytes(out.read_bytes()[:-100])
