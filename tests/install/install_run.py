@@ -250,6 +250,20 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
     assert whole(box)[1] == 3
 
 
+def test_an_upgrade_that_a_power_cut_interrupts_is_gone_back_from_at_the_next_start(box: Machine) -> None:
+    upgrade = box.start("bash", f"/media/{BROKEN}/install")
+    box.wait(lambda: releases(box)["current"] == BROKEN, 120, "the upgrade switched over")
+    box.cut_power()
+    upgrade.wait()
+    box.boot()
+    box.wait(lambda: releases(box)["current"] == SECOND and is_up(box), 120, "it went back")
+    box.wait(lambda: box.unit("feltwatch-goback.service", "ActiveState") == "inactive", 30, "it is done")
+    assert releases(box) == {"current": SECOND, "previous": FIRST}
+    assert sorted(path.name for path in (box.root / "opt/feltwatch/releases").iterdir()) == [FIRST, SECOND]
+    assert not (box.root / "opt/feltwatch/trial").is_symlink()
+    whole(box)
+
+
 def test_a_person_goes_back_to_the_release_before(box: Machine) -> None:
     done = box.run("bash", "/opt/feltwatch/current/system/install", "--rollback")
     assert done.returncode == 0, done.stdout + done.stderr + box.log()

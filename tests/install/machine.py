@@ -181,8 +181,7 @@ class Machine:
 
     # ---- what a technician types ----
 
-    def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
-        """Run a command on it as root."""
+    def _inside(self, command: Sequence[str]) -> list[str]:
         enter = ["nsenter", f"--target={self._leader}", "--mount", "--uts", "--ipc", "--net", "--pid"]
         environment = [
             "env",
@@ -190,8 +189,12 @@ class Machine:
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME=/root",
         ]
+        return [*enter, "--root", "--wd", *environment, *command]
+
+    def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command on it as root."""
         done = subprocess.run(
-            [*enter, "--root", "--wd", *environment, *command],
+            self._inside(command),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -200,6 +203,11 @@ class Machine:
         )
         assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}\n{self.log()}"
         return done
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        """Begin a command on it as root."""
+        nothing = subprocess.DEVNULL
+        return subprocess.Popen(self._inside(command), stdin=nothing, stdout=nothing, stderr=nothing)
 
     def log(self) -> str:
         """The end of its log."""

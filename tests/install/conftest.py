@@ -1,0 +1,62 @@
+"""Writes what was tried on the machine, and how long each took, as a page: `make test-install ARGS='--write FILE'`."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.install.machine import SUITE
+
+REPORT: Final = """# The box, tried in a booted Debian
+
+Written by `make test-install ARGS='--write docs/install-report.md'`: one machine ({suite}, {arch}) under
+systemd-nspawn, without a network, on a host with {cores} cores and a load of {load:.0f}. It lives through all of this
+in this order; the record is checked from its first row to its last again and again. What a machine like this cannot
+show: [untested.md](untested.md).
+
+| what | seconds | |
+|---|---|---|
+{rows}
+"""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write", type=Path, help="Write the report to this file.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def report(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Collect what each test came to."""
+    path = request.config.getoption("--write")
+    if path is None:
+        yield
+        return
+    seen = _Seen()
+    request.config.pluginmanager.register(seen)
+    yield
+    rows = "\n".join(seen.rows)
+    path.write_text(
+        REPORT.format(
+            suite=f"Debian {SUITE}",
+            arch=platform.machine(),
+            cores=os.cpu_count(),
+            load=os.getloadavg()[1],
+            rows=rows,
+        ),
+        encoding="utf-8",
+    )
+
+
+class _Seen:
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.failed:
+            name = report.nodeid.rpartition("::test_")[2].replace("_", " ")
+            self.rows.append(f"| {name} | {report.duration:.0f} | {report.outcome} |")
