@@ -11,7 +11,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel release test-install training test-training yolo clean
+.PHONY: help words demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel release test-install training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -22,6 +22,7 @@ help:
 	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
+	@echo "make words  the page's catalogues: gathers new messages, updates the translations, compiles them"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
 	@echo "make wheel  the installable package in dist/"
 	@echo "make release  what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
@@ -53,6 +54,18 @@ golden: .venv/dev.stamp
 
 page-load: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.load --write docs/page-load.md $(ARGS)
+
+# dealer_ui/translations/README.md
+MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Sentence -k TableError -k NotNow -k NotAllowed \
+	-k PinError -k CaptureError
+
+words: .venv/dev.stamp
+	$(BIN)/pybabel -q extract --no-default-keywords $(MARKS) -F dealer_ui/translations/babel.cfg --add-location=file \
+		--sort-output --omit-header --width 110 -o dealer_ui/translations/messages.pot .
+	for language in es zh_Hans zh_Hant; do $(BIN)/pybabel -q update -i dealer_ui/translations/messages.pot \
+		-d dealer_ui/translations -l $$language --init-missing --no-fuzzy-matching --ignore-obsolete \
+		--ignore-pot-creation-date --width 110; done
+	$(BIN)/pybabel -q compile -d dealer_ui/translations
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

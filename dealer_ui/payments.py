@@ -115,10 +115,11 @@ def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
 def foul_reasons(settlement: Mapping[str, Any]) -> dict[int, str]:
     """Return in a few words why each fouled seat's hand is a foul, where a pair's lines say so."""
     lines = (line for pair in settlement["pairs"] for line in pair["lines"] if line["id"] == "foul")
-    return {
-        line["args"]["loser"]: _(FAULTS[line["args"]["fault"]]) if line["args"]["fault"] in FAULTS else ""
-        for line in lines
-    }
+    return {line["args"]["loser"]: _fault(line["args"]["fault"]) for line in lines}
+
+
+def _fault(fault: str) -> str:
+    return _(FAULTS[fault]) if fault in FAULTS else ""
 
 
 def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool, reasons: Reasons) -> Payment:

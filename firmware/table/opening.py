@@ -41,7 +41,8 @@ def opened(state: State, house: House) -> ev.HandOpened:
     Stacks go on from the last hand; a player who is new at the table brings the configured one.
     """
     if "disk" in state.faults:
-        raise NotNow(state.faults["disk"])
+        full = state.faults["disk"]
+        raise NotNow(full)
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return ev.HandOpened(
         hand=state.hand + 1,
