@@ -25,15 +25,16 @@ class TableLink:
     timeout: float = 3.0
     """Seconds to wait for the table's answer; it answers after the event is durable."""
 
-    def send(self, command: dict[str, Any]) -> dict[str, Any]:
+    def send(self, command: dict[str, Any], within: float | None = None) -> dict[str, Any]:
         """Send one command and return the table's answer: `{"ok": true}` or `{"ok": false, "error": "..."}`.
 
-        Raises TableUnreachable where the table does not answer; the command may then have been done or not.
+        `within` are the seconds to wait for it, where a command takes longer than others. Raises
+        TableUnreachable where the table does not answer; the command may then have been done or not.
         """
         line = json.dumps(command, separators=(",", ":")).encode() + b"\n"
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-                link.settimeout(self.timeout)
+                link.settimeout(self.timeout if within is None else within)
                 link.connect(str(self.path))
                 link.sendall(line)
                 with link.makefile("rb") as replies:

@@ -1,0 +1,153 @@
+"""A dispute from the player's word to the file that proves it: a finger in a real Chromium, a real table process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dealer_ui.app import Settings, create_app
+from firmware.app.config import Config, KeepingConfig
+from firmware.app.dispute_pdf import dispute_pdf
+from firmware.app.house import prepare_house
+from firmware.app.record_keeper import RecordKeeper
+from firmware.app.table_process import Devices, TableProcess
+from firmware.table import events as ev
+from firmware.table.journal import Journal
+from firmware.table.moment import now
+from firmware.table.people import Role
+from firmware.table.pins import PinStore
+from tests.app.conftest import FakeReadings
+from tests.browser.dealer import Dealer
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.house import config
+from tests.dealer_ui.past import played, ticking
+from tests.dealer_ui.served import served
+from tests.patience import patience
+
+pytestmark = pytest.mark.browser
+
+
+@dataclass
+class Box:
+    """A box with a past hand, its page and a dealer's finger."""
+
+    page: Page
+    dealer: Dealer
+    address: str
+
+
+@pytest.fixture
+def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
+    with ExitStack() as stack:
+        data = tmp_path / "d"
+        felt = Felt(data, clock=ticking())
+        felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(data).keep("2580")))
+        played(felt)
+        felt.deal()
+        felt.do("void", reason="Misdeal")
+        felt.journal.close()
+        made = config(data, profile="california-face-up", options=dict(felt.options), unit=500)
+        stack.enter_context(running(made, tmp_path / "key"))
+        port = stack.enter_context(served(create_app(Settings(made.data, made.socket))))
+        page = chromium.new_page(viewport={"width": 800, "height": 480}, has_touch=True)
+        page.set_default_timeout(1000 * patience(10))
+        stack.callback(page.close)
+        yield Box(page, Dealer(page, data), f"http://127.0.0.1:{port}")
+
+
+def running(made: Config, key: Path) -> ExitStack:
+    """Run the table process, with who keeps its record, until the stack is closed."""
+    stack = ExitStack()
+    journal = Journal(made.data)
+    stack.callback(journal.close)
+    process = TableProcess(
+        made.data,
+        journal,
+        prepare_house(made, journal),
+        Devices(None, None, None),
+        FakeReadings(),
+        made.socket,
+        0.0,
+        keeper=RecordKeeper(made.data, journal, key, KeepingConfig(), now, dispute_pdf),
+    )
+    thread = threading.Thread(target=process.run)
+    thread.start()
+    stack.callback(thread.join, 10)
+    stack.callback(process.stop)
+    return stack
+
+
+def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box: Box, tmp_path: Path) -> None:
+    page, dealer = box.page, box.dealer
+    page.goto(box.address)
+    page.wait_for_selector("body[data-seq]")
+
+    # the hand, in two touches
+    page.locator("[data-open=more-dialog]").tap()
+    page.locator("#more a[href='/review/1']").tap()
+    expect(page.locator(".recalled")).to_contain_text("Not live")
+    expect(page.locator(".settled")).to_contain_text("foul.points")
+
+    # its picture, for whoever has a PIN; a card closer
+    page.locator(".tabs a[href$='/look']").tap()
+    page.locator("[data-who='Moreno F.']").tap()
+    for figure in "2580":
+        page.locator(f"[data-key='{figure}']").tap()
+    page.locator("[data-done]").tap()
+    expect(page.locator("svg.frame polygon.unsure")).to_have_count(1)
+    page.locator("svg.frame a[href$='card=46']").tap()
+    expect(page.locator(".looking h2")).to_have_text("seat 4, middle, 5th card")
+    expect(page.locator(".looking .beside img")).to_have_attribute("alt", "four of clubs")
+
+    # the correction: on the table, then before and after
+    page.locator(".tabs a[href$='/dispute']").tap()
+    page.locator("[data-command*='\"reopen\"']").first.tap()
+    dealer.until(lambda state: state.reopened)
+    page.wait_for_selector("body[data-phase='settled']")
+    dealer.key("2d", do="set_card", seat=1, row="front", index=1)
+    dealer.until(lambda state: state.questions)
+    dealer.key("Qd", do="set_card", seat=3, row="back", index=4)
+    dealer.until_phase("settled")
+    dealer.touch(do="next")
+    paid_back = dealer.until(lambda state: state.paybacks).paybacks
+    page.goto(f"{box.address}/review/1/dispute")
+    for back in paid_back:
+        words = f"{back.payer} pays {back.winner} ${back.amount // 100} back"
+        expect(page.locator(".paybacks")).to_contain_text(words)
+    expect(page.locator(".correction .settled.differs")).to_have_count(2)
+
+    # the file
+    with page.expect_download() as loading:
+        page.locator("[data-export]").tap()
+    file = tmp_path / loading.value.suggested_filename
+    loading.value.save_as(file)
+    with zipfile.ZipFile(file) as packed:
+        names = packed.namelist()
+        packed.extract("verify.py", tmp_path)
+        pdf = packed.read("hand.pdf")
+    assert pdf.startswith(b"%PDF")
+    assert sum(name.startswith("images/") for name in names) == 2
+
+    def verified(path: Path) -> subprocess.CompletedProcess[str]:
+        bare = [sys.executable, "-I", "-S", str(tmp_path / "verify.py"), str(path)]
+        return subprocess.run(bare, capture_output=True, text=True, check=False, timeout=60)
+
+    told = verified(file)
+    assert told.returncode == 0, told.stdout + told.stderr
+    spoilt = tmp_path / "spoilt.zip"
+    with zipfile.ZipFile(file) as packed, zipfile.ZipFile(spoilt, "w") as other:
+        for name in names:
+            part = packed.read(name)
+            other.writestr(name, part.replace(b"Qd", b"Qs") if name == "rows.jsonl" else part)
+    told = verified(spoilt)
+    assert told.returncode == 1
+    assert told.stdout + told.stderr
