@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.sentences import in_other_words
+from dealer_ui.timeline import day_of, time_of
 
 Figures = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ FOUND: Final[Mapping[str, tuple[str, str]]] = {
     "buttons_crossed": (
         N_("Asked was %(asked)s, pressed was %(came)s."),
         N_(
-            "If you did press %(asked)s, two wires are crossed: swap them (docs: pin map). Otherwise try again."
+            "If you did press %(asked)s, two wires are crossed: swap them at the panel's plug. Otherwise try anew."
         ),
     ),
     "lamps_look": (N_("Light the lamp, look at it, then say what you see: %(asks)s."), ""),
@@ -191,9 +191,8 @@ def _power(figures: Figures) -> str:
 
 def when(wall_ms: int, *, seconds: bool = False) -> str:
     """Say a time of the box's clock, in the box's own time zone, the same in every language."""
-    return datetime.fromtimestamp(wall_ms / 1000).strftime(
-        "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
-    )
+    time = time_of(wall_ms)
+    return f"{day_of(wall_ms)} {time if seconds else time[:5]}"
 
 
 _FIGURES: Final[Mapping[str, Callable[[Figures], str]]] = {

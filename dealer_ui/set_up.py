@@ -175,7 +175,10 @@ def _values(name: str, state: State) -> dict[str, Any]:
                 "pin_roles": PIN_ROLES,
             }
         case "game":
-            return {"games": [_game(name) for name in profile_names()], "unit": money(state.house.unit)}
+            names = sorted(
+                profile_names(), key=lambda name: name != state.house.profile
+            )  # the one in force first
+            return {"games": [_game(name) for name in names], "unit": money(state.house.unit)}
         case "seats":
             seated = {seat.seat: seat.player for seat in state.house.seats}
             return {"chairs": [(number, seated.get(number, "")) for number in SEATS]}

@@ -34,7 +34,10 @@ const feltwatch = (() => {
     return answer;
   }
 
-  const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.ceil(seconds) % 60).padStart(2, "0")}`;
+  const minutes = (seconds) => {
+    const whole = Math.ceil(seconds);
+    return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  };
 
   return { complain, post, send, minutes };
 })();

@@ -57,6 +57,7 @@
   function look() {
     const left = Math.max(0, (until - performance.now()) / 1000);
     chip.hidden = !who;
+    for (const button of document.querySelectorAll("[data-lock]")) button.hidden = !who;
     ends.hidden = !who || left > WARN_S;
     if (!who) return;
     chip.querySelector("[data-who]").textContent = who;
@@ -71,11 +72,13 @@
     if (who && performance.now() - stayed > STAY_EVERY_MS) stay();
   }, true);
   ends.querySelector("[data-stay]").addEventListener("click", stay);
-  chip.querySelector("[data-lock]").addEventListener("click", async () => {
-    await command("lock");
-    if (document.body.classList.contains("page")) location.replace("/");
-    else ask();
-  });
+  for (const button of document.querySelectorAll("[data-lock]")) {
+    button.addEventListener("click", async () => {
+      await command("lock");
+      if (document.body.classList.contains("page")) location.replace("/");
+      else ask();
+    });
+  }
   setInterval(look, 1000);
   setInterval(ask, 20000); // another screen of this browser may have locked it
   ask();

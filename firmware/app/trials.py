@@ -67,7 +67,9 @@ class Hardware(Protocol):
 class Table(Protocol):
     """Whose devices are tried: the table process."""
 
-    state: State
+    @property
+    def state(self) -> State:
+        """What its record says now."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
         """Make events happen, durably. Raises NotNow, JournalError."""
@@ -91,11 +93,13 @@ class Trials:
         hardware: Hardware,
         clock: Callable[[], float] = time.monotonic,
         box: SystemClock | None = None,
+        room: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._data = data
         self._hardware = hardware
         self._clock = clock
         self._box = box or SystemClock()
+        self._room = room
         self._heard_at = 0.0
         self._device: ev.Device | None = None
         self._puck: PuckReading | None = None
@@ -340,7 +344,7 @@ class Trials:
 
     def _disk(self, table: Table) -> Finding:
         try:
-            free_mb = free_bytes(self._data) // MB
+            free_mb = self._room(self._data) // MB
         except OSError as error:
             return Finding("fail", "disk_fails", {"says": error.strerror or str(error)})
         figures: Figures = {"free_mb": free_mb, "ms": self._written_ms}

@@ -53,10 +53,11 @@ class Table:
     troubles: dict[str, str | None] = field(default_factory=dict)
     written: list[tuple[ev.Event, str]] = field(default_factory=list)
     picture: dict[str, Any] | None = None
+    room: int = 0
     hardware: Hardware = field(default_factory=Hardware)
 
     def __post_init__(self) -> None:
-        self.trials = Trials(self.data, self.hardware, lambda: self.now)
+        self.trials = Trials(self.data, self.hardware, lambda: self.now, room=lambda folder: self.room)
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         self.state = fold(events, self.state)
@@ -210,20 +211,20 @@ def test_the_camera_works_once_it_has_taken_a_picture(table: Table) -> None:
     assert (answer["verdict"], answer["figures"]) == ("fail", {"says": "The lens cap is on."})
 
 
-def test_the_disk_is_written_to_and_measured(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firmware.app.trials.free_bytes", lambda folder: 5_000_000_000)
+def test_the_disk_is_written_to_and_measured(table: Table) -> None:
+    table.room = 5_000_000_000
     answer = table.attempt("disk")
     assert said(answer) == ("pass", "disk_well")
     assert answer["figures"]["free_mb"] == 5000
     assert list(table.data.iterdir()) == []
-    monkeypatch.setattr("firmware.app.trials.free_bytes", lambda folder: 400_000_000)
+    table.room = 400_000_000
     assert said(table.attempt("disk")) == ("fail", "disk_full")
 
 
 def test_a_slow_card_and_one_that_cannot_be_written_fail(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("firmware.app.trials.free_bytes", lambda folder: 5_000_000_000)
+    table.room = 5_000_000_000
     monkeypatch.setattr("os.fsync", lambda handle: setattr(table, "now", table.now + SLOW_MS / 900))
     assert said(table.attempt("disk")) == ("fail", "disk_slow")
 

@@ -1,0 +1,80 @@
+"""The devices of a felt, as somebody tries them: the real trials on a panel that only remembers what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from firmware.app.trials import TrialCommand, Trials
+from firmware.devices.clock import SystemClock
+from firmware.devices.panel import ButtonName, Press
+from firmware.devices.puck import PuckReading, PuckState
+from firmware.table import NotNow
+from firmware.table.camera_commands import AskJob, Look
+from firmware.table.gate import Who
+from firmware.table.people import Role
+from tests.dealer_ui.felt import Felt
+
+NOON_MS = 1_772_366_400_000
+"""The first of March 2026, noon in Greenwich."""
+
+
+class Panel:
+    """Buttons, lamps and a buzzer, and what a technician tries of them. `picture` is what the camera takes."""
+
+    def __init__(self, felt: Felt, picture: dict[str, Any] | None = None) -> None:
+        self.buttons: Any = object()
+        self.lamps: Any = object()
+        self.buzzer: Any = self
+        self.power: Callable[[], Mapping[str, bool | float | None]] = lambda: {"mains": True, "celsius": 51.0}
+        self.felt = felt
+        self.picture = picture
+        self.troubles: dict[str, str] = {}
+        self.trials = Trials(
+            felt.folder,
+            self,
+            lambda: 1000.0,
+            SystemClock(felt.folder, lambda: 0, lambda: NOON_MS * 1_000_000),
+            lambda folder: 57_300_000_000,
+        )
+        felt.trials = self.answer
+
+    def answer(self, command: TrialCommand) -> dict[str, Any]:
+        """Do a command of the trial."""
+        return self.trials.obey(command, self, Who("technician:Ada", Role.TECHNICIAN, "Ada"))
+
+    @property
+    def state(self) -> Any:
+        """The felt's."""
+        return self.felt.state
+
+    def write(self, events: Any, actor: str) -> int:
+        """Make events happen."""
+        return self.felt.write(events, actor)
+
+    def beep(self, times: int) -> None:
+        """Sound, for nobody."""
+
+    def relight(self) -> None:
+        """Light nothing."""
+
+    def trouble_of(self, device: str) -> str | None:
+        """Return what the test broke."""
+        return self.troubles.get(device, "")
+
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        """Take the picture, if there is one."""
+        if self.picture is None:
+            raise NotNow("The camera is busy.")
+        return {"ok": True, "job": 1} if isinstance(command, Look) else {"ok": True, **self.picture}
+
+    def lay_disks(self, *seats: int) -> None:
+        """Lay both disks at one seat after another."""
+        for seat in seats:
+            every = frozenset(range(1, 6))
+            self.trials.puck(PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,)))
+
+    def press(self, *names: ButtonName) -> None:
+        """Press one button after another."""
+        for name in names:
+            self.trials.takes(Press(name, 0.0), self.felt.state)
