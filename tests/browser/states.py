@@ -18,6 +18,7 @@ from firmware.table.people import Role
 from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
+from tests.browser.states_first_run import FIRST_RUN
 from tests.browser.states_seats import SEATS
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
@@ -205,9 +206,9 @@ def judged(felt: Felt) -> None:
 
 
 def locked_out(felt: Felt) -> None:
-    """Somebody tried four wrong PINs."""
+    """Somebody tried wrong PINs until no longer lock-out was left: its hour ends in nobody's test."""
     judged(felt)
-    felt.say(*(ev.PinTried("Moreno F.") for _ in range(4)))
+    felt.say(*(ev.PinTried("Moreno F.") for _ in range(20)))
 
 
 def logged_on_between(felt: Felt) -> None:
@@ -301,13 +302,10 @@ def pin_asked(page: Page) -> None:
     page.wait_for_selector("#keypad", state="visible")
 
 
-def pin_tried(page: Page) -> None:
-    """Enter a PIN."""
+def pin_locked(page: Page) -> None:
+    """Come to the keypad of somebody who is locked out."""
     pin_asked(page)
-    for figure in "1470":
-        page.locator(f"[data-key='{figure}']").tap()
-    page.locator("#keypad-done").tap()
-    page.wait_for_selector("text=/is locked out/ >> visible=true")
+    page.wait_for_selector("#keyed-says.lockout >> visible=true")
 
 
 UNSURE: Final = {(3, "middle", 1): ("Td", "Th", "Jd")}
@@ -359,7 +357,16 @@ STATES: Final = (
     State("logged on between hands", logged_on_between),
     State("logged on", logged_on),
     State("PIN asked", judged, pin_asked),
-    State("locked out", locked_out, pin_tried),
+    State("locked out", locked_out, pin_locked),
+    State(
+        "PIN page", judged, lambda page: page.wait_for_selector("[aria-pressed=true]"), path="/pin?for=floor"
+    ),
+    State(
+        "PIN page locked",
+        locked_out,
+        lambda page: page.wait_for_selector("#pin-waits"),
+        path="/pin?for=floor",
+    ),
     State("chips added", between_hands, touch("[data-amount]")),
     State("table not running", Felt.to_settled, answers=False),
     State("not live", Felt.to_settled, live=False),
@@ -376,4 +383,5 @@ STATES: Final = (
     State("change the dealer", logged_on_between, opened("dealer")),
     *SEATS,
     *CAMERA,
+    *FIRST_RUN,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,9 @@ from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 from vision.arrays import Image
+
+os.environ["TZ"] = "UTC"
+time.tzset()  # pictures show times, by the zone of the box
 
 SIZES: Final = {"kiosk": (800, 480), "desk": (1280, 720), "phone": (390, 844)}
 SIGNED_ON: Final = "Moreno F."

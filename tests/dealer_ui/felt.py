@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dealer_ui.command import SOCKET
+from firmware.app.trials import TrialCommand
 from firmware.rules import load_profile, profile_toml
 from firmware.table import INITIAL, NotNow, Phase, State
 from firmware.table import events as ev
@@ -56,6 +57,8 @@ class Felt:
         default_factory=lambda: {"deal.kind": "closed", "limits.min_points": 0}
     )
 
+    trials: Callable[[TrialCommand], dict[str, Any]] | None = None
+    """Who tries devices (`tests.dealer_ui.panel`); nobody where it is absent."""
     set_up: bool = True
     """Whether the first set-up of the box is over."""
     camera: Callable[[CameraCommand], dict[str, Any]] | None = None
@@ -126,6 +129,8 @@ class Felt:
             given = parse_command(canonical(command))
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
+            if self.trials is not None and isinstance(given, TrialCommand):
+                return self.trials(given)
             self.do(**command)
         except NotAllowed as error:
             return refusal(error, self.state)
