@@ -19,6 +19,7 @@ from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
+from tests.browser.states_past import PAST
 from tests.browser.states_seats import SEATS
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
@@ -382,6 +383,7 @@ STATES: Final = (
     State("seat closer while placing", placing_dead, touch("[data-open=look-C]"), {"options": FACE_UP}),
     State("change the dealer", logged_on_between, opened("dealer")),
     *SEATS,
+    *PAST,
     *CAMERA,
     *FIRST_RUN,
 )

@@ -1,0 +1,67 @@
+"""The states of the pages about past hands and of the shift report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from firmware.table import events as ev
+from firmware.table.people import Role
+from tests.browser.state import State, opened
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.past import corrected, played, ticking
+
+
+def many(felt: Felt) -> None:
+    """Thirteen hands: one with pictures and corrected, one disputed, some void."""
+    felt.say(ev.PersonListed("Ines", Role.DEALER), ev.LoggedOn("Ines", 1))
+    corrected(felt)
+    for hand in range(2, 14):
+        felt.deal()
+        if hand % 3:
+            felt.do("void", reason="Misdeal")
+        else:
+            felt.go_on()
+            felt.to_reading()
+            felt.read()
+            felt.do("archive")
+    felt.say(ev.HandDisputed(12, "The foul is disputed"), ev.HandReviewed(9))
+
+
+def _past(name: str, path: str, play: Any, role: Role | None = Role.FLOOR) -> State:
+    return State(name, play, table=_Always(), path=path, role=role)
+
+
+class _Always(Mapping[str, Any]):
+    """How these felts are made: each with a clock of its own that begins anew."""
+
+    def __getitem__(self, name: str) -> Any:
+        return {"clock": ticking()}[name]
+
+    def __iter__(self) -> Any:
+        return iter(("clock",))
+
+    def __len__(self) -> int:
+        return 1
+
+
+def nothing(felt: Felt) -> None:
+    """No hand was played."""
+
+
+PAST: Final = (
+    _past("past hands", "/review", many),
+    _past("past hands of the dealer", "/review", many, None),
+    _past("no past hands", "/review", nothing),
+    _past("no past hands like that", "/review?with=natural", many),
+    _past("hand recalled", "/review/1", played),
+    _past("hand told", "/review/1/story", played),
+    _past("hand seen", "/review/1/look", played),
+    _past("card seen closer", "/review/1/look?card=32", played),
+    _past("frames compared", "/review/1/changes", played),
+    _past("settled again", "/review/1/again?profile=washington-1-6", played),
+    _past("hand to correct", "/review/1/dispute", played),
+    _past("hand corrected", "/review/1/dispute", corrected),
+    _past("shift report", "/report", many),
+    State("last ten hands", many, opened("more"), table=_Always()),
+)
