@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from dealer_ui.i18n import N_
+from dealer_ui.known_camera import CAMERA
 
 KNOWN: Final = (
     N_("There is no picture and no folder %(path)s."),
@@ -111,4 +112,5 @@ KNOWN: Final = (
     N_("%(amount)s cannot be taken off a stack of %(stack)s"),
     N_("chips stay on the table between hands; only who leaves the game takes the whole stack"),
     N_("The reading makes no sense: %(why)s"),
+    *CAMERA,
 )

@@ -169,7 +169,7 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
     verdicts = judge(frames[-1], views[-1], layout)
     for name in MUST_BE_WELL:
         if not verdicts[name].ok:
-            raise CalibrationError(f"{verdicts[name].text}; then calibrate again")
+            raise CalibrationError(verdicts[name].text)
     view = views[-1]
     matrix = np.mean([v.homography / v.homography[2, 2] for v in views], axis=0)
     hangs = pose(view, layout)

@@ -18,7 +18,7 @@ from rich.progress import track
 
 from vision.arrays import Image, Points
 from vision.enrolment import load_profile
-from vision.errors import VisionError
+from vision.errors import NoMarkersError, VisionError
 from vision.layout import TableLayout
 from vision.loose import read_loose
 from vision.pictures import load_picture, picture_files
@@ -84,9 +84,12 @@ def command(
             result, outlines = look(picture)
         except VisionError as error:
             failed = True
-            click.echo(f"Error: {_named(file, str(error))}", err=True)
+            why = str(error)
+            if isinstance(error, NoMarkersError):
+                why += "; for a photo without the felt use --loose"
+            click.echo(f"Error: {_named(file, why)}", err=True)
             if as_json:
-                click.echo(json.dumps({"image": str(file), "error": str(error)}))
+                click.echo(json.dumps({"image": str(file), "error": why}))
             continue
         click.echo(json.dumps({"image": str(file), **result}) if as_json else _in_words(file, result))
         if out is not None:

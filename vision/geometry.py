@@ -142,9 +142,9 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
     ours = _one_felt(candidates, layout)
     second = _one_felt([marker for marker in candidates if marker not in ours], layout)
     if len(second) >= 2 and _elsewhere(second, ours, layout):
+        ids, again = _ids(ours), _ids(second)
         raise DisagreeingMarkersError(
-            f"two felts are in view (markers {_ids(ours)} and again {_ids(second)}): "
-            "take one away or cover its markers"
+            f"two felts are in view (markers {ids} and again {again}): take one away or cover its markers"
         )
     others = tuple(marker for marker in found if marker not in ours)
     return _view(ours, layout, others, (width, height), lens)
@@ -227,9 +227,10 @@ def as_grey(frame: Image) -> Image:
     """
     if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or (frame.ndim == 3 and frame.shape[2] != 3):
         raise PictureError("a picture must have 8 bits a channel, in one channel or in blue, green and red")
-    if min(frame.shape[:2]) < MIN_SIDE_PX:
+    height, width = frame.shape[:2]
+    if min(height, width) < MIN_SIDE_PX:
         raise PictureError(
-            f"the picture is {frame.shape[1]}×{frame.shape[0]} pixels; at least {MIN_SIDE_PX} each way are needed"
+            f"the picture is {width}×{height} pixels; at least {MIN_SIDE_PX} each way are needed"
         )
     return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
 
@@ -276,7 +277,7 @@ def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:
         )
     return (
         f"no felt markers found (wanted {wanted} of {layout.markers.dictionary}): the whole felt must be in view, "
-        "lit and in focus; for a photo without the felt use --loose"
+        "lit and in focus"
     )
 
 

@@ -13,7 +13,7 @@ from firmware.table.journal import content_hash
 KINDS: Final[Mapping[str, str]] = {"felt": "felt calibration", "lens": "lens calibration", "deck": "deck"}
 """What each is called in the journal's content table."""
 MOVED: Final = "The camera or the felt has moved since it was calibrated; calibrate the felt between hands."
-_DROPPED: Final[Mapping[str, str]] = {
+DROPPED: Final[Mapping[str, str]] = {
     "felt": "The felt's calibration is of another layout; calibrate the felt again.",
     "deck": "The enrolled deck was learnt with another card reader's model; enrol the deck again.",
 }
@@ -34,7 +34,7 @@ def reader_setup(
         name, now = stands_on.get(what, ("", ""))
         data = content(made.hash)
         if name and now and made.stands_on.get(name, now) != now:
-            told.append(_DROPPED[what])
+            told.append(DROPPED[what])
         elif data is None or content_hash(data) != made.hash:
             told.append(f"The text of the {KINDS[what]} is missing from the record; do it again.")
         else:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
+import cv2
+import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui import camera_words
 from dealer_ui.deck_spread import spread
+from dealer_ui.known_sentences import KNOWN
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
+from firmware.app.reader_setup import DROPPED, MOVED
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.dealer_ui.bench import PictureBench, bare, board, dark_and_glaring, laid, layout
 from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.said import template
 from tests.patience import patience
 from vision.calibration import calibrate_felt, set_up_verdicts
 from vision.enrolment import spread as spread_on_the_felt
 from vision.geometry import find_felt
-from vision.verdicts import judge
+from vision.verdicts import Verdict, judge
+
+ROOT: Final = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -234,3 +243,46 @@ def test_what_moved_is_said(movement: dict[str, float], words: list[str]) -> Non
 def test_nothing_is_less_than_nothing() -> None:
     assert camera_words.number(-0.04, "mm", 1) == "0.0 mm"
     assert camera_words.number(-4.2, "mm", 1) == "−4.2 mm"
+
+
+SAYING = (
+    "vision/calibration.py",
+    "vision/lens.py",
+    "vision/geometry.py",
+    "vision/enrolment.py",
+    "firmware/app/camera_work.py",
+    "firmware/app/reading_child.py",
+)
+"""Modules whose errors come to these pages, as their jobs' reasons."""
+
+
+def test_every_reason_for_which_a_job_may_fail_is_known_to_the_catalogues() -> None:
+    raised = {
+        _shown(template(call.args[0]))
+        for name in SAYING
+        for call in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id.endswith("Error")
+        and not call.func.id.endswith("FileError")
+        and call.args
+        and isinstance(call.args[0], (ast.Constant, ast.JoinedStr))
+    }
+    assert len(raised) > 25
+    assert {said for said in raised if " " in said} - set(KNOWN) == set()
+    assert {MOVED, *DROPPED.values()} <= set(KNOWN)
+    assert {_shown(judged.text) for judged in (*_ill("light"), *_ill("sharpness"))} <= set(KNOWN)
+
+
+def _ill(name: str) -> list[Verdict]:
+    """Judge a picture that is too dark and out of focus, and one that is too bright."""
+    view = find_felt(bare(), layout())
+    blurred = cv2.GaussianBlur(bare(), (0, 0), 4)
+    spoilt = [(blurred * 0.2).astype(np.uint8), np.minimum(blurred.astype(int) * 3, 255).astype(np.uint8)]
+    verdicts = [judge(picture, view, layout())[name] for picture in spoilt]
+    assert not any(verdict.ok for verdict in verdicts)
+    return verdicts
+
+
+def _shown(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

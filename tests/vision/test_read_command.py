@@ -131,3 +131,10 @@ def test_an_empty_folder_is_told(tmp_path: Path) -> None:
     done = _run(tmp_path)
     assert done.exit_code == 2
     assert "no picture" in done.stderr
+
+
+def test_a_photo_without_a_felt_is_told_how_else_it_is_read(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "plain.png"), np.full((300, 400, 3), 90, np.uint8))
+    done = _run(tmp_path / "plain.png")
+    assert done.exit_code == 2
+    assert "use --loose" in done.stderr
