@@ -147,7 +147,7 @@ def row_words(category: str, cards: str) -> tuple[str, str]:
     first, *rest = ranks_of(category, cards)
     match category:
         case "one_pair":
-            return gettext("Pair"), _several(first)
+            return pgettext("hand", "Pair"), _several(first)
         case "two_pairs" | "full_house":
             return category_name(category), gettext(", ").join((_several(first), _several(rest[0])))
         case "straight" | "flush" | "straight_flush":

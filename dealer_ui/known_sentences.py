@@ -69,9 +69,9 @@ KNOWN: Final = (
     N_("Another program holds the puck reader (%(port)s): stop it."),
     N_("The connection to the puck reader broke off: check its cable, or key the seat."),
     N_("This puck reader was started before."),
-    N_("The last hand's cards still lie there; collect them, deal, then look again."),
-    N_("Placed cards are not seen: %(unseen)s. Let the table lie still for a moment."),
+    N_("Placed cards are not seen: %(why)s. Let the table lie still for a moment."),
     N_("The table did not answer in time; look at the page, then try again."),
+    N_("This table signs nothing."),
     N_("The puck reader does not answer."),
     N_(
         "The mains is gone and the box runs on its battery: finish the hand. It shuts itself "
@@ -82,6 +82,15 @@ KNOWN: Final = (
     N_("The reading process says nothing any more; it is being replaced."),
     N_("The table is being closed."),
     N_("No reading within %(within)s s; the reading process is being replaced."),
+    N_(
+        "The journal %(path)s is a training record, none of whose hands was ever played; name "
+        "another data folder."
+    ),
+    N_(
+        "The journal %(path)s is a table's own record, and training never touches one; name "
+        "another data folder."
+    ),
+    N_("A restore of the record in %(folder)s was interrupted; do the same 'feltwatch restore' once more."),
     N_(
         "Row %(seq)s of the journal was changed after it was written. Keep the data folder for "
         "the dispute and go on with a new one."

@@ -33,12 +33,12 @@ _BETTER: Final = {
 
 def house_rule(text: str) -> str:
     """Say how the house handles something; a text of the house's own as it stands."""
-    return gettext(text) if text else ""
+    return pgettext("rules", text) if text else ""
 
 
 def option_title(title: str) -> str:
     """Say what an option or a section is about, by its title in the rules."""
-    return gettext(title)
+    return pgettext("rules", title)
 
 
 def option_says(kind: Kind, value: Any) -> str:
@@ -48,10 +48,12 @@ def option_says(kind: Kind, value: Any) -> str:
         return said
     match kind:
         case Choice() | Flag():
-            return gettext(said)
+            return pgettext("rules", said)
         case Amount():
             shown = money(value) if kind.money else value
-            return gettext(places(kind.some), value=shown) if value else gettext(kind.none)
+            return (
+                pgettext("rules", places(kind.some), value=shown) if value else pgettext("rules", kind.none)
+            )
         case SuitOrder() if value:
             suits = gettext(", ").join(pgettext("suit", SUIT_NAMES[suit]) for suit in value)
             return gettext(
@@ -83,7 +85,7 @@ def option_says(kind: Kind, value: Any) -> str:
                 )
                 for rate in value
             )
-    return gettext(said) if said else ""
+    return pgettext("rules", said) if said else ""
 
 
 def target_words(hand: str, *, front: bool) -> str:

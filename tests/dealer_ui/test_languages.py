@@ -1,0 +1,333 @@
+"""The page's languages: nothing outside the catalogues, all of it translated, and English as it always was."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import random
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.frontend import parse_mapping_cfg
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from flask import Flask
+
+from dealer_ui import hand_words, i18n, rule_words
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
+from dealer_ui.hand_words import category_name, natural_words, row_text, row_words
+from dealer_ui.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
+from dealer_ui.known_sentences import KNOWN
+from dealer_ui.reasons import Reasons
+from dealer_ui.rule_texts import RULE_TEXTS
+from dealer_ui.rule_words import option_says
+from dealer_ui.sentences import in_other_words, say, say_answer
+from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
+from firmware.rules.strength import Category
+from firmware.table.errors import NotNow
+from firmware.table.sentence import Sentence, one_of
+from tests.browser.state import State
+from tests.browser.states import STATES
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.pseudo import CODE, Pseudo, outside
+from tests.dealer_ui.rules_said import texts
+from tests.dealer_ui.said import sentences
+
+ROOT: Final = Path(__file__).parents[2]
+OTHERS: Final = tuple(code for code in LANGUAGES if code != SOURCE)
+PLACE: Final = re.compile(r"%\((\w+)\)s|%(?!%)")
+SAYING: Final = (
+    "firmware/devices/*.py",
+    "firmware/app/table_process.py",
+    "firmware/app/equipment.py",
+    "firmware/app/reading_*.py",
+    "firmware/table/journal.py",
+    "firmware/table/captures.py",
+    "vision/enrolment.py",
+)
+"""Modules whose sentences come into the record, or from there to the page."""
+
+each_language = pytest.mark.parametrize("code", OTHERS)
+
+
+def catalogue(code: str) -> Catalog:
+    with (CATALOGUES / code / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def messages(found: Catalog) -> Iterator[Message]:
+    return (message for message in found if message.id)
+
+
+def variants(value: Any) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+# ---- the catalogues ----
+
+
+def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
+    """`make words` gathers them anew."""
+    marks = re.search(r"^MARKS := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert marks is not None
+    named = shlex.split(marks.group(1).replace("\\\n", " "))[1::2]
+    keywords: dict[str, Any] = {}
+    for one in named:
+        name, _, places = one.partition(":")
+        keywords[name] = (
+            tuple((int(p[:-1]), "c") if p.endswith("c") else int(p) for p in places.split(","))
+            if places
+            else None
+        )
+    with (CATALOGUES / "babel.cfg").open() as file:
+        mapping, options = parse_mapping_cfg(file)  # type: ignore[no-untyped-call]
+    found = {
+        (context, variants(text))
+        for _, _, text, _, context in extract_from_dir(ROOT, mapping, options, keywords)
+    }
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        kept = {(message.context, variants(message.id)) for message in messages(read_po(file))}
+    assert found - kept == set(), "not yet in the catalogues"
+    assert kept - found == set(), "said no more"
+
+
+@each_language
+def test_every_catalogue_is_complete(code: str) -> None:
+    found = list(messages(catalogue(code)))
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        assert len(found) == len(list(messages(read_po(file))))
+    assert [message.id for message in found if not all(variants(message.string)) or message.fuzzy] == []
+
+
+@each_language
+def test_a_translation_has_the_places_of_its_message(code: str) -> None:
+    for message in messages(catalogue(code)):
+        places = {place for text in variants(message.id) for place in PLACE.findall(text)}
+        for text in variants(message.string):
+            assert set(PLACE.findall(text)) == places, (message.id, text)
+
+
+@each_language
+def test_a_translation_counts_as_its_language_does(code: str) -> None:
+    found = catalogue(code)
+    for message in messages(found):
+        assert not message.pluralizable or len(variants(message.string)) == found.num_plurals, message.id
+
+
+@each_language
+def test_a_translation_can_stand_in_an_attribute(code: str) -> None:
+    for message in messages(catalogue(code)):
+        allowed = set("".join(variants(message.id)))
+        for text in variants(message.string):
+            assert set('"<>&') & set(text) <= allowed, text
+
+
+@each_language
+def test_what_is_shipped_was_made_of_what_is_edited(code: str) -> None:
+    """`make words` compiles it."""
+    made = io.BytesIO()
+    write_mo(made, catalogue(code))
+    assert (CATALOGUES / code / "LC_MESSAGES" / "messages.mo").read_bytes() == made.getvalue()
+
+
+def test_every_sentence_that_the_record_may_hold_is_known() -> None:
+    said = {one for pattern in SAYING for path in ROOT.glob(pattern) for one in sentences(path)}
+    assert said - set(KNOWN) == set()
+
+
+def test_every_text_of_the_rules_is_known() -> None:
+    assert set(texts()) == set(RULE_TEXTS)
+
+
+# ---- what is said ----
+
+
+def test_english_rows_are_called_as_the_rules_call_them() -> None:
+    lowest = scale()
+    ranks = "23456789TJQKA"
+    for strength, kind_ranks, suited in (*lowest.all_ranks(3), *lowest.all_ranks(5)):
+        counted: dict[int, int] = {}
+        cards = []
+        for index, rank in enumerate(kind_ranks):
+            counted[rank] = counted.get(rank, 0) + 1
+            cards.append(ranks[rank] + ("h" if suited else "hsdc"[(counted[rank] - 1 + index // 4) % 4]))
+        category = lowest.kind(strength).category.label
+        assert row_text(category, " ".join(cards)) == lowest.text(strength)
+
+
+def test_english_categories_and_naturals_are_called_as_the_rules_call_them() -> None:
+    assert [category_name(one.label).lower() for one in Category] == [one.words for one in Category]
+    assert {kind: natural_words(kind) for kind in NATURAL_WORDS} == NATURAL_WORDS
+
+
+def deal(dice: random.Random, profile: str) -> dict[str, Any]:
+    """Deal a hand whose rows are often in order, with ties, naturals and surrenders."""
+    names = [card.code for card in CARDS]
+    dice.shuffle(names)
+    offers = load_profile(profile)
+    seats = []
+    for seat in (1, 2, 3, 4):
+        thirteen = sorted((names.pop() for _ in range(13)), key=lambda code: "23456789TJQKA".index(code[0]))
+        if dice.random() < 0.3:
+            dice.shuffle(thirteen)
+        one: dict[str, Any] = {
+            "seat": seat,
+            "front": " ".join(thirteen[:3]),
+            "middle": " ".join(thirteen[3:8]),
+            "back": " ".join(thirteen[8:]),
+        }
+        if offers.naturals.kinds and dice.random() < 0.2:
+            one["declares"] = True
+        elif offers.surrender.points and dice.random() < 0.1:
+            one["surrenders"] = True
+        seats.append(one)
+    return {"profile": profile, "unit": 500, "button": dice.choice((1, 2, 3, 4)), "seats": seats}
+
+
+def test_english_lines_are_said_as_the_rules_say_them() -> None:
+    dice = random.Random(8)
+    seen: set[str] = set()
+    for profile in profile_names():
+        for _ in range(25):
+            settlement = settle_json(deal(dice, profile))
+            reasons = Reasons(settlement)
+            for pair in settlement["pairs"]:
+                for line in pair["lines"]:
+                    seen.add(line["id"])
+                    assert reasons._say(pair, line) == line["why"]
+    assert {"row_won", "scoop", "majority", "bonus", "foul", "foul_bonus", "surrender"} <= seen
+
+
+@each_language
+def test_every_line_is_said_in_every_language(code: str) -> None:
+    settlement = settle_json(deal(random.Random(3), "california-face-up"))
+    with speaking(code):
+        reasons = Reasons(settlement)
+        for pair in settlement["pairs"]:
+            for line in pair["lines"]:
+                assert reasons.why(pair, line) not in ("", line["why"])
+
+
+def test_a_line_of_a_later_release_is_said_as_it_came() -> None:
+    line = {"id": "something_new", "args": {}, "why": "something new happened", "points": 1}
+    with speaking("es"):
+        assert Reasons({"hands": []}).why({"a": 1, "b": 2, "lines": [line]}, line) == "something new happened"
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_every_option_is_said_in_english_as_the_rules_say_it(profile: str) -> None:
+    for _, kind, value in load_profile(profile).options():
+        said = option_says(kind, value)
+        assert said == kind.say(value)
+        with speaking("zh_Hans"):
+            assert not said or option_says(kind, value) != said
+
+
+def test_a_row_is_parted_for_the_screen_in_every_language() -> None:
+    with speaking("zh_Hans"):
+        assert row_words("one_pair", "Qs Qh Kd") == ("对子", "Q")
+        assert row_text("full_house", "Ks Kh Kd 7s 7c") == "葫芦K带7"
+    with speaking("es"):
+        assert row_words("straight", "9s 8h 7d 6c 5s") == ("Escalera", "al nueve")
+
+
+def test_a_refusal_is_said_from_its_template_and_its_arguments() -> None:
+    refused = NotNow(
+        "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.", seat=2, row="front", size=3
+    )
+    with speaking("es"):
+        said = "La fila delantera del asiento 2 tiene 3 cartas y no admite más."
+        assert say(refused) == said
+        assert say_answer(refused.sentence.refusal()) == said
+        assert say(
+            Sentence("That asks for a %(roles)s: enter the PIN.", roles=one_of(["dealer", "floor"]))
+        ) == ("Eso requiere: crupier o jefe de sala. Introduzca el PIN.")
+
+
+def test_a_players_name_is_never_translated() -> None:
+    with speaking("es"):
+        assert say(NotNow("%(player)s is no player of this table.", player="front")).startswith("front ")
+
+
+def test_a_sentence_of_the_record_is_found_again_among_those_known() -> None:
+    with speaking("zh_Hant"):
+        said = in_other_words("The puck reader is not connected (/dev/ttyACM0): plug it in, or key the seat.")
+        assert "/dev/ttyACM0" in said
+        assert "莊鈕讀取器" in said
+        assert in_other_words("Nobody ever wrote this sentence.") == "Nobody ever wrote this sentence."
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    for module in (hand_words, i18n, rule_words):
+        assert doctest.testmod(module).failed == 0
+
+
+# ---- which language ----
+
+
+def test_a_browser_speaks_the_tables_language_or_its_own(felt: Felt, app: Flask) -> None:
+    felt.do("set_house", reason="The floor asked", language="es")
+    felt.to_setting()
+    client = app.test_client()
+    assert '<html lang="es">' in client.get("/").text
+    client.set_cookie("language", "zh_Hant", domain="localhost")
+    page = client.get("/").text
+    assert f'<html lang="{html_language("zh_Hant")}">' in page
+    assert "language=zh_Hant" in page, "the stream is asked in the same language"
+    client.set_cookie("language", "tlh", domain="localhost")
+    assert '<html lang="es">' in client.get("/").text
+
+
+def test_what_the_table_refuses_is_said_in_the_browsers_language(felt: Felt, app: Flask) -> None:
+    client = app.test_client()
+    client.set_cookie("language", "es", domain="localhost")
+    with felt.answering():
+        token = re.search(r'csrf-token" content="([^"]+)"', client.get("/").text)
+        assert token is not None
+        answer = client.post(
+            "/command", json={"do": "confirm"}, headers={"X-CSRF-Token": token.group(1)}
+        ).get_json()
+    assert answer["error"] == "Ningún natural espera confirmación."
+
+
+# ---- nothing is said outside the catalogues ----
+
+DATA: Final = frozenset(
+    {"Feltwatch", "Lin", "Moreno", "Moreno F.", "Okafor", "Tran", "Ines", "Bo", "Vu", "Ngo"}
+    | {load_profile(name).title for name in profile_names()}
+    | set(profile_names())
+)
+
+
+@pytest.fixture
+def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = i18n._catalogue
+    monkeypatch.setitem(LANGUAGES, CODE, "⟦⟧")
+    monkeypatch.setattr(i18n, "_catalogue", lambda code: Pseudo() if code == CODE else real(code))
+
+
+@pytest.mark.usefixtures("pseudo")
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name.replace(" ", "-"))
+def test_no_word_of_any_state_stands_outside_the_catalogues(state: State, tmp_path: Path) -> None:
+    felt = Felt(tmp_path, **state.table)
+    state.play(felt)
+    app = create_app(Settings(tmp_path, tmp_path / SOCKET, training=state.training))
+    client = app.test_client()
+    client.set_cookie("language", CODE, domain="localhost")
+    with felt.answering() if state.answers else nullcontext():
+        page = client.get(state.path)
+    felt.journal.close()
+    assert list(outside(page.text, DATA)) == []
+
+
+def test_what_is_in_no_catalogue_is_found() -> None:
+    html = '<p>⟦Seat 3⟧ · Lin</p><p>⟦The ⟦ten⟧⟧ lies here</p><b title="look">3</b><i lang="es">hola</i>'
+    assert list(outside(html, frozenset({"Lin"}))) == ["⟦The ⟦ten⟧⟧ lies here", "look"]
