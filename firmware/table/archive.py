@@ -6,8 +6,8 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -242,27 +242,25 @@ class Archive:
         """Return an image's bytes. Raises CaptureError if it is not what was stored."""
         return self._store.load(capture)
 
-    def _open(self) -> closing[sqlite3.Connection] | _Nothing:
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
         shared = self._data / archive_index.FILE
         path = shared if shared.exists() and self._own is None else self._own
         if path is None or not path.exists():
             self.refresh()
             path = self._index()
         if not path.exists():
-            return _Nothing()
+            yield None
+            return
         try:
             uri = f"file:{quote(str(path))}?mode=ro"
-            return closing(sqlite3.connect(uri, uri=True, timeout=archive_index.WAIT_S))
+            with closing(sqlite3.connect(uri, uri=True, timeout=archive_index.WAIT_S)) as db:
+                yield db
         except sqlite3.Error as error:
-            raise JournalError("The archive's index cannot be read: %(why)s.", why=str(error)) from error
-
-
-class _Nothing:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
+            raise JournalError(
+                "The archive's index could not be read (%(why)s); it is made anew, try again in a moment.",
+                why=str(error),
+            ) from error
 
 
 def _where(parts: list[str]) -> str:

@@ -27,6 +27,10 @@ FILE: Final = "journal.sqlite"
 TABLE: Final = "table"
 """The actor of what the table process does by itself."""
 _LOCK: Final = "journal.lock"
+RESTORING: Final = "restoring"
+READY: Final = "ready"
+"""In the data folder: a backup that is put in the record's place (`firmware.table.backup`); the file in it says that
+it is whole, and that the record may be half moved."""
 _COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
 _WAIT_S: Final = 5.0
 CLOCK_TOLERANCE_MS: Final = 500
@@ -99,6 +103,10 @@ class Journal:
         self._clock = clock
         self.training: Final = training
         path = folder / FILE
+        if (folder / RESTORING / READY).exists():
+            raise JournalError(
+                f"A restore of the record in {folder} was interrupted; do the same 'feltwatch restore' once more."
+            )
         try:
             make_folder(folder)
             self._lock = _take_lock(folder / _LOCK)
@@ -420,6 +428,13 @@ def _replay(entries: list[Entry]) -> State:
         return fold(entry.event for entry in entries)
     except (NotNow, UnknownEvent) as error:
         raise JournalError(f"The journal cannot be followed to its end: {error}") from error
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Keep every writer away from a record meanwhile. Raises JournalBusy, OSError."""
+    with closing(_take_lock(folder / _LOCK)):
+        yield
 
 
 def _take_lock(path: Path) -> IO[str]:

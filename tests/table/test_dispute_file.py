@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 
 
-def record(folder: Path) -> Path:
+def record(folder: Path, *, announced: bool = True) -> Path:
     """Two hands, the first under dispute and reopened; a signed head after them, and a third hand open."""
     deal = Deal(ROWS)
     CaptureStore(folder).save(FRAME.name, PIXELS)
     with Journal(folder) as journal:
+        if announced:
+            journal.append([ev.KeyAnnounced(KEY.public.hex())], "table")
         rules = journal.keep("profile", profile_toml(load_profile("washington-1-unit")).encode())
         opened = ev.HandOpened(1, "washington-1-unit", rules, 100, deal.opened().seats, 1)
         play = [opened, *deal.until(Phase.REVIEW)[1:]]
