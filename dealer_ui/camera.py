@@ -10,7 +10,7 @@ import base64
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Blueprint, Response, abort, jsonify, render_template
+from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from dealer_ui import camera_words, guard
 from dealer_ui.deck_spread import spread
@@ -18,7 +18,7 @@ from dealer_ui.errors import TableUnreachable
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.orders import give
-from dealer_ui.pages import page
+from dealer_ui.pages import own_address, page
 from dealer_ui.sentences import in_other_words, say_answer
 from dealer_ui.services import services
 from dealer_ui.timeline import day_of, time_of, who_is
@@ -60,14 +60,14 @@ class Made:
 @guard.open_to(TECHNICIAN)
 def camera() -> str:
     """Show the bare felt live, with all that is found in it, and calibrate it."""
-    return page("camera/camera.html", _("Camera and felt"), **_standing("felt"))
+    return page("camera/camera.html", _("Camera and felt"), back=_back(), **_standing("felt"))
 
 
 @blueprint.get("/setup/lens")
 @guard.open_to(TECHNICIAN)
 def lens() -> str:
     """Collect views of the board and measure the lens."""
-    return page("camera/lens.html", _("Lens"), **_standing("lens"))
+    return page("camera/lens.html", _("Lens"), back=_back(), **_standing("lens"))
 
 
 @blueprint.get("/setup/deck")
@@ -77,6 +77,7 @@ def deck() -> str:
     return page(
         "camera/deck.html",
         _("Learn a deck"),
+        back=_back(),
         **_standing("deck"),
         spread=spread(),
         states={},
@@ -96,6 +97,7 @@ def deck_check() -> str:
         last=last.event if last else None,
         when=_when(last.wall_ms) if last else "",
         who=who_is(last.actor) if last else "",
+        back=_back(),
         **_standing("deck"),
     )
 
@@ -154,6 +156,11 @@ def picture(number: int) -> Response:
     response = Response(base64.b64decode(told["picture"]), mimetype="image/jpeg")
     response.headers["Cache-Control"] = f"private, max-age={A_MINUTE}"
     return response
+
+
+def _back() -> str:
+    """Return where the page leads back to: the table, or the set-up that led here."""
+    return own_address(request.args.get("back", "/"))
 
 
 def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:

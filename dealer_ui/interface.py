@@ -277,13 +277,20 @@ _JOB: Final[list[dict[str, Any]]] = [
     }
 ]
 
+_LED: Final = {"parameters": [_asked("back", "Where the page leads back to: an address of this server.")]}
+
 _CAMERA: Final[dict[str, Any]] = {
     "/setup/camera": _get(
-        "The bare felt, live, and its calibration", _answer("The page.", "", "text/html"), **_TECHNICIANS
+        "The bare felt, live, and its calibration",
+        _answer("The page.", "", "text/html"),
+        **_LED,
+        **_TECHNICIANS,
     ),
-    "/setup/lens": _get("The lens's calibration", _answer("The page.", "", "text/html"), **_TECHNICIANS),
-    "/setup/deck": _get("A deck is learnt", _answer("The page.", "", "text/html"), **_TECHNICIANS),
-    "/deck-check": _get("A deck is counted", _answer("The page.", "", "text/html")),
+    "/setup/lens": _get(
+        "The lens's calibration", _answer("The page.", "", "text/html"), **_LED, **_TECHNICIANS
+    ),
+    "/setup/deck": _get("A deck is learnt", _answer("The page.", "", "text/html"), **_LED, **_TECHNICIANS),
+    "/deck-check": _get("A deck is counted", _answer("The page.", "", "text/html"), **_LED),
     "/setup/compare/{name}": _get(
         "A calibration beside the one before",
         _answer("A part of a page.", "", "text/html"),

@@ -85,6 +85,12 @@ def test_the_set_up_pages_are_the_technicians_and_the_deck_check_is_everybodys(
     assert technician.get("/setup/compare/nothing").status_code == 404
 
 
+def test_the_way_back_leads_to_the_set_up_that_led_here_and_nowhere_else(technician: FlaskClient) -> None:
+    for path in ("/setup/camera", "/setup/lens", "/setup/deck", "/deck-check"):
+        assert 'href="/set-up/deck"' in technician.get(f"{path}?back=/set-up/deck").text
+        assert "evil" not in technician.get(f"{path}?back=//evil.example").text
+
+
 def test_a_look_is_the_technicians_alone_and_so_is_its_picture(
     client: FlaskClient, technician: FlaskClient
 ) -> None:
