@@ -25,6 +25,10 @@ from firmware.table.state import Ask, State
 blueprint = Blueprint("training", __name__)
 
 LONGEST_ANSWER: Final = 40
+PARTS: Final = frozenset(
+    {"glance", "stream", "orders", "health", "interface", "pin", "profiles", blueprint.name}
+)
+"""The parts of the page that are there in training, too."""
 BEFORE: Final = (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW)
 """Phases in which the simulated players still bring a hand to its settlement."""
 
@@ -50,6 +54,7 @@ class Lesson:
 
     def shown(self, screen: Screen, state: State, rules: Profile | None) -> Screen:
         """Return what the trainee sees: nothing of the settlement until the questions are answered or skipped."""
+        screen = replace(screen, recall=())
         with self._lock:
             if state.phase in BEFORE and not _asks_more(state):
                 return hidden(screen, state)
@@ -140,6 +145,13 @@ def add_to(app: Flask, lesson: Lesson) -> None:
     app.extensions["feltwatch-lesson"] = lesson
     app.config["TRAINING"] = True
     app.register_blueprint(blueprint)
+    app.before_request(_only_training)
+
+
+def _only_training() -> None:
+    """Answer 404 for what a training table has not: a past, a set-up. A past hand's page would tell its answers."""
+    if request.blueprint is not None and request.blueprint not in PARTS:
+        abort(404, _("There is no such page in training."))
 
 
 @blueprint.post("/quiz")

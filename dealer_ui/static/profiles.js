@@ -35,7 +35,7 @@
     if (answer.ask && answer.ask.length) { askPin(answer); return; }
     if ($("pin-dialog").open) $("pin-dialog").close();
     if (answer.errors) order.wrong(answer.errors);
-    feltwatch.complain(answer.error);
+    else feltwatch.complain(answer.error);
   }
 
   function askPin(answer) {
@@ -241,7 +241,7 @@
   async function check() {
     const answer = await feltwatch.post(form.dataset.address, { do: "check", version: form.dataset.version, fields: fields() });
     mark(answer.errors || {});
-    if (!answer.ok) feltwatch.complain(answer.error);
+    if (!answer.ok && !answer.errors) feltwatch.complain(answer.error);
     return answer.ok;
   }
 

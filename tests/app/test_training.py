@@ -147,6 +147,12 @@ def test_every_page_says_that_it_is_no_game(client: FlaskClient, table: Training
         assert "This is not a game." in client.get(path).text, path
 
 
+def test_no_page_about_past_hands_tells_what_is_asked(client: FlaskClient, table: TrainingTable) -> None:
+    to_settled(table, 1)
+    for path in ("/review", "/review/1", "/review/1/again", "/report", "/set-up/people"):
+        assert client.get(path).status_code == 404, path
+
+
 def test_the_tables_own_page_knows_of_no_training(felt: Felt) -> None:
     client = create_app(Settings(felt.folder, felt.folder / "table.sock")).test_client()
     felt.to_settled()

@@ -32,6 +32,8 @@ class State:
     live: bool = True
     """Whether the page's server goes on answering once the page is there."""
     path: str = "/"
+    training: bool = False
+    """Whether it is the training page."""
     role: Role | None = None
     """Who is signed on, where it is not the dealer who looks: somebody who is listed under that role first."""
 

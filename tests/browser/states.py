@@ -20,7 +20,9 @@ from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
 from tests.browser.states_past import PAST
+from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
+from tests.browser.states_training import TRAINING
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 
 FACE_UP: Final = {"limits.min_points": 0}
@@ -386,4 +388,6 @@ STATES: Final = (
     *PAST,
     *CAMERA,
     *FIRST_RUN,
+    *PROFILES,
+    *TRAINING,
 )

@@ -84,7 +84,7 @@ class Visitor:
         if state.answers:
             stack.enter_context(felt.answering())
         serving = stack.enter_context(ExitStack())
-        app = create_app(Settings(folder, folder / SOCKET))
+        app = create_app(Settings(folder, folder / SOCKET, training=state.training))
         port = serving.enter_context(served(app))
         if state.role:
             answer = {"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120}
@@ -123,7 +123,8 @@ class Visitor:
 
 def is_trouble(said: ConsoleMessage) -> bool:
     """Say whether the browser complained; that the table refused a command, or a look, is no trouble."""
-    return said.type == "error" and not said.location["url"].endswith(("/command", "/setup/look"))
+    refused = ("/command", "/setup/look", "/profiles/traditional", "/profiles/friday-game")
+    return said.type == "error" and not said.location["url"].endswith(refused)
 
 
 def _is_picture(response: Response) -> bool:

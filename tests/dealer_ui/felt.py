@@ -67,9 +67,11 @@ class Felt:
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
     clock: Clock = now
+    training: bool = False
+    """Whether it is a training record."""
 
     def __post_init__(self) -> None:
-        self.journal = Journal(self.folder, self.clock)
+        self.journal = Journal(self.folder, self.clock, training=self.training)
         self.captures = CaptureStore(self.folder)
 
         written = load_profile(self.profile)
