@@ -151,7 +151,9 @@ def row_words(category: str, cards: str) -> tuple[str, str]:
         case "two_pairs" | "full_house":
             return category_name(category), gettext(", ").join((_several(first), _several(rest[0])))
         case "straight" | "flush" | "straight_flush":
-            return category_name(category), gettext("%(rank)s high", rank=_high(first))
+            return category_name(category), pgettext(
+                "a straight or flush", "%(rank)s high", rank=_high(first)
+            )
         case _:
             return capital(row_short(category, cards)), ""
 
