@@ -65,6 +65,7 @@ DEVICE_NAMES: Final = {
     "clock": NP_("device", "clock"),
     "power": NP_("device", "power"),
     "captures": NP_("device", "captures"),
+    "calibration": NP_("device", "calibration"),
     "table": NP_("device", "table"),
 }
 NATURAL_NAMES: Final = {
