@@ -13,6 +13,7 @@ from firmware.table import events as ev
 from firmware.table.archive import Archive
 from firmware.table.backup import BackupError, back_up, restore
 from firmware.table.captures import CaptureStore
+from firmware.table.disk import sync_folder
 from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader
 from firmware.table.moment import now
 from firmware.table.pins import FOLDER as PINS
@@ -132,17 +133,29 @@ def test_a_restore_that_is_stopped_at_any_step_loses_nothing_and_goes_on(
         journal.append([ev.HandVoided("after the backup")], "test")
     after = rows(data)
     left = [step]
-    rename, sync, rmtree = Path.rename, backup.sync_folder, shutil.rmtree
+    rename, rmtree = Path.rename, shutil.rmtree
 
     def counted(what: object) -> None:
         if left[0] == 0:
             raise Stopped(what)
         left[0] -= 1
 
+    def counted_rename(path: Path, target: Path) -> Path:
+        counted(path)
+        return rename(path, target)
+
+    def counted_sync(folder: Path) -> None:
+        counted(folder)
+        sync_folder(folder)
+
+    def counted_rmtree(folder: Path, ignore_errors: bool = False) -> None:
+        if left[0]:  # a cut cleans nothing up
+            rmtree(folder, ignore_errors)
+
     with monkeypatch.context() as cut:
-        cut.setattr(Path, "rename", lambda path, target: (counted(path), rename(path, target))[1])
-        cut.setattr(backup, "sync_folder", lambda folder: (counted(folder), sync(folder))[1])
-        cut.setattr(shutil, "rmtree", lambda *a, **k: left[0] and rmtree(*a, **k))  # a cut cleans nothing up
+        cut.setattr(Path, "rename", counted_rename)
+        cut.setattr(backup, "sync_folder", counted_sync)
+        cut.setattr(shutil, "rmtree", counted_rmtree)
         try:
             restore(to, data, now)
         except Stopped:
