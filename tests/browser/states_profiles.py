@@ -76,16 +76,6 @@ def pin(page: Page) -> None:
     page.wait_for_selector("#pin-dialog", state="visible")
 
 
-def opened(selector: str) -> Act:
-    """Scroll to an option of hands and open its first row."""
-
-    def act(page: Page) -> None:
-        at(selector)(page)
-        touch(f'[data-field="{selector}"] summary')(page)
-
-    return act
-
-
 def _state(name: str, path: str, act: Act = lambda page: None, play: Any = kept) -> State:
     return State(f"game rules {name}".strip(), play, act, {"clock": ticking()}, path=path)
 
@@ -93,18 +83,13 @@ def _state(name: str, path: str, act: Act = lambda page: None, play: Any = kept)
 CALIFORNIA: Final = "/profiles/california-face-up"
 PROFILES: Final = (
     _state("", "/profiles"),
-    _state("before any hand", "/profiles", play=lambda felt: None),
     _state("of one game", CALIFORNIA),
     _state("of the house", "/profiles/friday-game"),
     _state("side by side", "/profiles/compare?one=traditional&other=california-face-up"),
-    _state("form", f"{CALIFORNIA}/edit"),
     _state("form points", f"{CALIFORNIA}/edit", at("bonus.front")),
     _state("form naturals", f"{CALIFORNIA}/edit", at("naturals.kinds")),
-    _state("form lowest hands", f"{CALIFORNIA}/edit", opened("fantasyland.entry")),
-    _state("form rates", f"{CALIFORNIA}/edit", at("collection.schedule")),
     _state("form mistakes", "/profiles/traditional/edit", mistaken),
     _state("form number", "/profiles/traditional/edit", figure),
-    _state("form name", "/profiles/traditional/edit", touch('[name="name"]')),
     _state("reason asked", "/profiles/friday-game", why),
     _state("PIN asked", "/profiles/friday-game", pin, judged),
 )

@@ -75,9 +75,6 @@ def _state(
 TRAINING: Final = (
     _state("foul asked"),
     _state("natural asked", play=natural_confirmed),
-    _state("answer wrong", answer("1 2")),
-    _state("answer right", answer("3")),
-    _state("first asked", after(answer("3"), go_on)),
     _state(
         "points keyed",
         after(answer("3", "2-3"), go_on, lambda page: page.locator('[data-quiz-key-of="7"]').tap()),
@@ -85,5 +82,4 @@ TRAINING: Final = (
     _state("points answered", answer("3", "2-3", "7")),
     _state("settlement", skip),
     _state("more", after(skip, opened("more"))),
-    State("training game rules", Felt.to_settled, table={"training": True}, training=True, path="/profiles"),
 )
