@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol
 from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
+from firmware.app.looks import Looks
 from firmware.app.reader_setup import CameraCalibration
-from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
 from firmware.app.reading_messages import (
     CameraJob,
     JobDone,
@@ -33,7 +33,6 @@ from firmware.app.reading_messages import (
     ReadingDone,
     ReadingJob,
     ReadingLost,
-    Watch,
 )
 from firmware.app.record_keeper import Answer, RecordKeeper
 from firmware.app.record_watch import RecordWatch
@@ -43,7 +42,7 @@ from firmware.devices.errors import DeviceError
 from firmware.devices.panel import ButtonName, Buttons, Buzzer, Lamps, Press
 from firmware.devices.puck import PuckReader, PuckReading, PuckState
 from firmware.rules import Profile
-from firmware.table import NotNow, Phase, State, TableError, fold
+from firmware.table import NotNow, State, TableError
 from firmware.table import events as ev
 from firmware.table.camera_commands import AskJob, CameraCommand, Look
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
@@ -56,11 +55,9 @@ from firmware.table.house_profiles import KeepProfile, kept_text
 from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.phase import OPEN
 from firmware.table.pins import PinStore
-from firmware.table.placing import compare
 from firmware.table.reopening import end_of_hand
 from firmware.table.sentence import Sentence
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
-from firmware.table.streets import open_seats
 
 log = logging.getLogger(__name__)
 
@@ -70,9 +67,6 @@ PUCK_GRACE: Final = 2.0
 """Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
 RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
-UNSEEN_TOO_LONG: Final = 15.0
-"""Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
-LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its answer."""
 
@@ -152,15 +146,14 @@ class TableProcess:
         self._configured = self._house = house
         self._devices = devices
         self._readings = readings
-        self._turn_up = turn_up
         self._clock = clock
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.state: State = journal.recover()
         self._reader = JournalReader(data, training=journal.training)
-        self._last_read: tuple[int, ev.Event | None] = (0, None)
         self._house = house_now(house, self.state.house, self._reader.content)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
+        self._looks = Looks(self, readings.request, self._reader, turn_up, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
         self._calibration = CameraCalibration(readings.use, self._reader.content)
         self._keeper = keeper
@@ -169,22 +162,12 @@ class TableProcess:
         self._puck: PuckReading | None = None
         self._puck_known_at = clock()
         self._trials = Trials(data, devices, clock)
-        self._reader_trouble = ""
-        self._reader_heard = False
         self._lamp_trouble = ""
         self._buzzer_trouble = ""
         self._shown = (False, False)
         self._button_trouble = ""
         self._record_trouble = ""
         self._retry_at = 0.0
-        self._showdown_at: float | None = None
-        self._job: int | None = None
-        self._jobs = 0
-        self._watching = False
-        self._look_afresh = True
-        self._looked_at = clock()
-        self._unseen = ""
-        self._watch_at = 0.0
         self._green: tuple[float, int] | None = None
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
@@ -308,9 +291,10 @@ class TableProcess:
                 self._puck = item
                 self._trials.puck(item)
             case ReaderState():
-                self._reader_trouble, self._reader_heard = item.trouble, True
+                self._looks.told(item)
             case ReadingDone() | ReadingLost() | NothingNew():
-                self._answered(item)
+                if self._looks.answered(item) and isinstance(item, ReadingDone):
+                    self._calibration.heard(item)
             case JobProgress() | JobDone() | JobLost():
                 self._camera_jobs.take(item, self)
 
@@ -337,8 +321,13 @@ class TableProcess:
         self._show()
         return seq
 
-    def _try(self, events: Iterable[ev.Event], actor: str) -> bool:
-        """Do what no person waits for; if it cannot be written now, `_catch_up` comes back to it."""
+    @property
+    def seq(self) -> int:
+        """The last row's number."""
+        return self._journal.seq
+
+    def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Do what no person waits for; False if it cannot be written now, then `_catch_up` comes back to it."""
         try:
             self._do(events, actor)
         except TableError as error:
@@ -396,7 +385,7 @@ class TableProcess:
             return self._trials.obey(command, self, who)
         if isinstance(command, CameraCommand):
             return self._camera_jobs.obey(command, self, who)
-        self._look_afresh = True  # what a person said may be contradicted by what lies there
+        self._looks.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash
         if isinstance(command, KeepProfile):
@@ -417,7 +406,7 @@ class TableProcess:
 
     def trouble_of(self, device: str) -> str | None:
         """Say what is wrong with a device; "" where it is well, None where it was not heard of yet."""
-        if device == "camera" and not self._reader_heard:
+        if device == "camera" and not self._looks.heard:
             return None
         return self._faults().get(device, "")
 
@@ -457,130 +446,27 @@ class TableProcess:
         self._green = (press.at, due)
         return borne_out
 
-    # ---- the camera ----
-
-    def _answered(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
-        if answer.number != self._job:
-            return  # the hand went on without it
-        self._job = None
-        if isinstance(answer, ReadingDone):
-            self._calibration.heard(answer)
-        if not isinstance(answer, ReadingLost):
-            self._reader_trouble = ""
-        elif answer.fault or not self._watching:
-            self._reader_trouble = answer.reason if answer.fault else ""
-        if self._watching:
-            self._watched(answer)
-        elif not isinstance(answer, NothingNew):
-            self._read(answer)
-
-    def _read(self, answer: ReadingDone | ReadingLost) -> None:
-        """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
-        if isinstance(answer, ReadingLost):
-            events: tuple[ev.Event, ...] = (reading_failed(answer),)
-        else:
-            taken = reading_taken(answer, self.state)
-            try:
-                if self._left_over(taken):
-                    raise NotNow(LEFT_LYING)
-                events = (*compare(self.state, taken.rows, taken.things, taken.frame), taken)
-                fold(events, self.state)
-            except NotNow as error:
-                events = (ev.ReadingFailed(_senseless(error), taken.frame),)
-        self._try(events, "camera")
-
-    def _left_over(self, taken: ev.ReadingTaken) -> bool:
-        """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
-        last = self.state.hand - 1
-        if self._last_read[0] != last:
-            try:
-                read = [e.event for e in self._reader.of_hand(last) if e.type == ev.ReadingTaken.type]
-            except TableError as error:
-                log.error("the last hand's reading: %s", error)
-                return False
-            self._last_read = (last, read[-1] if read else None)
-        before = self._last_read[1]
-        return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
-
-    def _watched(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
-        """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
-        match answer:
-            case ReadingDone():
-                taken = reading_taken(answer, self.state)
-                try:
-                    if self._left_over(taken):
-                        raise NotNow(LEFT_LYING)
-                    events = compare(self.state, taken.rows, taken.things, taken.frame)
-                    fold(events, self.state)
-                except NotNow as error:
-                    self._unseen, self._look_afresh = _senseless(error), True
-                    return
-                if events and not self._try(events, "camera"):
-                    self._look_afresh = True
-                    return
-                self._unseen = ""
-            case NothingNew():
-                self._unseen = answer.why
-            case ReadingLost():
-                self._unseen, self._look_afresh = answer.reason, True
-                self._watch_at = self._clock() + RETRY
-        if not self._unseen:
-            self._looked_at = self._clock()
-
-    def _look(self) -> None:
-        """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
-        phase, now = self.state.phase, self._clock()
-        if phase is Phase.SHOWDOWN:
-            self._showdown_at = now if self._showdown_at is None else self._showdown_at
-            closed = any(not seat.open and not seat.surrenders for seat in self.state.seats)
-            if now - self._showdown_at >= (self._turn_up if closed else 0.0):
-                self._try([ev.PhaseAdvanced(Phase.READING)], TABLE)
-        else:
-            self._showdown_at = None
-        watching = phase is Phase.PLACING and not self.state.keyed
-        if watching is not self._watching or (not watching and phase is not Phase.READING):
-            self._job = None
-        if watching and not self._watching:
-            self._look_afresh, self._looked_at, self._unseen = True, now, ""
-        self._watching = watching
-        if self._job is not None:
-            return
-        if watching and now >= self._watch_at:
-            self._request(
-                [seat.place for seat in open_seats(self.state)],
-                Watch(known_cards(self.state), self._look_afresh),
-            )
-            self._look_afresh = False
-        elif self.state.phase is Phase.READING:
-            self._request([seat.place for seat in self.state.seats])
-
-    def _request(self, places: list[str], watch: Watch | None = None) -> None:
-        self._jobs += 1
-        self._job = self._jobs
-        name = f"{self.state.hand:06}/{self._journal.seq:09}-{self._job}"
-        self._readings.request(ReadingJob(self._job, name, tuple(places), watch))
-
     # ---- levels ----
 
     def _catch_up(self) -> None:
         """Bring into the journal what is so now and not yet in it."""
         if self._clock() < self._retry_at:
             return
-        if self._trials.is_over(self.state) and not self._try([ev.TrialEnded()], TABLE):
+        if self._trials.is_over(self.state) and not self.attempt([ev.TrialEnded()], TABLE):
             return
         puck = self._puck_news()
-        if puck is not None and not self._try([puck], "puck"):
+        if puck is not None and not self.attempt([puck], "puck"):
             return
         faults = self._faults()
         gone = [ev.DeviceRecovered(name) for name in self.state.faults if name not in faults]
         come = [ev.DeviceFault(n, why) for n, why in faults.items() if self.state.faults.get(n) != why]
-        if (gone or come) and not self._try([*gone, *come], TABLE):
+        if (gone or come) and not self.attempt([*gone, *come], TABLE):
             return
         for recovered in gone:
             log.info("%s: works again", recovered.device)
         for fault in come:
             log.warning("%s: %s", fault.device, fault.detail)
-        self._look()
+        self._looks.look()
 
     def _puck_news(self) -> ev.PuckSeen | None:
         if self._puck is None:
@@ -594,12 +480,10 @@ class TableProcess:
             faults |= self._keeper.faults
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
-        if self._reader_trouble:
-            faults["camera"] = self._reader_trouble
-        if self._watching and self._unseen and self._clock() - self._looked_at > UNSEEN_TOO_LONG:
-            faults["view"] = (
-                f"Placed cards are not seen: {self._unseen}. Let the table lie still for a moment."
-            )
+        if self._looks.trouble:
+            faults["camera"] = self._looks.trouble
+        if why := self._looks.unseen:
+            faults["view"] = f"Placed cards are not seen: {why}. Let the table lie still for a moment."
         if self._lamp_trouble:
             faults["lamps"] = self._lamp_trouble
         if self._buzzer_trouble:
@@ -613,8 +497,3 @@ class TableProcess:
             elif now - self._puck_known_at > PUCK_GRACE:
                 faults["puck"] = puck.detail if puck else "The puck reader does not answer."
         return faults
-
-
-def _senseless(error: NotNow) -> str:
-    why = str(error)
-    return why if why == LEFT_LYING else f"The reading makes no sense: {why}"

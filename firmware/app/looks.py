@@ -1,0 +1,212 @@
+"""The camera's part in a hand: when it looks, and what a look brings into the record. On the table's own thread.
+
+While cards are placed it watches the open seats; after the showdown signal it reads the table. A look that fails
+costs no event and is tried again; an answer to what the hand has left behind is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
+from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
+from firmware.table import NotNow, Phase, State, TableError, fold
+from firmware.table import events as ev
+from firmware.table.journal import TABLE, JournalReader
+from firmware.table.placing import compare
+from firmware.table.streets import open_seats
+
+log = logging.getLogger(__name__)
+
+RETRY: Final = 1.0
+"""Seconds before a look that was lost is tried again."""
+UNSEEN_TOO_LONG: Final = 15.0
+"""Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
+UNSEEN_LOOKS: Final = 5
+"""Looks in a row that showed nothing, before it is said: on a busy machine a single one may take those seconds."""
+LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
+
+Answered = ReadingDone | ReadingLost | NothingNew
+
+
+class Table(Protocol):
+    """What is looked at: the table process."""
+
+    @property
+    def state(self) -> State:
+        """What the record says."""
+
+    @property
+    def seq(self) -> int:
+        """The last row's number."""
+
+    def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Make events happen that nobody waits for; False where they cannot be written now."""
+
+
+class Looks:
+    """Asks for readings as the hand goes on, one at a time, and brings what they show into the record."""
+
+    def __init__(
+        self,
+        table: Table,
+        request: Callable[[ReadingJob], None],
+        reader: JournalReader,
+        turn_up: float,
+        clock: Callable[[], float],
+    ) -> None:
+        """`turn_up`: seconds from the showdown signal to the first look."""
+        self._table = table
+        self._request = request
+        self._reader = reader
+        self._turn_up = turn_up
+        self._clock = clock
+        self.trouble = ""
+        """What is wrong with the camera or with reading, a sentence; "" where nothing is."""
+        self.heard = False
+        """Whether the reading process has said how it is."""
+        self._last_read: tuple[int, ev.Event | None] = (0, None)
+        self._showdown_at: float | None = None
+        self._job: int | None = None
+        self._jobs = 0
+        self._watching = False
+        self._afresh = True
+        self._looked_at = clock()
+        self._unseen = ""
+        self._unseen_looks = 0
+        self._watch_at = 0.0
+
+    def afresh(self) -> None:
+        """Let the next look tell all that lies there: what a person said may be contradicted by it."""
+        self._afresh = True
+
+    def told(self, reader: ReaderState) -> None:
+        """Take how the reading process is."""
+        self.trouble, self.heard = reader.trouble, True
+
+    @property
+    def unseen(self) -> str:
+        """Why cards that are being placed have not been seen for too long; "" where they are seen."""
+        long = self._clock() - self._looked_at > UNSEEN_TOO_LONG and self._unseen_looks >= UNSEEN_LOOKS
+        return self._unseen if self._watching and long else ""
+
+    def answered(self, answer: Answered) -> bool:
+        """Bring what was seen into the record; False where the hand has gone on without it."""
+        if answer.number != self._job:
+            return False
+        self._job = None
+        if not isinstance(answer, ReadingLost):
+            self.trouble = ""
+        elif answer.fault or not self._watching:
+            self.trouble = answer.reason if answer.fault else ""
+        if self._watching:
+            self._watched(answer)
+        elif not isinstance(answer, NothingNew):
+            self._read(answer)
+        return True
+
+    def _read(self, answer: ReadingDone | ReadingLost) -> None:
+        """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
+        state = self._table.state
+        if isinstance(answer, ReadingLost):
+            events: tuple[ev.Event, ...] = (reading_failed(answer),)
+        else:
+            taken = reading_taken(answer, state)
+            try:
+                events = (*self._compared(state, taken), taken)
+                fold(events, state)
+            except NotNow as error:
+                events = (ev.ReadingFailed(_senseless(error), taken.frame),)
+        self._table.attempt(events, "camera")
+
+    def _compared(self, state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
+        """Return what a look shows against the record. Raises NotNow for one that cannot be of this hand."""
+        if self._left_over(state, taken):
+            raise NotNow(LEFT_LYING)
+        return compare(state, taken.rows, taken.things, taken.frame)
+
+    def _left_over(self, state: State, taken: ev.ReadingTaken) -> bool:
+        """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
+        last = state.hand - 1
+        if self._last_read[0] != last:
+            try:
+                read = [e.event for e in self._reader.of_hand(last) if e.type == ev.ReadingTaken.type]
+            except TableError as error:
+                log.error("the last hand's reading: %s", error)
+                return False
+            self._last_read = (last, read[-1] if read else None)
+        before = self._last_read[1]
+        return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
+
+    def _watched(self, answer: Answered) -> None:
+        """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
+        match answer:
+            case ReadingDone():
+                state = self._table.state
+                taken = reading_taken(answer, state)
+                try:
+                    events = self._compared(state, taken)
+                    fold(events, state)
+                except NotNow as error:
+                    self._not_seen(_senseless(error))
+                    self._afresh = True
+                    return
+                if events and not self._table.attempt(events, "camera"):
+                    self._afresh = True
+                    return
+                self._seen()
+            case NothingNew(why=""):
+                self._seen()
+            case NothingNew():
+                self._not_seen(answer.why)
+            case ReadingLost():
+                self._not_seen(answer.reason)
+                self._afresh = True
+                self._watch_at = self._clock() + RETRY
+
+    def _seen(self) -> None:
+        self._unseen, self._unseen_looks = "", 0
+        self._looked_at = self._clock()
+
+    def _not_seen(self, why: str) -> None:
+        self._unseen = why
+        self._unseen_looks += 1
+
+    def look(self) -> None:
+        """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
+        phase, now = self._table.state.phase, self._clock()
+        if phase is Phase.SHOWDOWN:
+            self._showdown_at = now if self._showdown_at is None else self._showdown_at
+            closed = any(not seat.open and not seat.surrenders for seat in self._table.state.seats)
+            if now - self._showdown_at >= (self._turn_up if closed else 0.0):
+                self._table.attempt([ev.PhaseAdvanced(Phase.READING)], TABLE)
+        else:
+            self._showdown_at = None
+        watching = phase is Phase.PLACING and not self._table.state.keyed
+        if watching is not self._watching or (not watching and phase is not Phase.READING):
+            self._job = None
+        if watching and not self._watching:
+            self._afresh = True
+            self._seen()
+        self._watching = watching
+        if self._job is not None:
+            return
+        state = self._table.state
+        if watching and now >= self._watch_at:
+            self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._afresh))
+            self._afresh = False
+        elif state.phase is Phase.READING:
+            self._ask([seat.place for seat in state.seats])
+
+    def _ask(self, places: list[str], watch: Watch | None = None) -> None:
+        self._jobs += 1
+        self._job = self._jobs
+        name = f"{self._table.state.hand:06}/{self._table.seq:09}-{self._job}"
+        self._request(ReadingJob(self._job, name, tuple(places), watch))
+
+
+def _senseless(error: NotNow) -> str:
+    why = str(error)
+    return why if why == LEFT_LYING else f"The reading makes no sense: {why}"
