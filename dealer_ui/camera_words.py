@@ -12,7 +12,6 @@ from typing import Any, Final
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 
-FELT: Final = N_("Felt")
 NAMES: Final[Mapping[str, str]] = {
     "markers": N_("Markers found"),
     "margin": N_("Room at the edge"),

@@ -8,6 +8,7 @@
   const AFTER_TROUBLE_MS = 1500;
   const ASK_EVERY_MS = 120;
   const NOBODY_MS = 5 * 60 * 1000;
+  const SAID_MS = 8000;
   const GIVE_UP_MS = 120000;
 
   const $ = (selector) => document.querySelector(selector);
@@ -16,6 +17,7 @@
   const begun = new Set();
   let busy = false; // an order of a person is on its way: the live picture waits
   let touched = performance.now();
+  let saying = 0;
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -89,6 +91,8 @@
       if (end.state === "failed" && !end.html) feltwatch.complain(end.why);
       if (end.html) await show(button.dataset.into ? $(button.dataset.into) : said, end);
       allow(end);
+      clearTimeout(saying);
+      saying = setTimeout(() => said.replaceChildren(), SAID_MS); // it was so then
       if (end.state === undefined) {
         said.textContent = said.dataset.done || "";
         for (const open of document.querySelectorAll("dialog[open]")) open.close();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import cv2
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
@@ -34,6 +36,7 @@ def photographed(picture: Image, to_px: Matrix, lens: Lens) -> Image:
     return np.asarray(cv2.remap(picture, *look, cv2.INTER_LINEAR, borderValue=(90, 90, 90)), np.uint8)
 
 
+@cache
 def board_photo(number: int) -> Image:
     """Hold the board out in one of nine places, each time at another angle."""
     rng = np.random.default_rng(number + 1)
@@ -46,4 +49,6 @@ def board_photo(number: int) -> Image:
     to_px = TRUE.matrix @ np.column_stack([turn[:, 0], turn[:, 1], start])
     from_board = np.array([[1 / ppm, 0, (0.5 - 40) / ppm], [0, 1 / ppm, (0.5 - 40) / ppm], [0, 0, 1]])
     taken = photographed(board, np.asarray(to_px @ from_board), TRUE)
-    return np.clip(taken + rng.normal(0, 2, taken.shape), 0, 255).astype(np.uint8)
+    noisy = np.clip(taken + rng.normal(0, 2, taken.shape), 0, 255).astype(np.uint8)
+    noisy.flags.writeable = False
+    return noisy
