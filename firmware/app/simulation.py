@@ -57,18 +57,27 @@ class SimulatedTable:
     """
 
     def __init__(
-        self, config: Config, room: Path, seed: int, deck: Deck | None = None, *, fresh: bool = False
+        self,
+        config: Config,
+        room: Path,
+        seed: int,
+        deck: Deck | None = None,
+        *,
+        fresh: bool = False,
+        scale: float = 1.0,
     ) -> None:
         """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
 
-        `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once.
+        `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once. `scale`: how large
+        the camera's pictures are against the product's camera.
         Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
         self._deck = deck
+        self._scale = scale
         self._layout = TableLayout.load(config.camera.layout)
         self._pictures = np.random.default_rng(seed)
-        self._empty = render_table({}, self._layout, seed=seed).frame
+        self._empty = render_table({}, self._layout, seed=seed, scale=scale).frame
         self.clear()
         wall = box_clock()
         self._journal = Journal(config.data, wall)
@@ -120,7 +129,9 @@ class SimulatedTable:
 
     def lay(self, hands: Hands) -> None:
         """Lay these cards, by place and row, face up; the camera sees them from now on."""
-        self.camera.show(render_table(hands, self._layout, self._deck, seed=self._pictures).frame)
+        self.camera.show(
+            render_table(hands, self._layout, self._deck, seed=self._pictures, scale=self._scale).frame
+        )
 
     def clear(self) -> None:
         """Collect all cards."""

@@ -1,0 +1,351 @@
+"""From a box just mounted to the first settled hand, by touch alone: real processes, simulated devices, two languages.
+
+The finger knows the buttons by what they do, not by their words: so it goes the same way in every language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.i18n import html_language
+from firmware.app.config import Config, SeatConfig
+from firmware.app.simulation import SimulatedTable
+from firmware.devices.panel import LAMPS, LampName
+from firmware.table import Ask, Phase
+from firmware.table import events as ev
+from firmware.table.journal import JournalReader
+from firmware.table.verify import verify
+from tests.app.conftest import Table
+from tests.browser.dealer import Dealer
+from tests.browser.visits import LAYOUT
+from tests.dealer_ui.felt import HANDS
+from tests.dealer_ui.house import config as small_table
+from tests.dealer_ui.served import served
+from tests.patience import patience
+from vision.enrolment import spread
+from vision.layout import TableLayout
+
+pytestmark = pytest.mark.browser
+
+PIN: Final = "2580"
+CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+Window = Callable[[int], Page]
+
+
+@pytest.fixture
+def window(chromium: Browser) -> Iterator[Window]:
+    """Opens a window on a port; nothing in its console may complain."""
+    said: list[str] = []
+    with ExitStack() as undo:
+
+        def open_window(port: int) -> Page:
+            page = chromium.new_page(viewport={"width": 800, "height": 480}, has_touch=True)
+            undo.callback(page.close)
+            page.set_default_timeout(1000 * patience(30))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.goto(f"http://127.0.0.1:{port}/")
+            return page
+
+        yield open_window
+    assert said == []
+
+
+class Finger:
+    """Somebody who has never seen this box."""
+
+    def __init__(self, page: Page, table: SimulatedTable, record: JournalReader, code: str) -> None:
+        self.page = page
+        self.record = record
+        self.table = table
+        self.code = code
+        self.seen: list[str] = []
+
+    def at(self, path: str) -> None:
+        """Wait for a page, and look at it: it fits, and it speaks the language."""
+        expect(self.page).to_have_url(re.compile(f"{path}$"), timeout=1000 * patience(30))
+        self.page.wait_for_load_state()
+        self.seen.append(path)
+        assert self.page.evaluate(LAYOUT, {"scrolls": False}) == []
+        if self.code.startswith("zh") and path != "/set-up/language":
+            assert self.page.get_attribute("html", "lang") == html_language(self.code)
+            assert CHINESE.search(self.page.locator("h1").inner_text())
+
+    def tap(self, selector: str) -> None:
+        """Touch something."""
+        self.page.locator(selector).first.tap()
+
+    def shown(self, selector: str) -> None:
+        """Wait until something is there."""
+        expect(self.page.locator(selector).first).to_be_visible(timeout=1000 * patience(60))
+
+    def name(self, letters: str) -> None:
+        """Key a name."""
+        for letter in letters:
+            self.tap(f"[data-letter='{letter}']")
+        self.tap("#letters-done")
+
+    def figures(self, keyed: str, within: str = "main") -> None:
+        """Key figures and hand them in."""
+        for figure in keyed:
+            self.tap(f"{within} [data-key='{figure}']")
+        self.tap(f"{within} [data-keys] [data-done]")
+
+    def next(self, path: str) -> None:
+        """Take a device for well, and go on."""
+        self.shown(".found.pass")
+        self.tap("[data-act*=keep]")
+        self.at(path)
+
+    # ---- the steps ----
+
+    def language(self) -> None:
+        self.at("/set-up/language")
+        self.tap(f'[data-commands*=\'"language": "{self.code}"\']')
+        self.at("/set-up/people")
+
+    def people(self) -> None:
+        for role, name, pin in (("technician", "ada", PIN), ("floor", "bo", "1397")):
+            self.tap(f"[data-add={role}]")
+            self.name(name)
+            self.figures(pin, "#new-pin")
+            self.figures(pin, "#new-pin")
+            self.shown(f".listed li:has-text('{name.capitalize()}')")
+        self.shown("#session")
+        self.tap("#settle")
+        self.at("/set-up/table")
+
+    def table_and_clock(self) -> None:
+        self.figures("12")
+        self.at("/set-up/clock")
+        self.shown(".measure")
+        self.tap("[data-act*=keep]")
+        self.at("/set-up/game")
+
+    def game_and_seats(self) -> None:
+        self.tap("[data-commands*='\"washington-1-6\"']")
+        self.shown(".game[aria-pressed=true][data-commands*='washington-1-6']")
+        self.figures("500")
+        self.shown("#settle:has-text('$5')")
+        self.tap("#settle")
+        self.at("/set-up/seats")
+        self.tap("[data-letters=name]")
+        self.name("mei")
+        self.shown(".listed li:has-text('Mei')")
+        self.tap("#settle")
+        self.at("/set-up/camera")
+
+    def camera_and_puck(self) -> None:
+        self.next("/set-up/puck")
+        for seat in range(1, 6):
+            self.table.puck.move_to(seat)
+            self.shown(f".spots .been >> nth={seat - 1}")
+        self.next("/set-up/buttons")
+
+    def buttons_and_lamps(self) -> None:
+        self.shown(".found.waits")
+        for number, button in enumerate(("next", "confirm", "reject"), start=1):
+            self.table.panel.press(button)  # type: ignore[arg-type]
+            self.shown(f".measure:has-text('{number}')")
+        self.next("/set-up/lamps")
+        for number, lamp in enumerate(LAMPS, start=1):
+            self.tap(f"[data-act*='\"{lamp}\"']")
+            self.until(partial(self.only_lights, lamp))
+            self.tap("[data-act*='true']")
+            self.shown(f".measure:has-text('{number}')")
+        self.next("/set-up/buzzer")
+
+    def the_rest(self) -> None:
+        self.tap("[data-act*=ring]")
+        self.until(self.table.panel.sounds)
+        self.tap("[data-act*='true']")
+        self.next("/set-up/disk")
+        self.next("/set-up/power")
+        self.next("/set-up/calibration")
+
+    def calibration(self) -> None:
+        self.tap(".foot a.go")
+        self.shown("#live[data-job=done]")
+        self.tap("[data-order*=calibrate_felt]")
+        self.shown("#said .well")
+        self.tap(".head a")
+        self.at("/set-up/calibration")
+        self.tap(".foot a.go")
+        self.at("/set-up/deck")
+
+    def deck(self) -> None:
+        self.table.lay(spread(TableLayout.load()))
+        self.tap(".foot a.go")
+        for _ in range(2):
+            self.tap("[data-order*='\"view\"']")
+            self.page.wait_for_selector("body[data-sending]", state="detached")
+            self.table.lay(spread(TableLayout.load()))
+        self.tap("[data-open-dialog=learn]")
+        self.tap("#learn [data-order*=commit]")
+        self.until(lambda: bool(self.record.of_type(ev.DeckEnrolled.type)))
+        self.table.clear()
+        self.page.wait_for_selector("body[data-sending]", state="detached")
+        self.tap(".head a")
+        self.at("/set-up/deck")
+        self.tap(".foot a.go")
+        self.at("/set-up/ready")
+
+    def only_lights(self, lamp: LampName) -> bool:
+        """Say whether this lamp is lit, and no other."""
+        return self.table.panel.lit() == {lamp}
+
+    def until(self, so: Callable[[], bool]) -> None:
+        """Wait for something in the room."""
+        for _ in range(int(patience(20) * 50)):
+            if so():
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError("it did not come about in the room")
+
+
+def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
+    """Deal, set and show a hand; answer what the camera is not sure of."""
+    table.puck.move_to(2)
+    dealer.until(lambda state: state.puck.seat == 2)
+    table.panel.press("next")
+    dealer.until_phase("dealing")
+    table.panel.press("next")
+    dealer.until_phase("setting")
+    places = {seat.seat: seat.place for seat in dealer.state.seats}
+    table.lay(
+        {
+            places[seat]: dict(zip(ev.ROWS, (row.split() for row in rows), strict=True))
+            for seat, rows in HANDS.items()
+        }
+    )
+    table.panel.press("next")
+    state = dealer.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED), 90)
+    while state.phase is Phase.REVIEW:
+        question = state.questions[0]
+        assert question.what is Ask.CARD, question
+        assert question.seat is not None
+        assert question.row is not None
+        assert question.index is not None
+        lies = HANDS[question.seat][list(ev.ROWS).index(question.row)].split()[question.index]
+        dealer.touch(do="set_card", seat=question.seat, row=question.row, index=question.index, card=lies)
+        asked = len(state.questions)
+        state = dealer.until(lambda state, asked=asked: len(state.questions) < asked)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("code", ["en", "zh_Hans"])
+def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
+    window: Window, tmp_path: Path, code: str
+) -> None:
+    seats = [{"seat": n, "place": "ABCD"[n - 1]} for n in (1, 2, 3, 4)]
+    config = Config(data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)))
+    (tmp_path / "room").mkdir()
+    with (
+        SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
+        served(create_app(Settings(config.data, config.socket))) as port,
+    ):
+        page = window(port)
+        finger = Finger(page, table, JournalReader(config.data), code)
+        finger.language()
+        finger.people()
+        finger.table_and_clock()
+        finger.game_and_seats()
+        finger.camera_and_puck()
+        finger.buttons_and_lamps()
+        finger.the_rest()
+        finger.calibration()
+        finger.deck()
+        finger.tap(".foot button[data-then='/']")
+        page.wait_for_selector("body.glance")
+        dealer = Dealer(page, config.data)
+        first_hand(dealer, table)
+        state = dealer.until_phase("settled")
+        assert page.get_attribute("html", "lang") == html_language(code)
+        assert (state.house.table, state.house.unit, state.house.profile) == ("12", 500, "washington-1-6")
+        assert {seat.player for seat in state.seats} >= {"Mei"}
+        assert state.settlement
+        assert page.locator(".figure.total").count() == 4
+        assert table.failure is None
+    rows = JournalReader(config.data).of_set_up()
+    tried = {
+        entry.event.device: entry.event.verdict for entry in rows if isinstance(entry.event, ev.DeviceTried)
+    }
+    assert {device for device, verdict in tried.items() if verdict == "pass"} >= {
+        "camera",
+        "puck",
+        "buttons",
+        "lamps",
+        "buzzer",
+        "power",
+    }
+    assert {entry.actor for entry in rows if entry.type == "device_tried"} == {"technician:Ada"}
+    assert verify(config.data).ok
+
+
+# ---- sessions ----
+
+
+def sign_on(page: Page) -> None:
+    """Key the PIN on the page that asks for it."""
+    for figure in PIN:
+        page.locator(f"[data-key='{figure}']").tap()
+    page.locator("[data-done]").tap()
+    expect(page).to_have_url(re.compile("/set-up$"))
+
+
+def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dealers(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lasts = partial(monkeypatch.setattr, "firmware.table.gate.SESSION_S")
+    with ExitStack() as undo:
+        table = Table(small_table(tmp_path))
+        undo.callback(table.stop)
+        table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
+        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
+        page = window(port)
+        page.goto(f"http://127.0.0.1:{port}/set-up")
+        lasts(31.0)
+        sign_on(page)
+        expect(page.locator("#session")).to_contain_text("Ada")
+        warned = page.locator("#session-ends")
+        expect(warned).to_be_visible(timeout=1000 * patience(10))
+        lasts(120.0)
+        page.locator("[data-stay]").tap()
+        expect(warned).to_be_hidden()
+        page.locator("[data-lock]").first.tap()
+        expect(page).to_have_url(re.compile(f":{port}/$"))
+        expect(page.locator("#session")).to_be_hidden()
+        page.goto(f"http://127.0.0.1:{port}/set-up")
+        lasts(3.0)
+        sign_on(page)
+        expect(page).to_have_url(re.compile("/pin"), timeout=1000 * patience(15))
+
+
+def test_a_wrong_pin_is_counted_down_on_the_page(window: Window, tmp_path: Path) -> None:
+    with ExitStack() as undo:
+        table = Table(small_table(tmp_path))
+        undo.callback(table.stop)
+        table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
+        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
+        page = window(port)
+        page.goto(f"http://127.0.0.1:{port}/set-up")
+        waits: Any = page.locator("#pin-waits")
+        for left in (2, 1, 0):
+            for _ in range(4):
+                page.locator("[data-key='1']").tap()
+            page.locator("[data-done]").tap()
+            expect(page.locator("#error")).to_contain_text("30 s" if left == 0 else f"{left} more")
+        expect(waits).to_be_visible()
+        before = waits.inner_text()
+        expect(waits).not_to_have_text(before)
+        expect(page.locator("[data-key='1']")).to_be_disabled()
+        page.reload()
+        expect(waits).to_be_visible()
+        assert [e.type for e in table.reader.events_since(0)].count("pin_tried") == 3
