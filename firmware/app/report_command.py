@@ -55,7 +55,8 @@ def command(
 ) -> None:
     """Count a shift: hands, fouls, naturals, corrections, cards asked and read wrong, faults, collection.
 
-    Per dealer and down. A shift goes on until no hand was opened for four hours.
+    Per dealer and down. A shift goes on until no hand was opened for four hours; where a table never
+    rests, it is the last day.
     """
     from dealer_ui.report_view import as_csv as csv_of
     from firmware.table.errors import TableError

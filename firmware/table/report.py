@@ -22,6 +22,15 @@ RulesOf = Callable[[ev.HandOpened], Profile | None]
 
 HOUR_MS: Final = 3_600_000
 Spot = tuple[int, ev.Row, int]
+_TOLD: Final = frozenset(
+    event.type
+    for event in (
+        *(ev.LoggedOn, ev.LoggedOff, ev.DeviceFault),
+        *(ev.HandOpened, ev.HandReopened, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.Settled),
+        *(ev.ReadingTaken, ev.CardPlaced, ev.CardCorrected, ev.RowKeyed),
+    )
+)
+"""Types of the rows that anything is counted from; the others are not read."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,9 @@ class _Fold:
         self._beneath: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
 
     def take(self, entry: Entry) -> None:
+        if entry.type not in _TOLD:
+            self._mark(entry, self._down(entry))
+            return
         event = entry.event
         match event:
             case ev.LoggedOn():
@@ -167,11 +179,14 @@ class _Fold:
             case ev.HandOpened():
                 self._opened(entry, event)
         down = self._down(entry)
+        self._mark(entry, down)
+        self._count(entry, event, down)
+
+    def _mark(self, entry: Entry, down: _Open) -> None:
         if not self.quiet:
             self._span = [self._span[0] if self._span else entry.wall_ms, entry.wall_ms]
             down.counted = True
         down.last_ms = entry.wall_ms
-        self._count(entry, event, down)
 
     def _count(self, entry: Entry, event: ev.Event, down: _Open) -> None:
         match event:

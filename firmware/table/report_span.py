@@ -15,6 +15,8 @@ from firmware.table.settling import rules_of
 
 BREAK_MS: Final = 4 * HOUR_MS
 """A table at which no hand was opened for so long begins another shift."""
+LONGEST_MS: Final = 24 * HOUR_MS
+"""Where a table never rests, its last shift is the last day."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,16 @@ class Span:
 
 
 def shift(reader: JournalReader) -> Span:
-    """Return the last shift: from the first hand after the last break of four hours. Raises JournalError."""
+    """Return the last shift: from the first hand after the last break of four hours, a day at most.
+
+    Raises JournalError.
+    """
     first: Entry | None = None
+    last_ms = 0
     for opening in _back(reader):
+        last_ms = last_ms or opening.wall_ms
+        if last_ms - opening.wall_ms > LONGEST_MS:
+            break
         if first is not None and first.wall_ms - opening.wall_ms >= BREAK_MS:
             break
         first = opening
