@@ -89,8 +89,7 @@ def deck() -> str:
 @guard.open_to(guard.EVERYBODY)
 def deck_check() -> str:
     """Count a deck card by card."""
-    entries = services().reader.of_type(DeckChecked.type)
-    last = entries[-1] if entries else None
+    last = next((e for e in reversed(services().reader.of_set_up()) if e.type == DeckChecked.type), None)
     return page(
         "camera/deck_check.html",
         _("Check a deck"),
@@ -233,7 +232,9 @@ def _history(what: str) -> list[Made]:
     """Return every calibration of a kind in the record, in order."""
     kind = DeckEnrolled.type if what == "deck" else Calibrated.type
     found = []
-    for entry in services().reader.of_type(kind):
+    for entry in services().reader.of_set_up():
+        if entry.type != kind:
+            continue
         event = entry.event
         if isinstance(event, DeckEnrolled):
             found.append(Made(event.calibration, _when(entry.wall_ms), who_is(entry.actor), {}))

@@ -140,7 +140,9 @@ class CameraJobs:
         if not command.hash:
             return CalibrationDropped(command.what)
         kind = DeckEnrolled.type if command.what == "deck" else Calibrated.type
-        for entry in reversed(self._reader.of_type(kind)):
+        for entry in reversed(self._reader.of_set_up()):
+            if entry.type != kind:
+                continue
             event = entry.event
             if not isinstance(event, (Calibrated, DeckEnrolled)) or event.calibration.hash != command.hash:
                 continue
