@@ -60,7 +60,7 @@ class Measured:
 @click.command("archive")
 @click.option(
     "--upto",
-    type=click.IntRange(1_000),
+    type=click.IntRange(100),
     default=100_000,
     show_default=True,
     help="Hands of the longest record; 1000000 takes 17 GB and some 20 minutes.",
