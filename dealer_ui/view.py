@@ -211,6 +211,8 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
             _("%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail))
             for name, detail in sorted(state.faults.items())
         ]
+    if answering and state.on_trial:
+        said.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
     puck = state.puck
     if state.phase is Phase.DEALING and state.button is None and answering:
         said.append(

@@ -336,6 +336,13 @@ def test_a_puck_that_moved_after_the_cards_were_out_is_told_and_not_used(felt: F
     assert any("lies at seat 3" in notice and "stays at seat 2" in notice for notice in screen.notices)
 
 
+def test_devices_being_tried_are_told_where_the_buttons_would_be_pressed(felt: Felt) -> None:
+    felt.say(ev.TrialBegun())
+    assert any("being tried" in notice for notice in shown(felt).notices)
+    felt.say(ev.TrialEnded())
+    assert not any("being tried" in notice for notice in shown(felt).notices)
+
+
 def test_a_payment_that_the_stakes_cut_off_says_what_is_short(lay: Lay) -> None:
     felt = lay(stack=3000)
     felt.to_settled()
