@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -72,7 +74,8 @@ class Box:
 
     def start(self) -> None:
         spec = ReaderSpec(self.config.data, partial(camera_on, self.folder / "view.npy"), threads=1)
-        self.table = Table(self.config, ReadingProcess(spec, within=60, start_within=120))
+        self.readings = ReadingProcess(spec, within=60, start_within=120)
+        self.table = Table(self.config, self.readings)
 
     def picture(self, hands: Any, seed: int = 1, conditions: Conditions = STEADY, **more: Any) -> Image:
         return render_table(hands, self.layout, seed=seed, conditions=conditions, scale=SCALE, **more).frame
@@ -84,6 +87,10 @@ class Box:
         """Ask for a job and wait until it is over."""
         begun = self.ask(do, **fields)
         assert begun["ok"], begun
+        return self.over(begun)
+
+    def over(self, begun: dict[str, Any]) -> dict[str, Any]:
+        """Wait until a job is over."""
         deadline = time.monotonic() + patience(60)
         while (told := self.ask("job", job=begun["job"], picture=True))["state"] == "running":
             assert time.monotonic() < deadline, told
@@ -263,10 +270,7 @@ def test_what_comes_back_after_a_hand_was_opened_is_dropped(box: Box) -> None:
     begun = box.ask("look")
     box.table.do('{"do": "next"}')
     box.camera.change(late_s=0.0)
-    deadline = time.monotonic() + patience(20)
-    while (told := box.ask("job", job=begun["job"], picture=True))["state"] == "running":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    told = box.over(begun)
     box.table.do('{"do": "void", "reason": "test"}')
     assert told["state"] == "failed"
     assert "A hand was opened meanwhile" in told["why"]
@@ -290,6 +294,24 @@ def test_a_dead_camera_is_said_and_its_job_fails(box: Box) -> None:
     box.camera.replug()
     box.table.until(lambda state: "camera" not in state.faults, within=patience(20))
     assert box.job("look")["state"] == "done"
+
+
+def test_a_job_fails_with_its_process_and_what_was_collected_is_gone_and_said(box: Box) -> None:
+    box.camera.show(box.picture(spread(box.layout)))
+    assert box.done("enrol_deck", step="view")["pictures"] == 1
+    box.camera.change(late_s=1.0)
+    begun = box.ask("look")
+    pid = box.readings.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    box.camera.change(late_s=0.0)
+    told = box.over(begun)
+    assert (told["state"], "stopped unexpectedly" in told["why"]) == ("failed", True)
+    box.table.until(
+        lambda state: "camera" not in state.faults and box.readings.pid != pid, within=patience(30)
+    )
+    assert box.job("look")["state"] == "done"
+    assert "no picture of the spread yet" in box.job("enrol_deck", step="commit")["why"]
 
 
 # ---- the deck ----
