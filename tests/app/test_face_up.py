@@ -249,4 +249,5 @@ def test_a_past_hand_is_reopened_corrected_and_closed_while_the_table_waits(tabl
 def test_a_stale_tap_is_refused(table: Table) -> None:
     to_placing(table)
     refused = table.ask('{"do":"next","hand":1,"phase":"dealing"}')
-    assert refused == {"ok": False, "error": "That was meant for dealing; the hand is in placing by now."}
+    assert not refused["ok"]
+    assert refused["error"] == "That was meant for dealing; the hand is in placing by now."

@@ -243,12 +243,12 @@ def test_a_card_that_the_table_should_have_asked_for_rings(run: Run, monkeypatch
 
 
 def test_a_table_process_that_breaks_rings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from firmware.app import table_process
+    from firmware.app import looks
 
     def breaks(*_: object) -> ev.Event:
         raise KeyError("zones")
 
-    monkeypatch.setattr(table_process, "reading_taken", breaks)
+    monkeypatch.setattr(looks, "reading_taken", breaks)
     rings(run(1), "broken")
 
 

@@ -97,7 +97,7 @@ def main(names: tuple[str, ...]) -> None:
     if not names:
         for stale in {path.name for path in FOLDER.glob("*.png")} - {state.file for state in STATES}:
             (FOLDER / stale).unlink()
-    keep(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in STATES))
+    keep(SHEET, sheet((s.name, load(FOLDER / s.file)) for s in STATES if (FOLDER / s.file).exists()))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@
       if (style.overflowX === "visible" && style.overflowY === "visible") continue;
       const own = e.getBoundingClientRect();
       box = meet(box, own);
-      reached ||= ["auto", "scroll"].includes(style.overflowY) && e.closest("dialog, .page > main, .why") !== null;
+      reached ||= ["auto", "scroll"].includes(style.overflowY) && e.closest(`dialog, .page > main, .why${scrolls ? ", .between" : ""}`) !== null;
       dotted ||= style.textOverflow === "ellipsis";
     }
     return { box, reached, dotted };
