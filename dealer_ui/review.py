@@ -18,7 +18,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, compared, looks
 from dealer_ui.pages import page
 from dealer_ui.review_list import PAGE, WITH, BadFilter, filter_of, has
-from dealer_ui.review_view import reviewed, settled_again
+from dealer_ui.review_view import proofs, reviewed, settled_again
 from dealer_ui.screen import Action
 from dealer_ui.sentences import say
 from dealer_ui.services import services
@@ -269,10 +269,13 @@ def dispute(recalled: Recalled) -> str:
     state = services().live.state()
     number = recalled.hand
     is_floor = guard.role() is Role.FLOOR
+    archive = Archive(services().captures.folder.parent)
+    whole = archive.hand(number)
     return _shown(
         "dispute",
         recalled,
         "dispute",
+        proofs=proofs(whole, archive.images(whole)),
         reopens=_reopens(number) if is_floor and recalled.settlement is not None else (),
         is_free=state.phase in BETWEEN_HANDS,
         disputes=_dispute_actions(number, number in state.disputed) if is_floor else (),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dealer_ui.hand_words import row_text
 from dealer_ui.i18n import gettext as _
+from dealer_ui.i18n import ngettext
 from dealer_ui.payments import foul_reasons, payments
 from dealer_ui.sentences import in_other_words, say
 from dealer_ui.timeline import Told, corrected, day_of, time_of, who_is
 from dealer_ui.words import kind_name, money, signed_money
 from firmware.rules import Profile, chips_plan
+from firmware.table.archive import Hand, Image
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, HandReopened, Payback
 from firmware.table.recall import Chapter, Recalled
@@ -314,3 +317,64 @@ def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
     for seat in state.seats:
         won[seat.player] += settlement.get("paid", {}).get(str(seat.seat), 0)
     return won
+
+
+# ---- what holds of it ----
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One thing that was looked into, and whether it holds."""
+
+    words: str
+    holds: bool = True
+
+
+def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
+    """Return what holds of a hand in the record: its rows as they are chained, its pictures as they were stored."""
+    found = [_chained(hand)]
+    states = Counter(image.state for image in images)
+    if states["ok"]:
+        found.append(
+            Proof(
+                ngettext(
+                    "%(num)s picture is as it was stored.",
+                    "%(num)s pictures are as they were stored.",
+                    states["ok"],
+                )
+            )
+        )
+    if states["dropped"]:
+        found.append(
+            Proof(
+                ngettext(
+                    "%(num)s picture is no longer kept, as the house's rule says.",
+                    "%(num)s pictures are no longer kept, as the house's rule says.",
+                    states["dropped"],
+                )
+            )
+        )
+    if states["missing"]:
+        words = ngettext("%(num)s picture is missing.", "%(num)s pictures are missing.", states["missing"])
+        found.append(Proof(words, holds=False))
+    if states["changed"]:
+        words = ngettext(
+            "%(num)s picture is not what was stored.",
+            "%(num)s pictures are not what was stored.",
+            states["changed"],
+        )
+        found.append(Proof(words, holds=False))
+    return tuple(found)
+
+
+def _chained(hand: Hand) -> Proof:
+    before = None
+    for row in (*hand.rows, *hand.later):
+        follows = before is None or row.seq != before.seq + 1 or row.previous == before.hash
+        if row.hash != row.sealed() or not follows:
+            return Proof(_("Row %(row)s was changed after it was written.", row=row.seq), holds=False)
+        before = row
+    words = _(
+        "Rows %(first)s to %(last)s are as they were written.", first=hand.rows[0].seq, last=hand.rows[-1].seq
+    )
+    return Proof(words)

@@ -33,16 +33,16 @@ def _past(name: str, path: str, play: Any, role: Role | None = Role.FLOOR) -> St
 
 
 class _Always(Mapping[str, Any]):
-    """How these felts are made: each with a clock of its own that begins anew."""
+    """How these felts are made: each with a clock of its own that begins anew, all by one dealer."""
 
     def __getitem__(self, name: str) -> Any:
-        return {"clock": ticking()}[name]
+        return {"clock": ticking(), "actor": "dealer:Ines"}[name]
 
     def __iter__(self) -> Any:
-        return iter(("clock",))
+        return iter(("clock", "actor"))
 
     def __len__(self) -> int:
-        return 1
+        return 2
 
 
 def nothing(felt: Felt) -> None:

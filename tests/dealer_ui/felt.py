@@ -67,6 +67,8 @@ class Felt:
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
     clock: Clock = now
+    actor: str = "test"
+    """In whose name everything stands in the record."""
     training: bool = False
     """Whether it is a training record."""
 
@@ -115,7 +117,7 @@ class Felt:
 
     def say(self, *events: ev.Event) -> State:
         self.state, followed = step(self.state, events, self.rules)
-        self.journal.append([*events, *followed], "test")
+        self.journal.append([*events, *followed], self.actor)
         return self.state
 
     def write(self, events: Sequence[ev.Event], _actor: str) -> int:

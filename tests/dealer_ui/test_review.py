@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 from urllib.parse import unquote_plus
 
@@ -13,12 +14,13 @@ from flask.testing import FlaskClient
 
 from dealer_ui.looks import compared, looks
 from dealer_ui.review_list import BadFilter, Filter, filter_of
-from dealer_ui.review_view import reviewed, settled_again
+from dealer_ui.review_view import proofs, reviewed, settled_again
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from dealer_ui.timeline import timeline
 from firmware.rules import load_profile
 from firmware.table import events as ev
+from firmware.table.archive import Archive
 from firmware.table.errors import NotNow
 from firmware.table.journal import JournalReader
 from firmware.table.people import Role
@@ -197,6 +199,28 @@ def test_a_void_hand_settles_nothing_and_says_why(felt: Felt) -> None:
     view = reviewed(of(felt), felt.rules)
     assert view.void == "This hand is void: Exposed card."
     assert view.settled.pairs == ()
+
+
+# ---- what holds ----
+
+
+def test_the_record_proves_rows_and_pictures_and_says_what_does_not_hold(felt: Felt) -> None:
+    corrected(felt)
+    archive = Archive(felt.folder)
+    hand = archive.hand(1)
+    assert [(one.words, one.holds) for one in proofs(hand, archive.images(hand))] == [
+        (f"Rows {hand.rows[0].seq} to {hand.rows[-1].seq} are as they were written.", True),
+        ("2 pictures are as they were stored.", True),
+    ]
+    first, second = (felt.captures.path(image.capture.name) for image in archive.images(hand))
+    first.write_bytes(b"another picture")
+    second.unlink()
+    bent = replace(hand, rows=(*hand.rows[:3], replace(hand.rows[3], actor="floor:Moreno"), *hand.rows[4:]))
+    assert [(one.words, one.holds) for one in proofs(bent, archive.images(hand))] == [
+        (f"Row {hand.rows[3].seq} was changed after it was written.", False),
+        ("1 picture is missing.", False),
+        ("1 picture is not what was stored.", False),
+    ]
 
 
 # ---- over HTTP ----
