@@ -32,6 +32,7 @@ from dealer_ui.link import TableLink
 from dealer_ui.live import OWN_ERROR, Live
 from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
+from dealer_ui.sentences import in_other_words
 from dealer_ui.services import Places, Services, services
 from dealer_ui.sessions import Sessions
 from dealer_ui.words import capital, card_name, rank_text, row_name
@@ -70,7 +71,12 @@ def create_app(settings: Settings) -> Flask:
     )
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(
-        capital=capital, card_name=card_name, row_name=row_name, rank_text=rank_text, role_name=role_name
+        capital=capital,
+        in_other_words=in_other_words,
+        card_name=card_name,
+        row_name=row_name,
+        rank_text=rank_text,
+        role_name=role_name,
     )
     link = TableLink(settings.socket)
     reader = JournalReader(settings.data, training=settings.training)

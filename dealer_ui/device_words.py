@@ -173,7 +173,10 @@ def _disk(figures: Figures) -> str:
     if "free_mb" not in figures:
         return ""
     room = _("%(gb)s GB free", gb=f"{figures['free_mb'] / 1000:.1f}")
-    return room if figures["ms"] is None else f"{room} · {_('1 MB in %(ms)s ms', ms=round(figures['ms']))}"
+    if figures["ms"] is None:
+        return room
+    speed = _("1 MB in %(ms)s ms", ms=round(figures["ms"]))
+    return f"{room} · {speed}"
 
 
 def _clock(figures: Figures) -> str:

@@ -52,12 +52,16 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
         rules = None
     key = reader.last_key()
     announced = str(getattr(key.event, "key", "")) if key else ""
+    pages: list[_Hand] = []
     flow: list[Flowable] = []
     for language in dict.fromkeys((SOURCE, known(recalled.opened.house.language))):
         with speaking(language):
-            made = _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
-            flow += [*([PageBreak()] if flow else []), *made.flow()]
-    return document(flow, made.title, made.type, _("Page %(page)s"))
+            pages.append(
+                _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
+            )
+            flow += [*([PageBreak()] if flow else []), *pages[-1].flow()]
+    with speaking(SOURCE):
+        return document(flow, pages[0].title, pages[0].type, _("Page %(page)s"))
 
 
 class _Hand:
@@ -110,7 +114,7 @@ class _Hand:
             yield [_("Outcome"), _("Settled.")]
 
     def _seat(self, seat: SeatOf) -> Iterable[Flowable]:
-        button = f" · {_('button')}" if seat.button else ""
+        button = " · " + _("button") if seat.button else ""
         yield self.type.text(f"{seat.seat} {seat.player}{button}  {seat.net}", self.type.head)
         rows: list[list[str | Flowable]] = [
             [

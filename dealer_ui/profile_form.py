@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from dealer_ui.hand_words import natural_words
 from dealer_ui.i18n import gettext
-from dealer_ui.rule_words import option_says, option_title, places, target_words
+from dealer_ui.rule_words import option_says, option_text, option_title, places, target_words
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -125,7 +125,7 @@ def _field(path: str, kind: Kind, value: Any, clause: str) -> Field:
     control, rows = _control(path, kind, value)
     some = none = ""
     if isinstance(kind, Amount):
-        some, none = gettext(places(kind.some), value="{}"), gettext(kind.none)
+        some, none = option_text(places(kind.some)) % {"value": "{}"}, option_text(kind.none)
     return Field(path, option_title(kind.title), control, option_says(kind, value), clause, rows, some, none)
 
 
@@ -136,21 +136,23 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
     match kind:
         case Choice():
             return "choice", _one(
-                Cell(path, name, gettext(words), name == value) for name, words in kind.values.items()
+                Cell(path, name, option_text(words), name == value) for name, words in kind.values.items()
             )
         case Flag():
             return "choice", _one(
                 [
-                    Cell(path, "true", gettext(kind.yes), value is True),
-                    Cell(path, "false", gettext(kind.no), value is False),
+                    Cell(path, "true", option_text(kind.yes), value is True),
+                    Cell(path, "false", option_text(kind.no), value is False),
                 ]
             )
         case Amount():
-            return "money" if kind.money else "amount", _one([Cell(path, str(value), kind.title)])
+            return "money" if kind.money else "amount", _one(
+                [Cell(path, str(value), option_title(kind.title))]
+            )
         case Text():
-            return "text", _one([Cell(path, value, kind.title)])
+            return "text", _one([Cell(path, value, option_title(kind.title))])
         case SuitOrder():
-            return "suits", _one([Cell(path, " ".join(value), kind.title)])
+            return "suits", _one([Cell(path, " ".join(value), option_title(kind.title))])
         case Bonuses():
             points = dict(value)
             return "points", _one(

@@ -309,7 +309,8 @@ def _paybacks(chapter: Chapter, after: Mapping[str, Any] | None, known: Iterable
             amount=money(plan.amount),
         )
         paid = marked.get((state.hand, plan.payer, plan.winner, plan.amount))
-        yield f"{words} · {_('done')}" if paid else f"{words} · {_('still open')}" if paid is False else words
+        stands = {True: _("done"), False: _("still open")}
+        yield words if paid is None else f"{words} · {stands[paid]}"
 
 
 def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:

@@ -36,6 +36,11 @@ def house_rule(text: str) -> str:
     return pgettext("rules", text) if text else ""
 
 
+def option_text(text: str) -> str:
+    """Say what a value of an option means, as the rules write it."""
+    return pgettext("rules", text)
+
+
 def option_title(title: str) -> str:
     """Say what an option or a section is about, by its title in the rules."""
     return pgettext("rules", title)

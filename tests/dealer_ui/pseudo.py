@@ -4,20 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from html.parser import HTMLParser
 from typing import Final
 
+import pytest
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations
+from flask import Flask
 
+from dealer_ui import i18n
 from dealer_ui.i18n import CATALOGUES
+from dealer_ui.sessions import COOKIE as SESSION
+from firmware.rules import load_profile, profile_names
 
 CODE: Final = "xx"
 OPEN, CLOSE = "⟦", "⟧"
 SHOWN: Final = ("aria-label", "title", "alt", "placeholder")
-SILENT: Final = frozenset({"script", "style", "svg", "datalist", "time", "code"})
+SILENT: Final = frozenset({"script", "style", "svg", "datalist", "time", "code", "textarea"})
 """What is drawn, or holds no words."""
+WORD: Final = re.compile(r"(?!\b[2-9TJQKA][cdhs]\b)\b[^\W\d_]{2}")
+"""The beginning of a word; a card's code is none."""
+DATA: Final = frozenset(
+    {
+        "Feltwatch",
+        "Lin",
+        "Moreno",
+        "Moreno F.",
+        "Okafor",
+        "Tran",
+        "Ines",
+        "Bo",
+        "Vu",
+        "Ngo",
+        "Ito",
+        "Friday Game",
+    }
+    | {
+        "W" * 40,
+        "Maximiliane Wolkenstein-Oberhausen-Trost",
+        "friday-game",
+        "test",
+        "CSV",
+        "PDF",
+        "px",
+        "MB",
+        "ms",
+    }
+    | {load_profile(name).title for name in profile_names()}
+    | set(profile_names())
+)
+"""Names of people, games and formats, and units."""
 VOID: Final = frozenset({"meta", "link", "img", "input", "br", "hr", "use", "path", "image", "polygon"})
 
 
@@ -52,22 +90,40 @@ def _bracketed(context: str, message: str) -> str:
 
 
 def outside(html: str, data: frozenset[str]) -> Iterator[str]:
-    """Yield every visible text with letters outside the brackets; `data` (names and the like) may stand there."""
-    for text in _texts(html):
+    """Yield every visible text with letters outside the brackets; `data` (names and the like) may stand there.
+
+    A message may go on through several elements, as where a part of it is bold.
+    """
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    for text in (*reader.attributes, "\n".join(reader.texts)):
         bare, before = text, ""
         while bare != before:  # brackets lie within brackets
             before, bare = bare, re.sub(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}", " ", bare)
         for one in sorted(data, key=len, reverse=True):
             bare = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", " ", bare)
-        if re.search(r"[^\W\d_]{2}", bare):
-            yield " ".join(text.split())
+        yield from (" ".join(line.split()) for line in bare.split("\n") if WORD.search(line))
 
 
-def _texts(html: str) -> list[str]:
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return reader.texts
+@contextmanager
+def pseudo() -> Iterator[None]:
+    """Let the page speak it, where a browser's cookie asks for `CODE`."""
+    with pytest.MonkeyPatch.context() as patch:
+        real = i18n._catalogue
+        patch.setitem(i18n.LANGUAGES, CODE, CODE)
+        patch.setattr(i18n, "_catalogue", lambda code: Pseudo() if code == CODE else real(code))
+        yield
+
+
+def unsaid(app: Flask, path: str, session: str = "") -> list[str]:
+    """Return what of a page stands in no catalogue; `session` is the token of whoever is signed on."""
+    with pseudo():
+        client = app.test_client()
+        client.set_cookie(i18n.COOKIE, CODE, domain="localhost")
+        client.set_cookie(SESSION, session, domain="localhost")
+        page = client.get(path, headers={"Accept": "text/html"})
+    return sorted(set(outside(page.text, DATA)))
 
 
 class _Reader(HTMLParser):
@@ -76,14 +132,17 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
+        self.attributes: list[str] = []
         self._open: list[tuple[str, bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if not self._silent:
-            self.texts += [text for name in SHOWN if (text := given.get(name))]
+            self.attributes += [text for name in SHOWN if (text := given.get(name))]
+        other = tag != "html" and "lang" in given  # quoted, or a language's own name
+        as_it_is = given.get("translate") == "no" or given.get("id") == "used"
         if tag not in VOID:
-            self._open.append((tag, tag in SILENT or (tag != "html" and "lang" in given)))
+            self._open.append((tag, tag in SILENT or other or as_it_is))
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop()[0] != tag:
