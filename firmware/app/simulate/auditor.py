@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from firmware.app.simulate.audited_hand import SIZES, AuditedHand, Card, Dealt, cards_of
 from firmware.app.simulate.faults import Faults
 from firmware.rules import settle_json
 from firmware.table.journal import Entry
-
-Row = Literal["front", "middle", "back"]
-Spot = tuple[int, str, int]
-"""Seat, row, index."""
-
-SIZES: Final[Mapping[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 
 Kind = Literal["lost", "twice", "unasked", "otherwise", "broken"]
 KINDS: Final[Mapping[Kind, str]] = {
@@ -75,58 +70,6 @@ class Problem:
     what: str
 
 
-@dataclass(frozen=True)
-class Dealt:
-    """What a hand truly was: the cards as they were set, by seat and row; the button's seat, None if nobody says."""
-
-    rows: Mapping[int, Mapping[Row, list[str]]]
-    button: int | None
-
-
-@dataclass
-class _Spot:
-    """A card as the record has it."""
-
-    card: str | None
-    sure: bool
-    said: bool = False
-
-
-@dataclass
-class _Hand:
-    """A hand as its rows tell it."""
-
-    number: int
-    opened: Mapping[str, Any]
-    button: int | None
-    keyed: bool = False
-    frozen: bool = False
-    declares: set[int] = field(default_factory=set)
-    surrenders: set[int] = field(default_factory=set)
-    confirmed: set[int] = field(default_factory=set)
-    cards: dict[tuple[int, str], list[_Spot]] = field(default_factory=dict)
-    irregular: dict[int, Mapping[str, Any]] = field(default_factory=dict)
-    settlement: Mapping[str, Any] | None = None
-    settled: bool = False
-    ended: str = ""
-
-    @property
-    def seats(self) -> list[int]:
-        return [seat["seat"] for seat in self.opened["seats"]]
-
-    @property
-    def placing(self) -> set[int]:
-        """The seats whose cards are placed face up."""
-        return {seat["seat"] for seat in self.opened["seats"] if seat.get("open")}
-
-    @property
-    def showing(self) -> list[int]:
-        return [seat for seat in self.seats if seat not in self.surrenders]
-
-    def row(self, seat: int, row: str) -> list[_Spot]:
-        return self.cards.get((seat, row), [])
-
-
 class Auditor:
     """Takes the journal's rows one by one; `problems` is what does not fit, `counts` what happened.
 
@@ -140,7 +83,7 @@ class Auditor:
         self.dealt: dict[int, Dealt] = {}
         self._faults = faults
         self._given = given
-        self._hand: _Hand | None = None
+        self._hand: AuditedHand | None = None
         self._stacks: dict[str, int | None] = {}
         self._lucky: set[str] = set()
         self._seq = 0
@@ -254,7 +197,7 @@ class Auditor:
                 self.problem(
                     "lost", f"{seat['player']}'s Fantasy Land in hand {said['hand']} is not what he earned."
                 )
-        self._hand = _Hand(said["hand"], said, said["button"])
+        self._hand = AuditedHand(said["hand"], said, said["button"])
         self._stacks |= {seat["player"]: seat["stack"] for seat in said["seats"]}
         self.counts["opened"] += 1
 
@@ -289,7 +232,7 @@ class Auditor:
         hand, card = self._open, said["card"]
         self.counts["cards_placed"] += 1
         self._need_given(said["seat"], said["row"], card)
-        hand.cards.setdefault((said["seat"], said["row"]), []).append(_Spot(card["card"], card["sure"]))
+        hand.cards.setdefault((said["seat"], said["row"]), []).append(Card(card["card"], card["sure"]))
 
     def _card_reread(self, said: Mapping[str, Any]) -> None:
         self._need_given(said["seat"], said["row"], said["card"])
@@ -298,7 +241,7 @@ class Auditor:
             self.problem(
                 "unasked", f"Hand {self._open.number}: a look changed a set card, {row[said['index']].card}."
             )
-        row[said["index"]] = _Spot(said["card"]["card"], said["card"]["sure"])
+        row[said["index"]] = Card(said["card"]["card"], said["card"]["sure"])
 
     def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
         """A card that the camera placed must be in a reading that was given."""
@@ -335,14 +278,14 @@ class Auditor:
             case "card_moved", "table":
                 self._open.cards.setdefault((seen["to_seat"], seen["to_row"]), []).append(row.pop(at))
             case "card_changed", stands:
-                row[at] = _Spot(seen["seen"]["card"] if stands == "table" else row[at].card, True, said=True)
+                row[at] = Card(seen["seen"]["card"] if stands == "table" else row[at].card, True, said=True)
 
     # ---- the camera, after the signal ----
 
     def _reading_taken(self, said: Mapping[str, Any]) -> None:
         hand = self._open
         self.counts["readings"] += 1
-        told = {(row["seat"], row["row"]): _spots(row["cards"]) for row in said["rows"]}
+        told = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in said["rows"]}
         if self._given is not None:
             name = (said["frame"] or {}).get("name", "")
             places = {seat["place"]: seat["seat"] for seat in hand.opened["seats"]}
@@ -352,7 +295,7 @@ class Auditor:
                     "broken", f"A reading was taken that nobody gave ({name or 'without a picture'})."
                 )
             given = {
-                (places[zone["place"]], zone["row"]): _spots(zone["cards"])
+                (places[zone["place"]], zone["row"]): cards_of(zone["cards"])
                 for zone in zones or ()
                 if zone["place"] in places
             }
@@ -366,7 +309,7 @@ class Auditor:
             self._faults.notice(name)
         self._read({})
 
-    def _read(self, cards: dict[tuple[int, str], list[_Spot]]) -> None:
+    def _read(self, cards: dict[tuple[int, str], list[Card]]) -> None:
         hand = self._open
         stay = hand.confirmed | hand.placing
         kept = {key: row for key, row in hand.cards.items() if key[0] in stay}
@@ -384,10 +327,10 @@ class Auditor:
         self._open.confirmed.discard(said["seat"])
 
     def _dealer_says(self, said: Mapping[str, Any]) -> None:
-        self._open.row(said["seat"], said["row"])[said["index"]] = _Spot(said["card"], True, said=True)
+        self._open.row(said["seat"], said["row"])[said["index"]] = Card(said["card"], True, said=True)
 
     def _row_keyed(self, said: Mapping[str, Any]) -> None:
-        self._open.cards[said["seat"], said["row"]] = [_Spot(card, True, said=True) for card in said["cards"]]
+        self._open.cards[said["seat"], said["row"]] = [Card(card, True, said=True) for card in said["cards"]]
         self._open.confirmed.discard(said["seat"])
 
     def _settled(self, said: Mapping[str, Any]) -> None:
@@ -396,35 +339,15 @@ class Auditor:
         if hand.settled or hand.ended:
             self.problem("twice", f"Hand {hand.number} settled while it was settled.")
         hand.settled, hand.settlement = True, said["settlement"]
-        for what in self._in_doubt(hand):
+        for what in hand.in_doubt():
             self.problem("unasked", f"Hand {hand.number} settled with {what}.")
         if self._surely_wrong(hand):
             self.counts["shown_surely_misread"] += 1
-        expected = settle_json(self._as_json(hand), None)
+        expected = settle_json(hand.as_json(), None)
         if expected != said["settlement"]:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
-    def _in_doubt(self, hand: _Hand) -> list[str]:
-        """Return what a settlement must not stand on."""
-        found = [] if hand.button is not None else ["no button"]
-        found += [
-            f"an open irregularity ({seen['what']})"
-            for seen in hand.irregular.values()
-            if seen["what"] != "card_twice"  # the question is that about the card, at each spot
-        ]
-        seen: Counter[str] = Counter()
-        for seat in hand.showing:
-            for row, size in SIZES.items():
-                cards = hand.row(seat, row)
-                if len(cards) != size:
-                    found.append(f"{len(cards)} cards in seat {seat}'s {row}")
-                found += [f"an unsure {c.card} at seat {seat}'s {row}" for c in cards if not c.sure]
-                seen.update(card.card for card in cards if card.card)
-            if seat in hand.declares and seat not in hand.confirmed:
-                found.append(f"seat {seat}'s natural unconfirmed")
-        return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
-
-    def _wrong(self, hand: _Hand) -> list[_Spot]:
+    def _wrong(self, hand: AuditedHand) -> list[Card]:
         """Return the cards in the record that are not those that were set."""
         dealt = self.dealt.get(hand.number)
         if dealt is None:
@@ -437,36 +360,8 @@ class Auditor:
             if card.card not in dealt.rows[seat][row]
         ]
 
-    def _surely_wrong(self, hand: _Hand) -> bool:
+    def _surely_wrong(self, hand: AuditedHand) -> bool:
         return any(not card.said for card in self._wrong(hand))
-
-    @staticmethod
-    def _as_json(hand: _Hand) -> dict[str, Any]:
-        """Return the hand as `feltwatch settle` reads it."""
-        seats = []
-        for opened in hand.opened["seats"]:
-            seat = opened["seat"]
-            line: dict[str, Any] = {
-                "seat": seat,
-                "player": opened["player"],
-                "declares": seat in hand.declares,
-                "surrenders": seat in hand.surrenders,
-            }
-            if opened.get("fantasyland"):
-                line["fantasyland"] = True
-            if opened["stack"] is not None:
-                line["stack"] = opened["stack"]
-            if seat not in hand.surrenders:
-                line |= {row: " ".join(card.card or "??" for card in hand.row(seat, row)) for row in SIZES}
-            seats.append(line)
-        opened_with = hand.opened
-        return {
-            "profile": opened_with["profile"],
-            "options": opened_with["options"],
-            "unit": opened_with["unit"],
-            "button": hand.button,
-            "seats": seats,
-        }
 
     def _hand_archived(self, _: Mapping[str, Any]) -> None:
         hand = self._open
@@ -480,7 +375,7 @@ class Auditor:
         self._lucky = (self._lucky - set(player.values())) | earned
         self._compare(hand)
 
-    def _compare(self, hand: _Hand) -> None:
+    def _compare(self, hand: AuditedHand) -> None:
         """Count what the hand settled on in the end, beside what truly lay there."""
         wrong = self._wrong(hand)
         dealt = self.dealt.get(hand.number)
@@ -506,21 +401,17 @@ class Auditor:
     def _stack_counted(self, said: Mapping[str, Any]) -> None:
         self._stacks[said["player"]] = said["stack"]
 
-    def _end(self, hand: _Hand, how: str) -> None:
+    def _end(self, hand: AuditedHand, how: str) -> None:
         if hand.ended:
             self.problem("twice", f"Hand {hand.number} ended twice: {hand.ended}, then {how}.")
         hand.ended = how
         self.counts[how] += 1
 
     @property
-    def _open(self) -> _Hand:
+    def _open(self) -> AuditedHand:
         if self._hand is None:
-            self._hand = _Hand(0, {"seats": []}, None)
+            self._hand = AuditedHand(0, {"seats": []}, None)
         return self._hand
-
-
-def _spots(cards: Iterable[Mapping[str, Any]]) -> list[_Spot]:
-    return [_Spot(card["card"], card["sure"]) for card in cards]
 
 
 def _says(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:

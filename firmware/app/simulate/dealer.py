@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from firmware.app.errors import AppError
 from firmware.app.players import Players, SetHand, Spot, in_placing_order
-from firmware.app.simulate.auditor import Auditor, Dealt
-from firmware.app.simulate.auditor import Spot as SpotAt
+from firmware.app.simulate import habits
+from firmware.app.simulate.audited_hand import Dealt
+from firmware.app.simulate.audited_hand import Spot as SpotAt
+from firmware.app.simulate.auditor import Auditor
 from firmware.app.simulate.faults import Faults
 from firmware.app.simulate.page import Page
 from firmware.app.simulate.placing import Placing
@@ -28,35 +30,6 @@ from firmware.table.events import ROWS, Row, SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.streets import STREETS
-
-PUCK_FORGOTTEN: Final = 0.04
-PUCK_MISLAID: Final = 0.02
-VOIDED: Final = 0.004
-"""Shares of the turns in which the dealer voids the hand: in each phase of it."""
-ANSWERED_WRONGLY: Final = 0.03
-NOTICED: Final = 0.9
-"""The share of wrong cards in a settlement that a person sees before the hand is archived."""
-CORRECTED_WRONGLY: Final = 0.01
-LOOKED_AGAIN: Final = 0.03
-UNCONFIRMED: Final = 0.1
-PAID_ONE_BY_ONE: Final = 0.1
-PRESSED_TWICE: Final = 0.03
-PRESSED_UNLIT: Final = 0.02
-TOUCHED_STALE: Final = 0.02
-MISDECLARED: Final = 0.01
-CLOSED: Final = 0.1
-"""The share of hands after which the dealer closes the hand without opening the next."""
-SITS_OUT: Final = 0.4
-COUNTED: Final = 0.2
-"""Then, the shares in which somebody sits out or comes back, and in which chips are counted."""
-KEYED: Final = 0.2
-WAITS: Final = 12
-"""Looks at a street that is not on record, after which the dealer keys it."""
-HOLD: Final = 1.4
-STUCK_AFTER: Final = 250
-"""Things done in one hand after which it counts as lost: it cannot be ended."""
-BLANK_AFTER: Final = 100
-"""Looks at a review that asks nothing, after which it counts as lost: no fault lasts so long."""
 
 _BUTTON_OF: Final[Mapping[str, ButtonName]] = {
     "next": "next",
@@ -148,7 +121,7 @@ class Dealer:
         """Press a button; say whether the page shows that something came of it."""
         before = self._page.seq
         self._table.press(button, seconds)
-        if self._often(PRESSED_TWICE):
+        if self._often(habits.PRESSED_TWICE):
             self._table.press(button, seconds)
         self._look()
         return self._page.seq != before
@@ -156,12 +129,12 @@ class Dealer:
     def _touch(self, do: str, **fields: Any) -> bool:
         """Touch the page; say whether the table took it. No answer: press on, and look."""
         command = {"do": do, "hand": self._page.state.hand, **fields}
-        if self._often(TOUCHED_STALE) and command["hand"] > 1:
+        if self._often(habits.TOUCHED_STALE) and command["hand"] > 1:
             stale = self._table.touch(command | {"hand": command["hand"] - 1})
             if stale is not None and stale["ok"]:
                 self._auditor.problem("broken", f"A touch meant for the hand before was taken: {command}.")
         answer = self._send(command)
-        if answer is None or self._often(PRESSED_TWICE):
+        if answer is None or self._often(habits.PRESSED_TWICE):
             answer = self._send(command) or answer
         self._look()
         return answer is not None and answer["ok"]
@@ -194,12 +167,12 @@ class Dealer:
         hand = self._of(state)
         hand.done += 1
         self._auditor.counts["done"] += 1
-        if hand.done == STUCK_AFTER:
+        if hand.done == habits.STUCK_AFTER:
             asked = ", ".join(f"{q.what} {q.seat} {q.row} {q.index}" for q in state.questions)
             self._auditor.problem("lost", f"Hand {state.hand} cannot be ended in {state.phase} ({asked}).")
-        if hand.done >= STUCK_AFTER:
+        if hand.done >= habits.STUCK_AFTER:
             self._touch("void", reason="It cannot be ended.")
-        if hand.done > 2 * STUCK_AFTER:
+        if hand.done > 2 * habits.STUCK_AFTER:
             raise GaveUp(f"Hand {state.hand} cannot even be voided; the evening ended with it.")
 
     def _of(self, state: State) -> _Hand:
@@ -243,10 +216,10 @@ class Dealer:
             self._wait(state, hand)
             return
         hand.asked |= {q for q in state.questions if q.what is not Ask.NATURAL}
-        if self._often(PRESSED_UNLIT):
+        if self._often(habits.PRESSED_UNLIT):
             self._table.press(self._rng.choice(["confirm", "reject"]))
             return
-        if self._often(VOIDED):
+        if self._often(habits.VOIDED):
             self._touch("void", reason="A misdeal.")
             return
         match state.phase:
@@ -266,13 +239,13 @@ class Dealer:
     def _between_hands(self, state: State) -> bool:
         """A player sits out or comes back, or his chips are counted; say whether one did."""
         players = [seat.player for seat in self._seats]
-        if self._often(SITS_OUT):
+        if self._often(habits.SITS_OUT):
             player = self._rng.choice(players)
             on = player not in state.sits_out
             if not on or len(players) - len(state.sits_out) > 2:
                 self._touch("sit_out", player=player, on=on)
                 return True
-        if self._often(COUNTED):
+        if self._often(habits.COUNTED):
             stack = self._rng.randrange(1, 2000) * 100
             self._touch("count_stack", player=self._rng.choice(players), stack=stack, reason="Chips bought.")
             return True
@@ -313,11 +286,11 @@ class Dealer:
     def _not_seen(self, state: State, hand: _Hand, placing: Placing) -> None:
         """A card is not on record: wait for a look, see to the felt, then key the row, or the hand."""
         placing.waits += 1
-        if placing.waits == WAITS // 2 and placing.bent:
+        if placing.waits == habits.WAITS // 2 and placing.bent:
             self._put_right(placing)
-        if placing.waits < WAITS:
+        if placing.waits < habits.WAITS:
             return
-        if "camera" in state.faults and self._often(KEYED):
+        if "camera" in state.faults and self._often(habits.KEYED):
             self._touch("key_hand", reason="The camera is dead.")
             return
         lies = placing.should_lie()
@@ -334,19 +307,19 @@ class Dealer:
     def _wait(self, state: State, hand: _Hand) -> None:
         """Nothing is asked, so it should settle; a table whose disk is full may take a while."""
         hand.blank += 1
-        if hand.blank == BLANK_AFTER:
+        if hand.blank == habits.BLANK_AFTER:
             self._auditor.problem(
                 "lost", f"Hand {state.hand} is in review, nothing is asked, and it does not settle."
             )
-        if hand.blank >= BLANK_AFTER:
+        if hand.blank >= habits.BLANK_AFTER:
             self._touch("void", reason="It does not settle.")
 
     def _deal(self, hand: _Hand) -> None:
         if not hand.puck_moved:
             hand.puck_moved = True
-            if self._often(PUCK_FORGOTTEN):
+            if self._often(habits.PUCK_FORGOTTEN):
                 self._table.puck.move_to(None)
-            elif self._often(PUCK_MISLAID):
+            elif self._often(habits.PUCK_MISLAID):
                 self._table.puck.move_to(self._rng.choice(list(self._places)))
             else:
                 self._table.puck.move_to(hand.button)
@@ -355,7 +328,7 @@ class Dealer:
         self._do("next")
 
     def _set(self, state: State, hand: _Hand) -> None:
-        if self._often(MISDECLARED) and self._rules.naturals.kinds:
+        if self._often(habits.MISDECLARED) and self._rules.naturals.kinds:
             self._touch("declare", seat=self._rng.choice(list(hand.hands)))
         elif not self._say(state, hand):
             self._lay(hand)
@@ -389,14 +362,14 @@ class Dealer:
         if not hand.laid:
             self._lay(hand)
             self._do("look_again")
-        elif self._often(LOOKED_AGAIN) and hand.looks < 3:
+        elif self._often(habits.LOOKED_AGAIN) and hand.looks < 3:
             hand.looks += 1
             self._do("look_again")
         elif not self._say(state, hand):
             self._answer(state, state.questions[0], hand)
 
     def _answer(self, state: State, question: Question, hand: _Hand) -> None:
-        wrongly = self._often(ANSWERED_WRONGLY)
+        wrongly = self._often(habits.ANSWERED_WRONGLY)
         match question.what:
             case Ask.BUTTON:
                 seat = self._rng.choice(list(self._places)) if wrongly else hand.button
@@ -453,7 +426,9 @@ class Dealer:
             borne_out = seat is not None and natural_verdict(state, seat, self._rules) is not None
         except NotNow:
             return  # the page shows no verdict
-        if not self._press("confirm", 0.15 if borne_out else HOLD) and not self._faults.on("page-gone"):
+        if not self._press("confirm", 0.15 if borne_out else habits.HOLD) and not self._faults.on(
+            "page-gone"
+        ):
             self._touch("confirm", seat=seat)
 
     def _settled(self, state: State, hand: _Hand) -> None:
@@ -461,20 +436,20 @@ class Dealer:
         if self._correct(state, hand):
             return
         confirmed = [seat.seat for seat in state.seats if seat.confirmed]
-        if confirmed and not state.paid and self._often(UNCONFIRMED):
+        if confirmed and not state.paid and self._often(habits.UNCONFIRMED):
             self._touch("undo_confirm", seat=rng.choice(confirmed))
-        elif self._often(CORRECTED_WRONGLY) and not state.paid:
+        elif self._often(habits.CORRECTED_WRONGLY) and not state.paid:
             seat = rng.choice([seat.seat for seat in state.seats if not seat.surrenders] or [0])
             if seat:
                 self._key_row(hand, seat, rng.choice(list(ROWS)), wrongly=True)
-        elif self._often(LOOKED_AGAIN / 3) and hand.looks < 3 and not state.paid:
+        elif self._often(habits.LOOKED_AGAIN / 3) and hand.looks < 3 and not state.paid:
             hand.looks += 1
             self._do("look_again")
-        elif self._often(PAID_ONE_BY_ONE):
+        elif self._often(habits.PAID_ONE_BY_ONE):
             self._pay(state)
         elif state.hand >= self._last:
             self._all_done = not self._faults.on("page-gone")
-        elif self._often(CLOSED) and not self._faults.on("page-gone"):
+        elif self._often(habits.CLOSED) and not self._faults.on("page-gone"):
             self._table.readings.felt = {}
             self._touch("archive")
         elif not self._faults.on("page-gone"):
@@ -496,7 +471,7 @@ class Dealer:
                     if card in truth or not missing:
                         continue
                     spot = (seat.seat, row, index)
-                    if hand.seen_wrong.setdefault((spot, card), self._often(NOTICED)):
+                    if hand.seen_wrong.setdefault((spot, card), self._often(habits.NOTICED)):
                         true = truth[index] if truth[index] in missing else missing[0]
                         if not self._mark_back(state):
                             self._touch("set_card", seat=seat.seat, row=row, index=index, card=true)

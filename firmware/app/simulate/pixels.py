@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from dealer_ui.link import TableLink
 from firmware.app.players import Players
-from firmware.app.simulate.auditor import Auditor, Dealt
+from firmware.app.simulate.audited_hand import Dealt
+from firmware.app.simulate.auditor import Auditor
 from firmware.app.simulate.faults import FaultName, Faults
 from firmware.app.simulate.page import Page
 from firmware.app.simulate.run import Outcome, audited, simulated_house
