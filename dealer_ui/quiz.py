@@ -63,7 +63,9 @@ def questions(state: State, rules: Profile) -> tuple[Question, ...]:
     settlement = state.settlement
     if settlement is None:
         return ()
-    asked = [*_naturals(state, settlement, rules), _fouls(settlement, rules)]
+    asked = [*_naturals(state, settlement, rules)]
+    if any(hand["rows"] for hand in settlement["hands"]):  # somebody has shown a hand
+        asked.append(_fouls(settlement, rules))
     moving = [pair for pair in settlement["pairs"] if pair["paid"]]
     if len(moving) > 1:
         asked.append(_first(state, settlement, rules, moving))
