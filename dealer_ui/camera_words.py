@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
+from dealer_ui.words import row_name
 
 NAMES: Final[Mapping[str, str]] = {
     "markers": N_("Markers found"),
@@ -127,7 +128,8 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
     elif name == "light" and value > limit:
         says = _(_ADVICE["bright"])
     elif name == "glare":
-        says = _(_ADVICE[name], zone=str(verdict.get("where", "")))
+        place, _space, row = str(verdict.get("where", "")).partition(" ")
+        says = _(_ADVICE[name], zone=f"{place} {row_name(row)}")
     else:
         says = _(_ADVICE[name])
     return Figure(_(NAMES[name]), ok, shown, bound, says)

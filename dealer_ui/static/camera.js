@@ -96,7 +96,7 @@
       if (end.state === undefined) {
         said.textContent = said.dataset.done || "";
         for (const open of document.querySelectorAll("dialog[open]")) open.close();
-        if (bench.dataset.live === undefined && said.dataset.done === undefined) location.reload();
+        if (said.dataset.done === undefined) location.reload();
         for (const other of document.querySelectorAll("[data-needs]")) other.disabled = true;
       }
     } finally {

@@ -96,7 +96,7 @@ class PictureBench:
             self._working.pop().join()
 
     def _do(self, job: CameraJob) -> None:
-        self._working.append(threading.Thread(target=self._finish, args=(job,)))
+        self._working.append(threading.Thread(target=self._finish, args=(job,), daemon=True))
         self._working[-1].start()
 
     def _finish(self, job: CameraJob) -> None:
@@ -111,7 +111,8 @@ class PictureBench:
             self._jobs.take(JobLost(job.number, str(error), fault=False), self.felt)
         else:
             self._jobs.take(done, self.felt)
-            self._use()
+            if done.text:  # a look must not touch the record: a page may still look while its test ends
+                self._use()
 
     def _use(self) -> None:
         texts = {
