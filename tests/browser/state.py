@@ -34,6 +34,8 @@ class State:
     path: str = "/"
     training: bool = False
     """Whether it is the training page."""
+    language: str = ""
+    """The browser's own, where it is not the table's."""
     role: Role | None = None
     """Who is signed on, where it is not the dealer who looks: somebody who is listed under that role first."""
 

@@ -19,6 +19,7 @@ from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
+from tests.browser.states_languages import spoken
 from tests.browser.states_past import PAST
 from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
@@ -315,7 +316,7 @@ UNSURE: Final = {(3, "middle", 1): ("Td", "Th", "Jd")}
 TWO_UNSURE: Final = {**UNSURE, (4, "front", 0): ("Js", "Jc", "Qs")}
 LONG_NAMES: Final = {"unit": 12_345, "stack": None}
 
-STATES: Final = (
+PLAIN: Final = (
     State("no hand yet"),
     State("dealing", Felt.deal),
     State("missing puck", lambda felt: felt.deal(button=None)),
@@ -391,3 +392,5 @@ STATES: Final = (
     *PROFILES,
     *TRAINING,
 )
+
+STATES: Final = (*PLAIN, *spoken(PLAIN))

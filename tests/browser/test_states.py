@@ -45,6 +45,11 @@ def test_nothing_overflows_and_no_text_lies_on_another(visitor: Visitor, state: 
 
 
 @each_state
+def test_no_word_stands_outside_the_catalogues(visitor: Visitor, state: State) -> None:
+    assert visitor.visit(state).unsaid == []
+
+
+@each_state
 def test_axe_finds_no_serious_barrier(visitor: Visitor, state: State) -> None:
     axe()
     assert visitor.visit(state).barriers == []

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Response
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
+from dealer_ui.i18n import COOKIE as LANGUAGE
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from firmware.table import State as TableState
@@ -22,6 +23,7 @@ from firmware.table.events import PersonListed
 from tests.browser.axe import barriers
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
 from vision.arrays import Image
 
@@ -48,6 +50,8 @@ class Visit:
     """What the browser's console complained of."""
     weight: int = 0
     """Bytes that the page took over the line, without camera pictures."""
+    unsaid: list[str] = field(default_factory=list)
+    """What of the page stands in no catalogue."""
     table: TableState | None = None
     """What the record says there."""
     picture: bytes = b""
@@ -86,11 +90,18 @@ class Visitor:
         serving = stack.enter_context(ExitStack())
         app = create_app(Settings(folder, folder / SOCKET, training=state.training))
         port = serving.enter_context(served(app))
+        token = ""
         if state.role:
             answer = {"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120}
             token = services(app).sessions.begin(answer)
             self._context.add_cookies([{"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/"}])
             stack.callback(self._context.clear_cookies)
+        if state.language:
+            self._context.add_cookies(
+                [{"name": LANGUAGE, "value": state.language, "domain": "127.0.0.1", "path": "/"}]
+            )
+            stack.callback(self._context.clear_cookies)
+        visit.unsaid = unsaid(app, state.path, token)
         page = self._context.new_page()
         stack.callback(page.close)
         page.on("pageerror", lambda error: visit.trouble.append(str(error)))
