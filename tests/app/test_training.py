@@ -166,11 +166,11 @@ def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable,
         found, wrong = Beside(port, training=True), Beside(port, training=False)
         for one in (found, wrong):
             one.look()
+        assert found.links()[0][0] == "Training"
+        assert wrong.links() == ()
         own = create_app(Settings(felt.folder, felt.folder / "table.sock", beside_port=port))
         own_client = own.test_client()
         link = f'href="http://127.0.0.1:{port}/"'
         until(lambda: link in own_client.get("/").text)
-    assert found.links()[0][0] == "Training"
-    assert wrong.links() == ()
     found.look()
     assert found.links() == ()
