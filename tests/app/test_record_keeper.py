@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from firmware.app.anchor_command import command as anchor
 from firmware.app.config import Config, KeepingConfig, load_config
 from firmware.app.errors import ConfigError
+from firmware.app.hands_command import command as hands
 from firmware.app.house import prepare_house
+from firmware.app.keeping_commands import keep
 from firmware.app.record_keeper import EXPORTS, RecordKeeper
 from firmware.app.table_process import Devices, TableProcess
 from firmware.table import Phase
@@ -61,7 +65,7 @@ class Box:
             prepare_house(config, self.journal),
             Devices(None, None, None),
             FakeReadings(),
-            None,
+            config.socket,
             0.0,
             keeper=self.keeper,
         )
@@ -183,6 +187,26 @@ def test_a_hand_is_exported_by_command_and_the_file_holds(box: Box, key: Path) -
     assert any("lead up to it" in sentence for sentence in report.holds)
     assert box.do("export_hand", past=hand, **FLOOR)["file"] == answer["file"]
     assert "Hand 9 is not in the record" in box.ask("export_hand", past=9, **FLOOR)["error"]
+
+
+def test_the_shell_asks_the_running_table(box: Box, tmp_path_factory: pytest.TempPathFactory) -> None:
+    hand, folder = box.hand(), tmp_path_factory.mktemp("out")
+    words = ["--data", str(box.config.data)]
+    export = ["export", str(hand), "--out", str(folder / "x.zip"), *words]
+    refused = CliRunner().invoke(hands, export)
+    assert refused.exit_code == 1
+    assert "Name who asks with --by" in refused.output
+    wrong = CliRunner().invoke(hands, [*export, "--by", "Moreno"], input="9876\n")
+    assert "not Moreno's PIN" in wrong.output
+    assert list(folder.iterdir()) == []
+    done = CliRunner().invoke(hands, [*export, "--by", "Moreno"], input="2749\n")
+    assert done.exit_code == 0, done.output
+    assert check(str(folder / "x.zip")).ok
+    slip = CliRunner().invoke(anchor, ["--json", *words])
+    assert slip.exit_code == 0, slip.output
+    assert Anchor.parse(json.loads(slip.stdout)["text"]).hands == hand
+    dropped = CliRunner().invoke(keep, ["--days", "1", "--do", "--by", "Tess", *words], input="8361\n")
+    assert dropped.exit_code == 0, dropped.output
 
 
 def test_floor_people_mark_hands_disputed_decided_and_reviewed(box: Box) -> None:
