@@ -13,7 +13,7 @@ from typing import Final
 
 from dealer_ui.i18n import gettext as _
 from dealer_ui.screen import Crop
-from dealer_ui.timeline import spot, time_of
+from dealer_ui.timeline import spot, tell, time_of
 from dealer_ui.words import card_name, row_name
 from firmware.table import events as ev
 from firmware.table.recall import Recalled, Step, frame_of
@@ -67,6 +67,8 @@ class Look:
     cards: tuple[Marked, ...]
     zones: tuple[Area, ...]
     things: tuple[Area, ...]
+    found: str = ""
+    """What an irregularity's look was stored for; it shows the one card that it is about."""
     reach: tuple[int, int, int, int] | None = None
     """The smallest box around all of them: left, top, right, bottom; None where nothing was read."""
 
@@ -116,7 +118,19 @@ def looks(recalled: Recalled) -> tuple[Look, ...]:
 
 def compared(seen: Sequence[Look]) -> tuple[Compared, ...]:
     """Return each look beside the one before it."""
-    return tuple(Compared(a, b, tuple(_changes(a.cards, b.cards))) for a, b in pairwise(seen))
+    return tuple(Compared(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
+
+
+def _between(before: Look, after: Look) -> Iterable[Change]:
+    """Compare two readings; of an irregularity's look only what it was stored for is known."""
+    if before.found or after.found:
+        for look in (before, after):
+            if look.found:
+                place = look.cards[0].points if look.cards else ""
+                at_first, at_last = (place, "") if look is before else ("", place)
+                yield Change(f"{look.time}: {look.found}", at_first, at_last)
+        return
+    yield from _changes(before.cards, after.cards)
 
 
 def _look(step: Step, recalled: Recalled) -> Look:
@@ -131,6 +145,7 @@ def _look(step: Step, recalled: Recalled) -> Look:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
+        told.text if isinstance(event, ev.IrregularitySeen) and (told := tell(step, recalled.hand)) else "",
         _reach(event),
     )
 

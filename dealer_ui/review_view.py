@@ -20,6 +20,7 @@ from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, HandReopened, Payback
 from firmware.table.recall import Chapter, Recalled
 from firmware.table.settling import settlement as settle
+from firmware.table.settling import undeclared_naturals
 from firmware.table.state import State
 
 
@@ -142,7 +143,7 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
         recalled.opened.dealer,
         recalled.opened.down,
         _void(recalled),
-        tuple(_seats(end, settlement)),
+        tuple(_seats(end, settlement, _undeclared(recalled, rules))),
         shown(title, settlement, end),
         tuple(_correction(chapter, recalled.hand, paybacks) for chapter in recalled.corrections),
     )
@@ -159,7 +160,19 @@ def _void(recalled: Recalled) -> str:
 # ---- cards ----
 
 
-def _seats(end: State, settlement: Mapping[str, Any] | None) -> Iterable[SeatOf]:
+def _undeclared(recalled: Recalled, rules: Profile | None) -> Mapping[int, str]:
+    """Return the naturals that nobody declared, by seat: the rows were compared, so they may be named."""
+    if recalled.settlement is None or rules is None:
+        return {}
+    try:
+        return undeclared_naturals(recalled.last.end, rules)
+    except NotNow:
+        return {}
+
+
+def _seats(
+    end: State, settlement: Mapping[str, Any] | None, undeclared: Mapping[int, str]
+) -> Iterable[SeatOf]:
     hands = {hand["seat"]: hand for hand in (settlement or {}).get("hands", ())}
     why = foul_reasons(settlement) if settlement else {}
     for seat in end.seats:
@@ -179,7 +192,7 @@ def _seats(end: State, settlement: Mapping[str, Any] | None) -> Iterable[SeatOf]
             seat.seat,
             seat.player,
             rows,
-            tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""))),
+            tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
             seat.seat == end.button,
             signed_money(won) if settlement else "",
             _trend(won),
@@ -190,13 +203,15 @@ def _text(row: Mapping[str, Any]) -> str:
     return row_text(row["category"], row["cards"]) if row.get("category") else ""
 
 
-def _marks(hand: Mapping[str, Any], surrenders: bool, why: str) -> Iterable[str]:
+def _marks(hand: Mapping[str, Any], surrenders: bool, why: str, undeclared: str | None) -> Iterable[str]:
     if surrenders:
         yield _("surrendered")
     if hand.get("foul"):
         yield _("foul: %(why)s", why=why) if why else _("foul")
     if hand.get("natural"):
         yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
+    if undeclared:
+        yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
     if hand.get("fantasyland_next"):
         yield _("Fantasy Land next")
 

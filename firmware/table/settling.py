@@ -80,6 +80,18 @@ def natural_verdict(state: State, seat: int, rules: Profile) -> tuple[str, int] 
     return (natural["kind"], natural["value"]) if natural else None
 
 
+def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
+    """Return the kind of the natural that each seat's cards hold and that it did not declare.
+
+    Not to be shown before rows are compared: a hint would help a player. Raises NotNow.
+    """
+    try:
+        judged = settle(hand_from_json(hand_json(state)), rules).hands
+    except RulesError as error:
+        raise NotNow("The hand cannot be settled: %(error)s.", error=str(error)) from error
+    return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}
+
+
 def _seat_json(seat: Seat) -> dict[str, Any]:
     hand: dict[str, Any] = {
         "seat": seat.seat,

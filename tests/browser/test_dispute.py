@@ -125,6 +125,16 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
         expect(page.locator(".paybacks")).to_contain_text(words)
     expect(page.locator(".correction .settled.differs")).to_have_count(2)
 
+    # kept as disputed, and looked at
+    page.locator("[data-command*='\"dispute\"']").first.tap()
+    expect(page.locator(".recalled .disputed")).to_be_visible()
+    with page.expect_navigation():
+        page.locator("[data-command*='mark_reviewed']").tap()
+    page.locator(".tabs a[href$='/story']").tap()
+    expect(page.locator(".story")).to_contain_text("Reviewed.")
+    page.locator(".tabs a[href$='/dispute']").tap()
+    expect(page.locator(".proofs .holds")).to_have_count(2)
+
     # the file
     with page.expect_download() as loading:
         page.locator("[data-export]").tap()

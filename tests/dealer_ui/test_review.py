@@ -26,8 +26,8 @@ from firmware.table.journal import JournalReader
 from firmware.table.people import Role
 from firmware.table.recall import Recalled, StillOpen, recall
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.past import corrected, drop_pictures, look, played, reopen, ticking
+from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.past import corrected, drop_pictures, look, played, reopen, spot_px, ticking
 
 
 @pytest.fixture
@@ -147,6 +147,25 @@ def test_a_card_that_was_swapped_between_two_looks_is_named_with_the_one_in_its_
     ]
 
 
+def test_the_looks_of_irregularities_show_what_they_were_stored_for(lay: Lay) -> None:
+    felt = lay(clock=ticking(), options={"limits.min_points": 0})
+    felt.deal()
+    felt.go_on()
+    seen = ev.CardReading("3s", 0.99, True, ("3s",), spot_px(3, "middle", 0))
+    felt.say(ev.CardPlaced(3, "back", ev.CardReading("3s", 0.99, True, ("3s",))))
+    for number in (1, 2):
+        frame = felt.captures.save(f"000001/{number}.jpg", b"a frame")
+        moved = ev.IrregularitySeen(number, "card_moved", 3, "back", 0, "3s", 3, "middle", seen, frame=frame)
+        felt.say(moved, ev.IrregularityEnded(number))
+    felt.do("void", reason="Misdeal")
+    (pair,) = compared(looks(of(felt)))
+    words = [change.words.partition(": ")[2] for change in pair.changes]
+    assert (
+        words == ["The three of spades lies elsewhere than at seat 3, back, 1st card, where it was set."] * 2
+    )
+    assert [(bool(one.before), bool(one.after)) for one in pair.changes] == [(True, False), (False, True)]
+
+
 # ---- settlements ----
 
 
@@ -199,6 +218,20 @@ def test_a_void_hand_settles_nothing_and_says_why(felt: Felt) -> None:
     view = reviewed(of(felt), felt.rules)
     assert view.void == "This hand is void: Exposed card."
     assert view.settled.pairs == ()
+
+
+def test_a_natural_that_nobody_declared_is_named_once_the_hand_is_over(felt: Felt) -> None:
+    felt.hands[1] = SIX_PAIRS
+    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
+    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
+    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.to_setting()
+    felt.to_reading()
+    felt.read()
+    felt.do("archive")
+    marks = {seat.seat: seat.marks for seat in reviewed(of(felt), felt.rules).seats}
+    assert "natural that was not declared: Six pairs" in marks[1]
+    assert not any("natural" in mark for seat in (2, 3, 4) for mark in marks[seat])
 
 
 # ---- what holds ----
@@ -316,6 +349,18 @@ def test_a_picture_that_is_no_longer_kept_is_told_by_its_fingerprint(
     assert status == 200
     assert "no longer kept" in text
     assert looks(of(felt))[-1].sha256[:16] in text
+
+
+def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
+    app: Flask, felt: Felt, client: FlaskClient
+) -> None:
+    played(felt)
+    for path in ("/report", "/report.csv", "/report.pdf"):
+        assert client.get(path, headers={"Accept": "application/json"}).status_code == 403
+    sign_on(app, client, felt, Role.AUDITOR)
+    assert "Cards read" in page(client, "/report")[1]
+    assert client.get("/report.csv").text.startswith("dealer,down,from_ms")
+    assert client.get("/report.pdf").data.startswith(b"%PDF")
 
 
 def test_an_address_names_its_filter_and_is_read_back() -> None:
