@@ -75,6 +75,12 @@ def role() -> Role:
     return _session_role(request.cookies.get(COOKIE)) or Role.DEALER
 
 
+def name() -> str:
+    """Return the name of whoever has a session; the dealer's is not known here."""
+    token = session()
+    return services().sessions.left(token)[0] if token else ""
+
+
 def need(roles: frozenset[Role], what: str) -> None:
     """Answer 403 where the request's role is none of these; `what` says what it asked for.
 

@@ -22,12 +22,13 @@ from dealer_ui.services import services
 from dealer_ui.set_up_steps import BY_NAME, STEPS, Stage, Standing, Step, after, first_open, standings
 from dealer_ui.words import money
 from firmware.rules import SEATS, Profile, load_profile, profile_names
-from firmware.table.people import PIN_ROLES, Role
+from firmware.table.people import MAY, PIN_ROLES, Role
 from firmware.table.state import State
 
 blueprint = Blueprint("set_up", __name__)
 
 TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
+LISTING: Final = MAY["list_person"]
 REASON: Final = "Set-up"
 """Why settings are others, in the record."""
 ACTS: Final = frozenset({"act", "name", "seen"})
@@ -86,8 +87,10 @@ def step(name: str) -> str:
     if name not in BY_NAME:
         abort(404, _("The set-up has no such step."))
     state = services().live.state()
-    if not (name == "people" and not _technicians(state)):
+    if name != "people":
         _need_somebody(state)
+    elif _technicians(state):
+        guard.need(LISTING, _("This page"))
     this = BY_NAME[name]
     known = standings(services().reader.of_set_up())[name]
     template = "device" if this.device and name != "clock" else "elsewhere" if this.elsewhere else name
@@ -170,6 +173,8 @@ def _values(name: str, state: State) -> dict[str, Any]:
     match name:
         case "people":
             return {
+                "me": guard.name(),
+                "lists": _lists(guard.role()),
                 "people": sorted(state.people, key=lambda person: (ORDER[person.role], person.name)),
                 "first": not _technicians(state),
                 "pin_roles": PIN_ROLES,
@@ -186,6 +191,11 @@ def _values(name: str, state: State) -> dict[str, Any]:
             return {}
 
 
+def _lists(role: Role) -> tuple[Role, ...]:
+    """Return the roles that somebody lists, and strikes (`firmware.table.gate` judges it)."""
+    return (Role.DEALER,) if role is Role.FLOOR else (Role.FLOOR, Role.DEALER, Role.AUDITOR, Role.TECHNICIAN)
+
+
 ORDER: Final = {Role.TECHNICIAN: 0, Role.FLOOR: 1, Role.AUDITOR: 2, Role.DEALER: 3}
 
 
@@ -200,7 +210,7 @@ class Game:
 
 def _game(name: str) -> Game:
     profile = load_profile(name)
-    return Game(name, _(profile.title), in_short(profile))
+    return Game(name, profile.title, in_short(profile))
 
 
 def in_short(profile: Profile) -> tuple[str, ...]:

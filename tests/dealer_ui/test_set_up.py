@@ -108,10 +108,29 @@ def test_from_the_first_technician_on_the_set_up_is_technicians(app: Flask, pers
     assert person.get("/set-up/table").status_code == 200
     other = Person(app)
     for path in ("/set-up", "/set-up/next", "/set-up/ready", "/set-up/people", "/set-up/camera"):
-        assert other.get(path).location.startswith("/pin?for=technician")
+        assert "for=technician" in other.get(path).location
         assert other.client.get(path).status_code == 403
     assert other.attempt("puck").status_code == 403
     assert other.send(do="end_set_up").status_code == 403
+
+
+def test_a_floor_person_lists_dealers_and_keys_his_own_pin_on_the_page_of_people(
+    app: Flask, person: Person
+) -> None:
+    list_technician(person)
+    person.send(do="list_person", person="Moreno", role="floor", new_pin="4826")
+    person.send(do="list_person", person="Lin", role="dealer")
+    floor = Person(app)
+    assert "for=floor&for=technician" in (floor.get("/set-up/people").location or "")
+    floor.send(do="unlock", by="Moreno", pin="4826")
+    page = floor.get("/set-up/people").text
+    assert re.findall('data-add="([a-z]+)"', page) == ["dealer"]
+    assert re.findall('data-pin-of="([A-Za-z]+)"', page) == ["Moreno"]
+    assert re.findall('data-strike="([A-Za-z]+)"', page) == ["Lin"]
+    assert floor.get("/set-up/table").location.startswith("/pin")
+    everything = person.get("/set-up/people").text
+    assert re.findall('data-add="([a-z]+)"', everything) == ["floor", "dealer", "auditor", "technician"]
+    assert re.findall('data-pin-of="([A-Za-z]+)"', everything) == ["Ada", "Moreno"]
 
 
 def test_the_whole_way_by_its_own_buttons_to_the_table(person: Person, table: Table) -> None:
