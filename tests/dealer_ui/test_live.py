@@ -121,8 +121,8 @@ def test_a_look_at_the_journal_costs_next_to_nothing(felt: Felt, live: Live) -> 
 class Client:
     """Reads an event stream as a browser does."""
 
-    def __init__(self, app: Flask) -> None:
-        self.response = app.test_client().get("/events", buffered=False)
+    def __init__(self, app: Flask, address: str = "/events") -> None:
+        self.response = app.test_client().get(address, buffered=False)
         self._chunks = self.response.iter_encoded()
         self._text = ""
 
