@@ -32,4 +32,5 @@
       else await deed(button);
     } finally { busy = false; }
   });
+  document.body.setAttribute("data-ready", ""); // touches are heard from here on
 })();

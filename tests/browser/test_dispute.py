@@ -86,6 +86,11 @@ def running(made: Config, key: Path) -> ExitStack:
     return stack
 
 
+def touch(page: Page, selector: str) -> None:
+    """Touch the first that matches, once the page hears it."""
+    page.locator(f"body[data-ready] {selector}").first.tap()
+
+
 def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box: Box, tmp_path: Path) -> None:
     page, dealer = box.page, box.dealer
     page.goto(box.address)
@@ -99,7 +104,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     # its picture, for whoever has a PIN; a card closer
     page.locator(".tabs a[href$='/look']").tap()
-    page.locator("[data-who='Moreno F.']").tap()
+    expect(page.locator("#keyed-says")).to_contain_text("Moreno F.")
     for figure in "2580":
         page.locator(f"[data-key='{figure}']").tap()
     page.locator("[data-done]").tap()
@@ -110,7 +115,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     # the correction: on the table, then before and after
     page.locator(".tabs a[href$='/dispute']").tap()
-    page.locator("[data-command*='\"reopen\"']").first.tap()
+    touch(page, "[data-command*='\"reopen\"']")
     dealer.until(lambda state: state.reopened)
     page.wait_for_selector("body[data-phase='settled']")
     dealer.key("2d", do="set_card", seat=1, row="front", index=1)
@@ -126,10 +131,10 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
     expect(page.locator(".correction .settled.differs")).to_have_count(2)
 
     # kept as disputed, and looked at
-    page.locator("[data-command*='\"dispute\"']").first.tap()
+    touch(page, "[data-command*='\"dispute\"']")
     expect(page.locator(".recalled .disputed")).to_be_visible()
     with page.expect_navigation():
-        page.locator("[data-command*='mark_reviewed']").tap()
+        touch(page, "[data-command*='mark_reviewed']")
     page.locator(".tabs a[href$='/story']").tap()
     expect(page.locator(".story")).to_contain_text("Reviewed.")
     page.locator(".tabs a[href$='/dispute']").tap()
@@ -137,7 +142,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     # the file
     with page.expect_download() as loading:
-        page.locator("[data-export]").tap()
+        touch(page, "[data-export]")
     file = tmp_path / loading.value.suggested_filename
     loading.value.save_as(file)
     with zipfile.ZipFile(file) as packed:
