@@ -132,10 +132,11 @@ def test_a_socket_that_was_handed_over_is_listened_on() -> None:
 def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
     tmp_path: Path, manager: Listener, address: str
 ) -> None:
-    hang, go_on = threading.Event(), threading.Event()
+    hang, hangs, go_on = threading.Event(), threading.Event(), threading.Event()
 
     def trouble() -> dict[str, str]:
         if hang.is_set():
+            hangs.set()
             go_on.wait(patience(30))
         return {}
 
@@ -158,7 +159,8 @@ def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
             assert manager.heard(patience(10)) == "READY=1"
             assert [manager.heard(patience(10)) for _ in range(3)] == ["WATCHDOG=1"] * 3
             hang.set()
-            while manager.heard(0.6):
+            assert hangs.wait(patience(10))
+            while manager.heard():
                 pass
             assert manager.heard(1.0) == "", "its limit passes unheard"
         finally:
