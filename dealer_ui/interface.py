@@ -13,7 +13,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, jsonify
 from pydantic import TypeAdapter
 
-from dealer_ui import guard, interface_past
+from dealer_ui import guard, interface_camera, interface_past
 from dealer_ui.orders import NOT_THE_BROWSERS
 from dealer_ui.screen import Screen
 from dealer_ui.sessions import COOKIE
@@ -47,7 +47,10 @@ def description() -> dict[str, Any]:
                 "names of its own machine only (another `Host`: 400). Whoever sends no session is the dealer."
             ),
         },
-        "paths": {path: {**item} for path, item in {**_PATHS, **interface_past.PATHS}.items()},
+        "paths": {
+            path: {**item}
+            for path, item in {**_PATHS, **interface_camera.PATHS, **interface_past.PATHS}.items()
+        },
         "components": {
             "schemas": schemas,
             "responses": _RESPONSES,
@@ -261,77 +264,6 @@ def _asked(name: str, description: str) -> dict[str, Any]:
 _PROFILE: Final = "A profile's name; of a house's own also with `@` and the beginning of a version's hash."
 _VERSION: Final = "The beginning of the hash of a house profile's version; the newest without it."
 
-_TECHNICIANS: Final[dict[str, Any]] = {
-    "security": [{"session": []}],
-    "responses": {"302": {"description": "To the PIN page."}, "403": _ref("NotAllowed")},
-}
-
-_JOB: Final[list[dict[str, Any]]] = [
-    {
-        "name": "name",
-        "in": "path",
-        "required": True,
-        "description": "The job's number, as the order's answer gave it.",
-        "schema": {"type": "integer", "minimum": 0},
-        "example": 1,
-    }
-]
-
-_LED: Final = {"parameters": [_asked("back", "Where the page leads back to: an address of this server.")]}
-
-_CAMERA: Final[dict[str, Any]] = {
-    "/setup/camera": _get(
-        "The bare felt, live, and its calibration",
-        _answer("The page.", "", "text/html"),
-        **_LED,
-        **_TECHNICIANS,
-    ),
-    "/setup/lens": _get(
-        "The lens's calibration", _answer("The page.", "", "text/html"), **_LED, **_TECHNICIANS
-    ),
-    "/setup/deck": _get("A deck is learnt", _answer("The page.", "", "text/html"), **_LED, **_TECHNICIANS),
-    "/deck-check": _get("A deck is counted", _answer("The page.", "", "text/html"), **_LED),
-    "/setup/compare/{name}": _get(
-        "A calibration beside the one before",
-        _answer("A part of a page.", "", "text/html"),
-        parameters=_name("What was calibrated: felt, lens or deck.", "felt"),
-        **_TECHNICIANS | {"responses": {**_TECHNICIANS["responses"], "404": _ref("NotThere")}},
-    ),
-    "/setup/look": {
-        "post": {
-            "summary": "Ask for one look at the bare felt",
-            "security": [{"token": [], "session": []}],
-            "responses": {
-                "200": _answer("Its job's number.", "Done"),
-                "302": {"description": "To the PIN page."},
-                "400": _ref("BadRequest"),
-                "403": _ref("NotAllowed"),
-                "409": _answer("The table refuses, and says why.", "Refusal"),
-                "413": _ref("TooLong"),
-                "503": _ref("NoTable"),
-            },
-        }
-    },
-    "/setup/job/{name}": _get(
-        "How far a job of the camera has come, and what came of it",
-        _answer("Its state; `html` is a part of a page.", "Job"),
-        parameters=_JOB,
-        security=[{}, {"session": []}],
-        responses={
-            "404": _ref("NotThere"),
-            "409": _answer("The table refuses, and says why.", "Refusal"),
-            "503": _ref("NoTable"),
-        },
-    ),
-    "/setup/picture/{name}": _get(
-        "The picture that a job took between hands",
-        {"description": "The picture.", "content": {"image/jpeg": {}}},
-        parameters=_JOB,
-        **_TECHNICIANS
-        | {"responses": {**_TECHNICIANS["responses"], "404": _ref("NotThere"), "503": _ref("NoTable")}},
-    ),
-}
-
 _OF_TECHNICIANS: Final[list[dict[str, list[str]]]] = [{}, {"session": []}]
 """At a fresh box whoever stands there; from its first technician on, technicians."""
 _LEADS_ON: Final = {
@@ -341,7 +273,6 @@ _LEADS_ON: Final = {
 
 
 _PATHS: Final[dict[str, Any]] = {
-    **_CAMERA,
     "/": _get("The table, as a page", _answer("The page.", "", "text/html")),
     "/rules": _get("The rules in force, drawn with cards", _answer("A part of the page.", "", "text/html")),
     "/view.json": _get("The same as data", _answer("What the page shows.", "View")),
