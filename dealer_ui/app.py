@@ -56,6 +56,8 @@ class Settings:
     """The record is a training table's: a band on every page, and questions."""
     beside_port: int | None = None
     """Where the training page would be, beside the table's; or the table's, beside the training page."""
+    beside_socket: Path | None = None
+    """The socket of the table process behind that page."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -81,7 +83,11 @@ def create_app(settings: Settings) -> Flask:
     link = TableLink(settings.socket)
     reader = JournalReader(settings.data, training=settings.training)
     lesson = training.Lesson() if settings.training else None
-    beside = Beside(settings.beside_port, training=not settings.training) if settings.beside_port else None
+    beside = (
+        Beside(settings.beside_port, training=not settings.training, socket=settings.beside_socket)
+        if settings.beside_port
+        else None
+    )
     i18n.speak(app, lambda: services(app).live.state().house.language)
     Services(
         live=Live(reader, link.answers, lesson.shown if lesson else None, beside),

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from typing import Final
 
 from dealer_ui.i18n import N_
+from dealer_ui.link import TableLink
 
 ASK_S: Final = 5.0
 """Seconds between two looks at whether it answers."""
@@ -21,12 +23,24 @@ TABLE: Final = N_("Leave training")
 
 
 class Beside:
-    """Says where the other page is, as long as it answers on the loopback interface and is what it should be."""
+    """Says where the other page is, as long as it answers on this machine and is what it should be.
 
-    def __init__(self, port: int, *, training: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    It is asked at its port on the loopback interface; or, as the page of a box may reach no port, at the Unix socket of
+    the table process behind it.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        *,
+        training: bool,
+        socket: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`training`: it is the training page that is looked for."""
         self._port = port
         self._training = training
+        self._table = TableLink(socket) if socket else None
         self._clock = clock
         self._asked = float("-inf")
         self._answers = False
@@ -44,7 +58,7 @@ class Beside:
 
     def look(self) -> None:
         """Ask it now."""
-        self._answers = self._ask()
+        self._answers = bool(self._table and self._table.answers()) or self._ask()
 
     def _ask(self) -> bool:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)

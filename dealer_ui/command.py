@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 DATA: Final = Path("/var/lib/feltwatch")
 SOCKET: Final = "table.sock"
 """The table process's socket, in the folder of the record."""
+TRAINING_SOCKET: Final = Path("/run/feltwatch-training/table.sock")
+"""The training table's, where that runs as a service."""
 
 
 class _Ui(BaseModel):
@@ -24,6 +26,7 @@ class _Ui(BaseModel):
     port: int = Field(default=8013, ge=1, le=65535)
     training_port: int = Field(default=8014, ge=0, le=65535)
     """Where `feltwatch training` would answer: the page then leads to it. 0 for nowhere."""
+    training_socket: Path = TRAINING_SOCKET
 
 
 class _File(BaseModel):
@@ -75,6 +78,7 @@ def command(
         socket=socket_path or folder / SOCKET,
         hosts=(*Settings.hosts, name),
         beside_port=config.ui.training_port or None,
+        beside_socket=config.ui.training_socket,
     )
     app = create_app(settings)
     listening = listening or _listen_on(address, number)

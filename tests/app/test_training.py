@@ -160,6 +160,15 @@ def test_the_tables_own_page_knows_of_no_training(felt: Felt) -> None:
     assert client.post("/quiz", json={}).status_code == 404
 
 
+def test_a_page_that_may_reach_no_port_sees_training_by_its_socket(table: TrainingTable) -> None:
+    closed = 1
+    there, elsewhere = Beside(closed, training=True, socket=table.socket), Beside(closed, training=True)
+    for one in (there, elsewhere):
+        one.look()
+    assert [title for title, _ in there.links()] == ["Training"]
+    assert elsewhere.links() == ()
+
+
 def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable, felt: Felt) -> None:
     training = create_app(Settings(table.data, table.socket, training=True))
     with served(training) as port:

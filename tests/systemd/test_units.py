@@ -12,7 +12,9 @@ from typing import Final
 
 import pytest
 
+from dealer_ui.command import TRAINING_SOCKET
 from firmware.app.config import Config, load_config
+from firmware.app.training import PORT, TABLE_PORT
 from firmware.devices.puck_serial import STABLE_NAME
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
@@ -25,7 +27,9 @@ needs_systemd = pytest.mark.skipif(
 
 
 @needs_systemd
-@pytest.mark.parametrize(("unit", "at_most"), [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8)])
+@pytest.mark.parametrize(
+    ("unit", "at_most"), [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8), ("feltwatch-training", 1.5)]
+)
 def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
     said = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", "--no-pager"]
@@ -128,7 +132,11 @@ def test_the_page_is_where_the_screen_looks_for_it() -> None:
     assert "page=http://127.0.0.1:8013/" in (HERE / "kiosk").read_text()
     policy = json.loads((HERE / "chromium-policy.json").read_text())
     assert policy["URLBlocklist"] == ["*"]
-    assert policy["URLAllowlist"] == ["http://127.0.0.1:8013", "file:///run/feltwatch-fault/*"]
+    pages = ["http://127.0.0.1:8013", "http://127.0.0.1:8014"]  # the table's, and training's
+    assert policy["URLAllowlist"] == [*pages, "file:///run/feltwatch-fault/*"]
+    training = (HERE / "units/feltwatch-training.service").read_text()
+    assert f"--port {PORT} --table-port {TABLE_PORT} --data {TRAINING_SOCKET.parent}" in training
+    assert f"RuntimeDirectory={TRAINING_SOCKET.parent.name}\n" in training
 
 
 def test_the_record_is_never_aged_by_the_system() -> None:
