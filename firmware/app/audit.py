@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 
 from firmware.app.reading_watch import of_places
+from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
 from firmware.table.errors import CaptureError, NotNow, TableError
@@ -155,16 +156,17 @@ class _Worker:
         self._store = CaptureStore(data)
         self._cards = CardReader(threads=1) if pictures else None
         self._content = lru_cache(maxsize=64)(self._reader.content)
+        self._rules: dict[str, Profile] = {}
 
     def hand(self, number: int) -> Audit:
         """Go through one hand; one that is not in the record, or still on the table, is passed over."""
-        if not (rows := self._reader.of_hand(number)):
-            return Audit()
         try:
             recalled = recall(self._reader, number)
         except StillOpen:
             return Audit()
         except NotNow as error:
+            if not (rows := self._reader.of_hand(number)):
+                return Audit()
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
         settled = [step for step in recalled.steps if step.entry.type == ev.Settled.type]
         again = tuple(self._settled_again(recalled, settled))
@@ -178,8 +180,7 @@ class _Worker:
             event, row = step.entry.event, step.entry.seq
             assert isinstance(event, ev.Settled)
             try:
-                rules = rules_of(recalled.opened, self._content(recalled.opened.profile_hash))
-                anew = settlement(step.before, rules)
+                anew = settlement(step.before, self._rules_of(recalled.opened))
             except NotNow as error:
                 yield Difference(recalled.hand, row, "settlement", str(error))
             except TableError as error:
@@ -187,6 +188,12 @@ class _Worker:
             else:
                 if anew != event.settlement:
                     yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, anew))
+
+    def _rules_of(self, opened: ev.HandOpened) -> Profile:
+        key = ev.canonical([opened.profile_hash, opened.options])
+        if key not in self._rules:
+            self._rules[key] = rules_of(opened, self._content(opened.profile_hash))
+        return self._rules[key]
 
     def _read_again(self, recalled: Recalled, looks: Iterable[Step]) -> Audit:
         dropped = {
