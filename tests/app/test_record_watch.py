@@ -92,7 +92,7 @@ def test_a_full_disk_stops_new_hands_and_deletes_nothing(
         to_settled(table, cards)  # the open hand is played to its end
         before = sorted(path.name for path in data.rglob("*"))
         for _ in range(2):
-            assert table.ask(WHITE) == {"ok": False, "error": DISK}
+            assert table.ask(WHITE)["error"] == DISK
         table.press("next")
         assert table.state.phase is Phase.SETTLED
         assert table.state.hand == 1
@@ -147,7 +147,7 @@ def test_too_little_room_is_told_once_and_enough_room_opens_hands_again(
     room = [RESERVE - 1]
     monkeypatch.setattr(record_watch, "free_bytes", lambda _: room[0])
     table.until(lambda state: "disk" in state.faults)
-    assert table.ask(WHITE) == {"ok": False, "error": DISK}
+    assert table.ask(WHITE)["error"] == DISK
     room[0] = RESERVE + MB  # not yet enough: it would be told over and over
     time.sleep(1.3)
     assert "disk" in table.state.faults

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from firmware.app.socket_server import LONGEST_LINE
 from firmware.devices.puck import PuckState
 from firmware.rules import load_profile, settle_json
 from firmware.table import Ask, JournalBusy, JournalError, Phase
@@ -303,7 +304,7 @@ def test_a_second_table_on_the_same_record_is_refused(table: Table, start: Start
 
 
 def test_commands_over_the_socket(table: Table, over_socket: Callable[..., list[bytes]]) -> None:
-    answers = over_socket(table.config.socket, WHITE, "dance", '{"do":"confirm"}', "x" * 20_000)
+    answers = over_socket(table.config.socket, WHITE, "dance", '{"do":"confirm"}', "x" * (LONGEST_LINE + 1))
     assert json.loads(answers[0])["ok"] is True
     assert json.loads(answers[1])["error"] == 'A command is one line of JSON, an object with a "do".'
     assert json.loads(answers[2]) == {
