@@ -285,6 +285,7 @@ _PATHS: Final[dict[str, Any]] = {
             ),
             "content": {"text/event-stream": {"schema": {"$ref": _REF.format(model="StreamEvent")}}},
         },
+        parameters=[_asked("language", "`en`, `es`, `zh_Hans` or `zh_Hant`; the table's without it.")],
         responses={"503": _error("Too many screens follow this table.")},
     ),
     "/captures/{name}": _get(

@@ -9,7 +9,7 @@ from typing import Final
 from tests.browser.state import State
 
 SPOKEN: Final = {
-    "es": ("settled with a foul", "wrong count", "between hands", "more"),
+    "es": ("settled with a foul", "wrong count", "between hands", "seat closer"),
     "zh_Hans": ("settled with a foul", "natural waiting", "between hands"),
     "zh_Hant": ("settled with a foul", "irregularity moved", "rules in force"),
 }

@@ -21,6 +21,7 @@ from babel.messages.pofile import read_po
 from flask import Flask
 
 from dealer_ui import hand_words, i18n, rule_words
+from dealer_ui.event_words import EVENT_NAMES, PHASE_NAMES
 from dealer_ui.hand_words import category_name, natural_words, row_text, row_words
 from dealer_ui.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
 from dealer_ui.known_sentences import KNOWN
@@ -30,7 +31,9 @@ from dealer_ui.rule_words import option_says
 from dealer_ui.sentences import in_other_words, say, say_answer
 from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
 from firmware.rules.strength import Category
+from firmware.table.effects import TRANSITIONS
 from firmware.table.errors import NotNow
+from firmware.table.phase import Phase
 from firmware.table.sentence import Sentence, one_of
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import outside
@@ -149,6 +152,16 @@ def test_what_is_shipped_was_made_of_what_is_edited(code: str) -> None:
 def test_every_sentence_that_the_record_may_hold_is_known() -> None:
     said = {one for pattern in SAYING for path in ROOT.glob(pattern) for one in sentences(path)}
     assert said - set(KNOWN) == set()
+
+
+def test_every_event_and_phase_has_a_name() -> None:
+    assert set(EVENT_NAMES) == {event.type.replace("_", " ").capitalize() for event in TRANSITIONS}
+    assert set(PHASE_NAMES) == set(Phase)
+    with speaking("es"):
+        refused = Sentence(
+            "%(event)s does not lead from %(phase)s to %(to)s.", event="Settled", phase="review", to="void"
+        )
+        assert say(refused) == "Liquidación: no lleva de revisión a anulada."
 
 
 def test_every_text_of_the_rules_is_known() -> None:
