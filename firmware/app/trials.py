@@ -256,7 +256,7 @@ class Trials:
         reading = self._puck
         if reading is None or (reading.state is PuckState.UNKNOWN and not reading.readers_ok):
             says = table.trouble_of("puck")
-            return Finding("fail" if says else "waits", "puck_absent", {"says": says or ""})
+            return Finding("fail", "puck_fails", {"says": says}) if says else Finding("waits", "puck_absent")
         if reading.state is PuckState.FAULT:
             return Finding("fail", "puck_fails", {"says": reading.detail})
         answers = set(reading.readers_ok)

@@ -135,7 +135,7 @@ def test_a_puck_reader_that_says_nothing_fails_with_its_reason(table: Table) -> 
     assert said(table.attempt("puck")) == ("waits", "puck_absent")
     table.troubles["puck"] = "The puck reader is not connected: plug it in."
     answer = table.attempt("puck")
-    assert said(answer) == ("fail", "puck_absent")
+    assert said(answer) == ("fail", "puck_fails")
     assert "plug it in" in answer["figures"]["says"]
 
 
