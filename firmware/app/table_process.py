@@ -69,6 +69,8 @@ RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its answer."""
+MADE_WITHIN: Final = 50.0
+"""Seconds more for what was begun and takes its time: a dispute file with its pages."""
 
 BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
     "next": Next(),
@@ -188,7 +190,9 @@ class TableProcess:
         request = Request(line)
         self._queue.put(request)
         try:
-            return request.answer.result(ANSWER_WITHIN)
+            with suppress(TimeoutError):
+                return request.answer.result(ANSWER_WITHIN)
+            return request.answer.result(MADE_WITHIN if request.answer.running() else 0)
         except TimeoutError:
             late = Sentence("The table did not answer in time; look at the page, then try again.")
             return late.refusal()
@@ -362,6 +366,7 @@ class TableProcess:
             what = command.do
             done = self._obey(command)
             if isinstance(done, Future):
+                answer.set_running_or_notify_cancel()
                 done.add_done_callback(lambda late: answer.set_result(late.result()))
             else:
                 answer.set_result(done)
