@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from firmware.app import table_process
 from firmware.app.anchor_command import command as anchor
 from firmware.app.config import Config, KeepingConfig, load_config
 from firmware.app.errors import ConfigError
@@ -33,7 +35,7 @@ from firmware.table.keeping import SPARED
 from firmware.table.moment import Moment
 from firmware.table.signing import FILE as KEY_FILE
 from firmware.table.signing import DeviceKey, KeyUnusable, fingerprint
-from tests.app.conftest import FakeReadings
+from tests.app.conftest import HANDS, FakeReadings, reading_json
 from tests.patience import patience
 
 FLOOR = {"by": "Moreno", "pin": "2749"}
@@ -59,12 +61,13 @@ class Box:
         self.keeper = RecordKeeper(
             config.data, self.journal, key, keeping, self.moment, clock=lambda: self.seconds
         )
+        self.readings = FakeReadings()
         self.process = TableProcess(
             config.data,
             self.journal,
             prepare_house(config, self.journal),
             Devices(None, None, None),
-            FakeReadings(),
+            self.readings,
             config.socket,
             0.0,
             keeper=self.keeper,
@@ -84,16 +87,16 @@ class Box:
         return answer
 
     def hand(self, image: bytes | None = None) -> int:
-        """Play a hand that is void; its image, if any, is named by a failed reading."""
+        """Play a hand that is void; its image, if any, is named by its reading."""
         self.do("next")
         number = JournalReader(self.config.data).recover()[0].hand
         if image is not None:
             capture = CaptureStore(self.config.data).save(f"{number:06}/frame.jpg", image)
+            self.readings.ready = [reading_json(HANDS) | {"frame": dataclasses.asdict(capture)}]
             self.do("key_button", seat=1)
             self.do("next")
             self.do("next")
-            until(lambda: self.process.state.phase is Phase.READING)
-            self.process._try([ev.ReadingFailed("a test", capture)], "camera")
+            until(lambda: self.process.state.phase in (Phase.SETTLED, Phase.REVIEW))
         self.do("void", reason="a test")
         return number
 
@@ -277,3 +280,24 @@ def test_a_key_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(KeyUnusable, match="as the table's user"):
         DeviceKey.open(tmp_path / "key")
+
+
+def test_a_dispute_file_that_takes_its_time_is_waited_for(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand = box.hand()
+    session = box.do("unlock", **FLOOR)["session"]
+    made = threading.Event()
+    asked = threading.Event()
+
+    def slowly(data: Path, number: int) -> bytes:
+        asked.set()
+        made.wait(patience(10))
+        return b"%PDF"
+
+    box.keeper._pdf = slowly
+    monkeypatch.setattr(table_process, "ANSWER_WITHIN", 1.0)
+    monkeypatch.setattr(table_process, "MADE_WITHIN", 0.05)
+    assert "did not answer in time" in box.ask("export_hand", past=hand, session=session)["error"]
+    assert asked.is_set()
+    monkeypatch.setattr(table_process, "MADE_WITHIN", patience(30))
+    threading.Timer(1.5, made.set).start()
+    assert box.do("export_hand", past=hand, session=session)["file"] == f"hand-{hand:06}.zip"
