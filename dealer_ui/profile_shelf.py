@@ -90,10 +90,12 @@ class Shelf:
         """Return every profile in its newest version: the house's own, then the packaged ones."""
         house = [found for name in self._kept if (found := self.find(name)) is not None]
         packaged = [found for name in profile_names() if (found := self.find(name)) is not None]
-        known = {one.name for one in (*house, *packaged)}
         force = self.in_force
-        if force is not None and force.name not in known:  # of the configuration's file, never kept
-            house.insert(0, Shelved(force.name, force.rules, False, force.hash, in_force=True))
+        if force is not None and force.hash not in {one.hash for one in (*house, *packaged)}:
+            found = self.find(
+                force.name, force.hash
+            )  # of the configuration's file, or an earlier release's text
+            house = [*([found] if found else []), *house]
         return (*house, *packaged)
 
     def find(self, name: str, version: str = "") -> Shelved | None:
@@ -101,7 +103,8 @@ class Shelf:
         force = self.in_force
         if name in profile_names():
             profile, digest = packaged(name)
-            return Shelved(name, profile, True, digest, (), force is not None and force.name == name)
+            if digest.startswith(version):
+                return Shelved(name, profile, True, digest, (), force is not None and force.hash == digest)
         kept = self._kept.get(name, ())
         hashes = [*(one.hash for one in kept), *([force.hash] if force and force.name == name else [])]
         digest = next((found for found in hashes if found.startswith(version)), "")
@@ -109,10 +112,6 @@ class Shelf:
         if profile_now is None:
             return None
         return Shelved(name, profile_now, False, digest, kept, force is not None and force.hash == digest)
-
-    def text(self, found: Shelved) -> str:
-        """Return a profile as TOML."""
-        return profile_toml(found.profile)
 
     def _profile(self, digest: str) -> Profile | None:
         text = self._reader.content(digest)
@@ -130,7 +129,10 @@ class Shelf:
         written = self._profile(digest) if digest else None
         if written is None:
             return None
-        rules = written.with_options(dict(options))
+        try:
+            rules = written.with_options(dict(options))
+        except RulesError as error:
+            raise JournalError(f"The table's options cannot be used: {error}.") from error
         said = self._said(digest)
         return InForce(
             name,

@@ -12,10 +12,12 @@ from flask.testing import FlaskClient
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.profile_shelf import compared
-from firmware.rules import load_profile, profile_names
+from firmware.rules import load_profile, profile_names, profile_toml
+from firmware.table import events as ev
 from firmware.table.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS
 from tests.app.conftest import Table
+from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.house import house
 from tests.rules.test_poisoned_profiles import POISON
 
@@ -179,6 +181,24 @@ def test_what_is_compared_is_said_in_words_and_signs(client: FlaskClient) -> Non
 )
 def test_what_is_not_there_is_said_so(client: FlaskClient, path: str) -> None:
     assert client.get(path).status_code == 404
+
+
+def test_an_earlier_releases_text_in_force_is_never_shown_as_todays(lay: Lay) -> None:
+    felt = lay(profile="traditional", options={})
+    earlier = load_profile("traditional").with_options({"foul.points": 5})
+    felt.profile_hash = felt.journal.keep("profile", profile_toml(earlier).encode())
+    felt.rules = earlier
+    felt.say(ev.TableStarted(house=felt.house.settings))
+    felt.to_setting()
+    client = create_app(Settings(felt.folder, felt.folder / "table.sock")).test_client()
+    listed = client.get("/profiles").text
+    assert listed.count("In force") == 2  # above all, and at the text that the record holds
+    link = f"/profiles/traditional?version={felt.profile_hash[:10]}"
+    assert link in listed
+    assert "A foul pays 5 points to each opponent." in client.get(link).text
+    today = client.get("/profiles/traditional").text
+    assert "A foul pays 4 points to each opponent." in today
+    assert "In force" not in today
 
 
 def test_the_house_rules_come_as_a_pdf(client: FlaskClient) -> None:
