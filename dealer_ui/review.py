@@ -16,6 +16,7 @@ from dealer_ui.glance import PAST
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, compared, looks
+from dealer_ui.more import past_hands
 from dealer_ui.pages import page
 from dealer_ui.review_list import PAGE, WITH, BadFilter, filter_of, has
 from dealer_ui.review_view import proofs, reviewed, settled_again
@@ -94,7 +95,8 @@ def _number(text: str) -> int:
 
 
 def _last(state: State) -> int:
-    return (state.beneath or state).hand
+    """Return the last hand that is over; 0 before the first."""
+    return next(iter(past_hands(state)), 0)
 
 
 def _sees_pictures(hand: int) -> bool:
@@ -106,7 +108,7 @@ def _sees_pictures(hand: int) -> bool:
 
 @blueprint.get("/review")
 @guard.open_to(guard.EVERYBODY)
-def past_hands() -> Any:
+def listed() -> Any:
     """List past hands, the newest first: the last ten for the dealer, all of them for floor people and auditors."""
     try:
         wanted = filter_of(request.args)
@@ -154,7 +156,7 @@ def _shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
     return page(
         f"review/{template}.html",
         _("Hand %(hand)s, recalled", hand=f"{number:,}"),
-        back=url_for("review.past_hands"),
+        back=url_for("review.listed"),
         hand=reviewed(recalled, _rules(recalled), (*state.paybacks, *(state.beneath or state).paybacks)),
         tab=tab,
         tabs=TABS,
