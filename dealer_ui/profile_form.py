@@ -43,7 +43,6 @@ from firmware.rules.words import ROW_NAMES
 
 Control = Literal["choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates"]
 
-SUITS: Final = "shdc"
 ABOUT: Final = ("name", "title")
 """What the form asks beside the options."""
 RATE: Final = ("option", "limit", "fee")
@@ -94,7 +93,6 @@ class Field:
     some: str = ""
     """Of an amount: what it means, with {} in its place; `none` is what 0 means."""
     none: str = ""
-    error: str = ""
 
     @property
     def cells(self) -> tuple[Cell, ...]:

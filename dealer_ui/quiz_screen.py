@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,4 @@ class Quiz:
     several: bool
     right: int
     answered: int
-    seats: tuple[int, ...] = ()
-    """Whom the question is about: their hands are marked on the felt."""
     verdict: QuizVerdict | None = None
-    kind: Literal["natural", "foul", "first", "pays"] = "foul"

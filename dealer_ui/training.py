@@ -106,13 +106,11 @@ class Lesson:
         question, given = asked[self._at.index], self._at.given
         return Quiz(
             key=question.key,
-            kind=question.kind,
             number=self._at.index + 1,
             count=len(asked),
             text=question.text,
             choices=question.choices,
             several=question.several,
-            seats=question.seats,
             right=self._right,
             answered=self._answered,
             verdict=None
