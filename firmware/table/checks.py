@@ -66,10 +66,10 @@ def need_no_payment(state: State) -> None:
         raise NotNow("A payment is already marked paid; take that mark back first.")
 
 
-def need_reason(reason: str, ask: Sentence | str) -> None:
+def need_reason(reason: str, ask: Sentence) -> None:
     """Raise NotNow for a reason that says nothing."""
     if not reason.strip():
-        raise NotNow(ask if isinstance(ask, Sentence) else Sentence("Say why %(what)s.", what=ask))
+        raise NotNow(ask)
 
 
 def need_room(seat: Seat, row: Row) -> None:

@@ -54,8 +54,9 @@ DATA: Final = frozenset(
     }
     | {load_profile(name).title for name in profile_names()}
     | set(profile_names())
+    | {"The camera gives no picture. Check its cable."}
 )
-"""Names of people, games and formats, and units."""
+"""Names of people, games and formats, units, and a sentence that no device of ours says."""
 VOID: Final = frozenset({"meta", "link", "img", "input", "br", "hr", "use", "path", "image", "polygon"})
 
 

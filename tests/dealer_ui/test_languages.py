@@ -21,6 +21,8 @@ from babel.messages.pofile import read_po
 from flask import Flask
 
 from dealer_ui import hand_words, i18n, rule_words
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
 from dealer_ui.event_words import EVENT_NAMES, PHASE_NAMES
 from dealer_ui.hand_words import category_name, natural_words, row_text, row_words
 from dealer_ui.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
@@ -35,14 +37,16 @@ from firmware.table.effects import TRANSITIONS
 from firmware.table.errors import NotNow
 from firmware.table.phase import Phase
 from firmware.table.sentence import Sentence, one_of
+from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.pseudo import outside
+from tests.dealer_ui.pseudo import outside, unsaid
 from tests.dealer_ui.rules_said import texts
 from tests.dealer_ui.said import sentences
 
 ROOT: Final = Path(__file__).parents[2]
 OTHERS: Final = tuple(code for code in LANGUAGES if code != SOURCE)
 SAYS: Final = frozenset({"_", "gettext", "ngettext", "pgettext"})
+STATIC: Final = ROOT / "dealer_ui" / "static"
 PLACE: Final = re.compile(r"%\((\w+)\)s|%(?!%)")
 SAYING: Final = (
     "firmware/devices/*.py",
@@ -321,6 +325,23 @@ def test_what_the_table_refuses_is_said_in_the_browsers_language(felt: Felt, app
 
 # ---- nothing is said outside the catalogues ----
 # The states of the pages are looked at by the browser tests (`Visit.unsaid`).
+
+
+@pytest.mark.parametrize("profile", ["california-face-up", "washington-1-6", "poker-flush-eastern"])
+def test_the_sheet_of_the_rules_is_in_the_catalogues(lay: Lay, profile: str) -> None:
+    felt = lay(profile=profile, options={})
+    felt.deal()
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    assert unsaid(app, "/rules") == []
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_no_script_holds_words_for_a_person(path: Path) -> None:
+    """They come from the server, in attributes; what begins as a sentence does, and is no selector, is one."""
+    code = re.sub(r"^\s*//.*$|\s//\s.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    strings = re.findall(r'"([^"\n]*)"|`([^`]*)`', code)
+    words = [text for pair in strings for text in pair if re.search(r"[A-Z][a-z]* [a-z]{2,}", text)]
+    assert [text for text in words if not re.search(r"[\[\]=#$<>{}]", text)] == []
 
 
 def test_what_is_in_no_catalogue_is_found() -> None:
