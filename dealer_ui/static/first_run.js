@@ -63,18 +63,30 @@
 
   const trial = document.querySelector("[data-trial]");
   let shown = "";
+  let troubled = false;
   let order = Promise.resolve(); // one question at a time, in the order of the touches
+
+  // What the page asked by itself is refused where the trial stands; what was touched, as every touch is.
+  function refuse(answer, what) {
+    if (Object.keys(what).length) { feltwatch.complain(answer.error); return; }
+    shown = "";
+    const said = document.createElement("p");
+    said.className = "notice";
+    said.textContent = answer.error;
+    trial.replaceChildren(said);
+  }
 
   function ask(what) {
     order = order.then(async () => {
       const answer = await feltwatch.post(trial.dataset.trial, what);
       if (!answer.ok) {
-        feltwatch.complain(answer.error);
+        refuse(answer, what);
         refused(answer);
       } else if (answer.html !== shown) {
         shown = answer.html;
         trial.innerHTML = shown;
       }
+      troubled = !answer.ok;
       return answer;
     });
     return order;
@@ -89,7 +101,7 @@
 
   async function poll() {
     if (!document.hidden) await ask({});
-    setTimeout(poll, POLL_MS);
+    setTimeout(poll, troubled ? 4 * POLL_MS : POLL_MS);
   }
 
   if (trial) {

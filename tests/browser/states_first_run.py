@@ -74,6 +74,12 @@ def rung(panel: Panel) -> None:
     panel.answer(TryDevice(device="buzzer", act="ring"))
 
 
+def hand_open(felt: Felt) -> None:
+    """A hand is being dealt, and somebody wants to try the camera."""
+    Panel(felt)
+    felt.deal()
+
+
 def mostly_done(felt: Felt) -> None:
     """Nearly everything is done; a disk is slow, the deck was left for later."""
     furnished(felt)
@@ -136,6 +142,7 @@ FIRST_RUN: Final = (
     _page("set-up buzzer", "buzzer", tried(rung, "buzzer"), until(".found.waits")),
     _page("set-up disk", "disk", tried(device="disk"), until(".found.pass")),
     _page("set-up power", "power", tried(device="power"), until(".found.pass")),
+    _page("set-up hand open", "camera", hand_open, until(".trial .notice"), role=Role.TECHNICIAN),
     _page("set-up calibration", "calibration", mostly_done),
     _page("set-up deck", "deck", furnished),
     _page("set-up overview", "", mostly_done, role=Role.TECHNICIAN),

@@ -134,7 +134,7 @@ class Visitor:
 
 def is_trouble(said: ConsoleMessage) -> bool:
     """Say whether the browser complained; that the table refused a command, or a look, is no trouble."""
-    refused = ("/command", "/setup/look", "/profiles/traditional", "/profiles/friday-game")
+    refused = ("/command", "/setup/look", "/trial", "/profiles/traditional", "/profiles/friday-game")
     return said.type == "error" and not said.location["url"].endswith(refused)
 
 
