@@ -10,13 +10,13 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.frontend import parse_mapping_cfg
-from babel.messages.mofile import write_mo
+from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
@@ -150,7 +150,17 @@ def test_what_is_shipped_was_made_of_what_is_edited(code: str) -> None:
     """`make words` compiles it."""
     made = io.BytesIO()
     write_mo(made, catalogue(code))
-    assert (CATALOGUES / code / "LC_MESSAGES" / "messages.mo").read_bytes() == made.getvalue()
+    made.seek(0)
+    with (CATALOGUES / code / "LC_MESSAGES" / "messages.mo").open("rb") as file:
+        assert bodies(file) == bodies(made)
+
+
+def bodies(file: IO[bytes]) -> set[tuple[Any, ...]]:
+    """Return all of a compiled catalogue but its head, which names the Babel that made it."""
+    return {
+        (message.context, variants(message.id), variants(message.string))
+        for message in messages(read_mo(file))
+    }
 
 
 def test_every_sentence_that_the_record_may_hold_is_known() -> None:
