@@ -44,12 +44,16 @@ _PLAIN: Final = (
 """Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
 _COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous"
 _KIND: Final = (
-    f"CASE WHEN type IN ({', '.join(repr(name) for name in _PLAIN)}) THEN 0 WHEN type = 'hand_opened' THEN 1 "
-    "WHEN type IN ('head_signed', 'images_dropped', 'key_announced') THEN 2 ELSE 3 END"
+    "CASE type WHEN 'hand_opened' THEN 1 WHEN 'head_signed' THEN 2 WHEN 'images_dropped' THEN 2 "
+    "WHEN 'key_announced' THEN 2 ELSE {rest} END"
 )
+_NAMES: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
 _SELECT: Final = (
     f"SELECT json_array({_COLUMNS}), hash, {_KIND} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
 )
+_ROWS: Final = _SELECT.format(rest=0)
+_ROWS_AND_IMAGES: Final = _SELECT.format(rest=f"3 * ({_NAMES})")
+"""Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 images."""
 _ONE: Final = f"SELECT {_COLUMNS}, hash FROM journal WHERE seq = ?"
 _CONTENT: Final = re.compile(rb'hash\\":\\"([0-9a-f]{64})\\"')
 _IMAGE: Final = rb"\"sha256\":\""
@@ -87,7 +91,7 @@ def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> 
             db.text_factory = bytes  # a changed byte may be no text any more
             db.execute(f"PRAGMA mmap_size = {_MAPPED}")
             _Follower(db, found, images).follow()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         found.problems.append(
             (first + found.rows, f"The journal's file is damaged from this row on: {error}.")
         )
@@ -97,7 +101,8 @@ def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> 
 
 class _Follower:
     def __init__(self, db: sqlite3.Connection, found: Stretch, images: bool) -> None:
-        self._db, self._found, self._images = db, found, images
+        self._db, self._found = db, found
+        self._select = _ROWS_AND_IMAGES if images else _ROWS
         self._next = found.first
         self._before = b""
 
@@ -123,7 +128,7 @@ class _Follower:
         sha256, found = hashlib.sha256, self._found
         before, rows, following = self._before, found.rows, self._next
         try:
-            for text, digest, kind in self._db.execute(_SELECT, (following, found.last)):
+            for text, digest, kind in self._db.execute(self._select, (following, found.last)):
                 if sha256(text).hexdigest().encode() != digest or text[-66:-2] != before:
                     self._before, self._next, found.rows = before, following, rows
                     following = self._at() or following
@@ -167,7 +172,7 @@ class _Follower:
             for named in _CONTENT.finditer(text):
                 if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
                     found.content.setdefault(named[1].decode(), seq)
-        if kind == 2 or (self._images and _IMAGE in text):
+        if kind == 2 or (kind == 3 and _IMAGE in text):
             try:
                 row = json.loads(text)
                 payload = json.loads(row[8])
