@@ -182,7 +182,9 @@ class Config(_Section):
             if len(set(values)) != len(values):
                 raise ValueError(f"two seats share one {what}; give each its own")
         if self.key.absolute().is_relative_to(self.data.absolute()):
-            raise ValueError("key lies in the data folder; keep it elsewhere, or a copy of the record carries it")
+            raise ValueError(
+                "key lies in the data folder; keep it elsewhere, or a copy of the record carries it"
+            )
         stacks = {seat.name: seat.stack for seat in self.seats}
         if any(stacks[seat.name] != seat.stack for seat in self.seats):
             raise ValueError("one player has two different stacks; give the same at both seats")

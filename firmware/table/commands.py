@@ -245,7 +245,9 @@ def decide(
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:
-            raise NotNow("That is judged elsewhere (firmware.table.gate, firmware.app.camera_jobs), not here.")
+            raise NotNow(
+                "That is judged elsewhere (firmware.table.gate, firmware.app.camera_jobs), not here."
+            )
 
 
 def consequences(state: State, rules: Profile) -> tuple[Event, ...]:

@@ -481,7 +481,10 @@ def _said(what: str) -> Iterator[None]:
     """Turn SQLite's errors into a sentence."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema's text comes in SQLite's own message
+    except (
+        sqlite3.Error,
+        UnicodeDecodeError,
+    ) as error:  # a damaged schema's text comes in SQLite's own message
         raise _as_journal_error(error, what) from error
 
 
