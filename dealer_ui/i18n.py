@@ -96,7 +96,8 @@ def speak(app: Flask, of_table: Callable[[], str]) -> None:
     @app.before_request
     def _choose() -> None:
         g.own_language = own_language()
-        g.language = g.own_language or known(of_table())
+        if request.endpoint != "static":  # which says nothing, and needs no look at the record
+            g.language = g.own_language or known(of_table())
 
 
 def own_language() -> str:
