@@ -132,7 +132,10 @@ def _loose(reader: CardReader) -> Look:
     def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
         start = time.perf_counter()
         fit = colour(picture)
-        cards = [read_card(c.named, c.corners, reader, fit=fit.ok) for c in read_loose(picture, reader)]
+        cards = [
+            read_card(c.named, c.corners, reader.calibrations.loose, fit=fit.ok)
+            for c in read_loose(picture, reader)
+        ]
         h, w = picture.shape[:2]
         result = {
             "size": [w, h],

@@ -152,7 +152,10 @@ def score_photographs(folder: Path, reader: CardReader) -> Score:
     for path, labels in labelled_photographs(folder):
         picture = load_picture(path)
         fit = colour(picture).ok
-        cards = [read_card(c.named, c.corners, reader, fit=fit) for c in read_loose(picture, reader)]
+        cards = [
+            read_card(c.named, c.corners, reader.calibrations.loose, fit=fit)
+            for c in read_loose(picture, reader)
+        ]
         score.whole += score.add(labels, [(c.card, c.sure) for c in cards])
         score.tables += 1
     return score

@@ -112,6 +112,21 @@ class Calibration:
 
 
 @dataclass(frozen=True)
+class Calibrations:
+    """What the figures are worth, by what else was seen.
+
+    Attributes:
+        whole: all 52 cards are named; a wrong name would have had to push aside the card it belongs to.
+        part: fewer are, as with three players or while cards are placed; a wrong name meets no rival.
+        loose: a photograph of anything. It settles nothing: a larger budget of silent errors.
+    """
+
+    whole: Calibration = Calibration()
+    part: Calibration = Calibration()
+    loose: Calibration = Calibration()
+
+
+@dataclass(frozen=True)
 class DeckProfile:
     """What makes one deck's indices different: a correction to the network's rank and suit logits.
 
@@ -167,13 +182,20 @@ class CardReader:
         self._input = self._session.get_inputs()[0].name
 
     @cached_property
-    def calibration(self) -> Calibration:
+    def calibrations(self) -> Calibrations:
         """What a margin is worth with this model, from the manifest beside it."""
         manifest = self.path.with_suffix(".json")
         stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
         if stored is None:
-            return Calibration()
-        return Calibration(Curve(**stored["margin"]), Curve(**stored["evidence"]))
+            return Calibrations()
+        return Calibrations(
+            **{
+                part.name: Calibration(
+                    Curve(**stored[part.name]["margin"]), Curve(**stored[part.name]["evidence"])
+                )
+                for part in fields(Calibrations)
+            }
+        )
 
     @cached_property
     def sha256(self) -> str:

@@ -15,12 +15,13 @@ import cv2
 import numpy as np
 
 from vision.arrays import Image, Matrix, Points
+from vision.cards import CARDS
 from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
 from vision.others import KnownCard, Other, find_others
-from vision.reader import CardReader, Indices
+from vision.reader import Calibration, CardReader, Indices
 from vision.verdicts import Verdict, judge
 
 PX_PER_MM = 2.0
@@ -118,9 +119,8 @@ def _rounded(points: Points) -> list[list[float]]:
     return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
 
 
-def read_card(named: Named, corners: Points, reader: CardReader, *, fit: bool = True) -> ReadCard:
+def read_card(named: Named, corners: Points, worth: Calibration, *, fit: bool = True) -> ReadCard:
     """Judge a named card: how surely it may be taken; from a picture that is not fit to be read, not at all."""
-    worth = reader.calibration
     return ReadCard(
         card=named.card,
         margin=named.margin,
@@ -158,10 +158,12 @@ def read(
     astray: list[Other] = []
     known: list[KnownCard] = []
     found = _without_print(indices, clusters(indices, card_mm), layout)
-    for named in name(found, conflicts=True):
+    names = name(found, conflicts=True)
+    worth = reader.calibrations.whole if len(names) == len(CARDS) else reader.calibrations.part
+    for named in names:
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)
-        as_read = read_card(named, corners, reader, fit=fit)
+        as_read = read_card(named, corners, worth, fit=fit)
         known.append(KnownCard(named.card, as_read.sure, card.corners))
         home = _zone_of(card.middle, layout)
         if home is None:

@@ -1,11 +1,12 @@
 """Says what the reader's figures are worth: `python -m models.training.calibrate`, after export; into the manifest.
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid,
-whole and with a third of the cards missing; the decks that judge the result are others. Two logistic curves give the
-confidence: through the margins (named rightly or not) and through the evidence (was there a card at all). A card is
-sure from the least margin and the least evidence on at which the mistakes seen and those to be expected keep to a
-budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which most cards are still sure; for
-the evidence `EVIDENCE_BUDGET`.
+whole and with a third of the cards missing, each with limits of its own; the decks that judge the result are others.
+Two logistic curves give the confidence: through the margins (named rightly or not) and through the evidence (was
+there a card at all). A card is sure from the least margin and the least evidence on at which the mistakes seen and
+those to be expected keep to a budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which
+most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing, both are
+`LOOSE_BUDGET`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from scipy.stats import chi2
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.unseen import FOLDER
 from vision.evaluation import grid
-from vision.reader import Calibration, Curve, Floats, default_model
+from vision.reader import Calibration, Calibrations, Curve, Floats, default_model
 
 VALIDATION = (
     "anglo",
@@ -49,6 +50,9 @@ BUDGET = BUDGETS[0]
 EVIDENCE_BUDGET = 1 / 10_000
 """Cards too many allowed: to be silent, one must also stand in for a card that was missed in its row."""
 
+LOOSE_BUDGET = 1 / 1_000
+"""Silent errors allowed, by name and by presence, in photographs of anything."""
+
 
 class CalibrationError(RuntimeError):
     """There is nothing to calibrate on."""
@@ -71,20 +75,17 @@ class Collected:
     mistakes: tuple[str, ...] = ()
 
 
-def collect(model: Path, tables: int, seed: int) -> Collected:
+def collect(model: Path, tables: int, seed: int, *, gaps: bool = False) -> Collected:
     """Read tables of the validation decks under all conditions; every card named is a sample.
+
+    With `gaps` a third of each table's cards are missing.
 
     Pictures that the reader itself calls unfit are left out: nothing in them is ever taken without asking.
 
     Raises:
         CalibrationError: no card was named.
     """
-    tasks = [
-        Tables(model, FOLDER / name, c, tables, seed, gaps=gaps)
-        for name in VALIDATION
-        for c in grid()
-        for gaps in (False, True)
-    ]
+    tasks = [Tables(model, FOLDER / name, c, tables, seed, gaps=gaps) for name in VALIDATION for c in grid()]
     found = on_all_cores(read_tables, tasks, "decks and conditions")
     named = [
         (card, f"{task.deck.name}, {task.condition.name}")
@@ -159,14 +160,16 @@ def tail_from(samples: Samples, budget: float) -> float:
     return scale * max(0.0, math.log((n + 1) / (budget * len(samples.nats))))
 
 
-def affordable(collected: Collected) -> tuple[Calibration, float]:
+def affordable(
+    collected: Collected, budgets: tuple[float, ...] = BUDGETS, evidence_budget: float = EVIDENCE_BUDGET
+) -> tuple[Calibration, float]:
     """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure."""
     parts = collected.margins, collected.evidence
     curves = [fit(part) for part in parts]
-    for budget in BUDGETS:
+    for budget in budgets:
         sure_from = (
             max(seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2)),
-            expected_from(collected.evidence, *curves[1], EVIDENCE_BUDGET),
+            expected_from(collected.evidence, *curves[1], evidence_budget),
         )
         margin, evidence = (
             Curve(round(slope, 4), round(offset, 4), round(nats, 3))
@@ -179,21 +182,42 @@ def affordable(collected: Collected) -> tuple[Calibration, float]:
     return Calibration(margin, evidence), budget
 
 
-def write(collected: Collected, model: Path) -> Calibration:
-    """Put what the samples say into the model's manifest."""
-    worth, budget = affordable(collected)
+def write(whole: Collected, part: Collected, model: Path) -> Calibrations:
+    """Put what the samples of whole tables and of tables with gaps say into the model's manifest."""
+    found = {
+        "whole": (whole, *affordable(whole)),
+        "part": (part, *affordable(part)),
+        "loose": (part, *affordable(part, (LOOSE_BUDGET,), LOOSE_BUDGET)),
+    }
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
-    manifest["calibration"] = {
-        **asdict(worth),
-        "budget": budget,
-        "decks": list(VALIDATION),
-        "cards": len(collected.margins.nats),
-        "wrong": int((~collected.margins.held).sum()),
-        "no_card": int((~collected.evidence.held).sum()),
+    manifest["calibration"] = {"decks": list(VALIDATION)} | {
+        name: {
+            **asdict(worth),
+            "budget": budget,
+            "cards": len(collected.margins.nats),
+            "wrong": int((~collected.margins.held).sum()),
+            "no_card": int((~collected.evidence.held).sum()),
+        }
+        for name, (collected, worth, budget) in found.items()
     }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return worth
+    return Calibrations(**{name: worth for name, (_, worth, _) in found.items()})
+
+
+def tell(what: str, collected: Collected, worth: Calibration) -> None:
+    """Print what is sure by a calibration, and what was surely wrong without it."""
+    for said, samples, curve in (
+        ("named rightly", collected.margins, worth.margin),
+        ("a card", collected.evidence, worth.evidence),
+    ):
+        sure = (samples.nats >= curve.sure_from).mean()
+        click.echo(
+            f"{what}, {said}: {int(samples.held.sum())} of {len(samples.held)}, "
+            f"taken as sure from {curve.sure_from:.2f} nats on: {sure:.2%}"
+        )
+    for mistake in collected.mistakes[:10]:
+        click.echo(f"  {mistake}")
 
 
 @click.command()
@@ -216,23 +240,13 @@ def command(model: Path | None, tables: int, seed: int) -> None:
         raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
     model = model or default_model()
     try:
-        collected = collect(model, tables, seed)
+        whole, part = (collect(model, tables, seed, gaps=gaps) for gaps in (False, True))
     except CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    worth = write(collected, model)
-    for what, samples, curve in (
-        ("named rightly", collected.margins, worth.margin),
-        ("a card", collected.evidence, worth.evidence),
-    ):
-        sure = (samples.nats >= curve.sure_from).mean()
-        click.echo(
-            f"{what}: {int(samples.held.sum())} of {len(samples.held)}, "
-            f"taken as sure from {curve.sure_from:.2f} nats on: {sure:.2%}"
-        )
-    if collected.mistakes:
-        click.echo("The surest mistakes:")
-    for mistake in collected.mistakes[:10]:
-        click.echo(f"  {mistake}")
+    worth = write(whole, part, model)
+    tell("Whole tables", whole, worth.whole)
+    tell("Tables with gaps", part, worth.part)
+    tell("Loose photographs", Collected(part.margins, part.evidence), worth.loose)
 
 
 if __name__ == "__main__":

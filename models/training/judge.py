@@ -269,7 +269,9 @@ def read_photograph(task: Photograph) -> Outcome:
         grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
         picture = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
     fit = colour(picture).ok
-    cards = [read_card(c.named, c.corners, reader, fit=fit) for c in read_loose(picture, reader)]
+    cards = [
+        read_card(c.named, c.corners, reader.calibrations.loose, fit=fit) for c in read_loose(picture, reader)
+    ]
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
     judged = [

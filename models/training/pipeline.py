@@ -66,10 +66,14 @@ def command(
         click.echo("Neither calibrated nor judged: there are no decks that were not trained on.", err=True)
         return
     try:
-        worth = calibrate.write(calibrate.collect(model, tables=CALIBRATION_TABLES, seed=77), model)
+        whole, part = (calibrate.collect(model, CALIBRATION_TABLES, 77, gaps=gaps) for gaps in (False, True))
     except calibrate.CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"Calibrated: sure from {worth.margin.sure_from:.2f} nats on")
+    worth = calibrate.write(whole, part, model)
+    click.echo(
+        f"Calibrated: sure from {worth.whole.margin.sure_from:.2f} nats on, "
+        f"where cards are missing from {worth.part.margin.sure_from:.2f} on"
+    )
     docs = DOCS if out == PACKAGE else out
     click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")
 

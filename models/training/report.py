@@ -21,7 +21,7 @@ from models.training.samples import PACKAGE
 from models.training.unseen import missing
 from vision.errors import VisionError
 from vision.evaluation import Score, wilson
-from vision.reader import Calibration, CardReader, default_model
+from vision.reader import Calibrations, CardReader, default_model
 
 DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"
@@ -199,7 +199,7 @@ def _confusions(cards: Sequence[Judged]) -> str:
     return f"Most often: {some}."
 
 
-def write(m: Measured, worth: Calibration, docs: Path) -> Path:
+def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
     """Write the report and its pictures; return the report's path."""
     pictures = docs / "reader-report"
     pictures.mkdir(parents=True, exist_ok=True)
@@ -212,7 +212,7 @@ def write(m: Measured, worth: Calibration, docs: Path) -> Path:
     photographed = [c for o in m.photographs.values() for c in o.cards if c.fit]
     parts = [("ordinary decks, rendered", fit)] + ([("photographs", photographed)] if photographed else [])
     plots.conditions(pictures / "conditions.png", names, plain, learnt)
-    plots.figures(pictures / "margins.png", fit, worth)
+    plots.figures(pictures / "margins.png", fit, worth.whole)
     plots.reliability(pictures / "reliability.png", parts)
     plots.confusion(pictures / "confusion.png", fit + fit_odd)
     plots.scales(pictures / "scales.png", list(m.scales.items()))
@@ -274,9 +274,20 @@ def write(m: Measured, worth: Calibration, docs: Path) -> Path:
         "Where the picture is unfit, the reader says so and no card is sure.",
         "![scale](reader-report/scales.png)",
         "## What a margin and a confidence are worth",
-        f"A card is sure whose name beats every other by {worth.margin.sure_from:.2f} nats, where the evidence for "
-        f"a card at all is {worth.evidence.sure_from:.2f} or more. Pictures fit to be read, all conditions, "
-        "ordinary decks, not enrolled:",
+        "A card is sure whose name beats every other by so many nats, where there is so much evidence for a card at "
+        "all:",
+        _table(
+            ("", "margin", "evidence"),
+            [
+                (label, f"{part.margin.sure_from:.2f}", f"{part.evidence.sure_from:.2f}")
+                for label, part in (
+                    ("all 52 cards named", worth.whole),
+                    ("fewer", worth.part),
+                    ("loose photographs", worth.loose),
+                )
+            ],
+        ),
+        "Pictures fit to be read, all conditions, ordinary decks, whole tables, not enrolled:",
         "![margins](reader-report/margins.png)",
         *[_classes(label, cards) for label, cards in parts],
         "![reliability](reader-report/reliability.png)",
@@ -392,7 +403,7 @@ def write_report(
 ) -> Path:
     """Measure and write the report; for the packaged model the card too. Return the report's path."""
     measured = measure(model, data, tables, seed, peer)
-    path = write(measured, CardReader(model).calibration, docs)
+    path = write(measured, CardReader(model).calibrations, docs)
     if docs == DOCS:
         update_card(measured, CARD)
     return path

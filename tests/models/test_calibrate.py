@@ -97,12 +97,14 @@ def test_names_that_two_places_claim_alike_do_not_make_the_tail_shorter() -> Non
 def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:
     manifest = tmp_path / "reader.json"
     manifest.write_text(json.dumps({"sha256": "of the model"}))
-    collected = Collected(drawn(1.0, 0.0), drawn(2.0, -1.0))
-    worth = write(collected, tmp_path / "reader.onnx")
+    whole = Collected(drawn(1.0, 0.0), drawn(2.0, -1.0))
+    part = Collected(drawn(0.6, 0.0), drawn(1.5, -1.0))
+    worth = write(whole, part, tmp_path / "reader.onnx")
     stored = json.loads(manifest.read_text())
     assert stored["sha256"] == "of the model"
-    assert stored["calibration"]["margin"]["sure_from"] == worth.margin.sure_from
-    assert stored["calibration"]["evidence"]["sure_from"] == worth.evidence.sure_from
+    (tmp_path / "reader.onnx").write_bytes(default_model().read_bytes())
+    assert CardReader(tmp_path / "reader.onnx").calibrations == worth
+    assert worth.loose.evidence.sure_from < worth.part.evidence.sure_from
 
 
 def test_a_card_is_sure_only_by_name_and_by_presence() -> None:

@@ -17,7 +17,7 @@ from models.training.plots import classes
 from vision.cards import CARDS
 from vision.evaluation import Score, grid
 from vision.peer import Compared
-from vision.reader import Calibration
+from vision.reader import Calibrations
 
 MAX_PICTURE_BYTES = 100_000
 
@@ -93,7 +93,7 @@ def test_what_was_not_measured_is_not_claimed(measured: Measured) -> None:
 
 
 def test_the_report_is_written_whole_with_small_pictures(measured: Measured, tmp_path: Path) -> None:
-    path = report.write(measured, Calibration(), tmp_path)
+    path = report.write(measured, Calibrations(), tmp_path)
     text = path.read_text()
     assert "nan" not in text
     assert "Jd as 4d" in text

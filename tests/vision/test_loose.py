@@ -46,4 +46,4 @@ def test_the_scale_of_a_photograph_is_found_by_itself() -> None:
         )
         surest = read_loose(sized, reader)[:2]
         assert {c.named.card for c in surest} == {"Th", "As"}
-        assert all(reader.calibration.sure(c.named.margin, c.named.cluster.evidence) for c in surest)
+        assert all(reader.calibrations.loose.sure(c.named.margin, c.named.cluster.evidence) for c in surest)

@@ -93,7 +93,7 @@ def test_a_picture_without_the_felt_is_told_in_a_sentence(layout: TableLayout, r
 
 
 def test_confidence_grows_with_the_margin_and_stays_a_probability() -> None:
-    values = [CardReader().calibration.confidence(m, 6.0) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
+    values = [CardReader().calibrations.whole.confidence(m, 6.0) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
     assert values == sorted(values)
     assert 0 < values[0] < values[-1] <= 1
 
