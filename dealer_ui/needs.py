@@ -37,6 +37,7 @@ PUCK: Final = {
     "seat": N_("The puck was at no seat when the cards were out."),
 }
 """Why the puck names no seat."""
+PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
 
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
@@ -92,7 +93,7 @@ def puck_words(state: State) -> str:
     """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
     if state.puck.detail:
         return in_other_words(state.puck.detail)
-    return _(PUCK.get(state.puck.state, N_("The puck reader does not tell where the puck is.")))
+    return _(PUCK.get(state.puck.state, PUCK_SILENT))
 
 
 def _irregularity(state: State, rules: Profile, question: Question) -> Need:

@@ -25,6 +25,7 @@ from firmware.table.events import HouseSet
 from firmware.table.house_profiles import Version, versions
 from firmware.table.journal import JournalReader, content_hash
 from firmware.table.phase import OPEN
+from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 SHORT: Final = 10
@@ -118,7 +119,9 @@ class Shelf:
         try:
             return parse_profile(text.decode()) if text is not None else None
         except (RulesError, UnicodeDecodeError) as error:
-            raise JournalError(f"A profile in the record cannot be used: {error}.") from error
+            raise JournalError(
+                Sentence("A profile in the record cannot be used: %(error)s.", error=str(error))
+            ) from error
 
     def _find_in_force(self) -> InForce | None:
         house, opened = self._state.house, self._state.opened
@@ -132,7 +135,9 @@ class Shelf:
         try:
             rules = written.with_options(dict(options))
         except RulesError as error:
-            raise JournalError(f"The table's options cannot be used: {error}.") from error
+            raise JournalError(
+                Sentence("The table's options cannot be used: %(error)s.", error=str(error))
+            ) from error
         said = self._said(digest)
         return InForce(
             name,

@@ -40,6 +40,7 @@ _PHASES: Final = {
     Phase.READING: N_("The camera looks."),
     Phase.REVIEW: N_("The rows are keyed."),
 }
+_GOES_ON: Final = N_("The hand goes on.")
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,7 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.TableStarted: _say(N_("The table process started anew.")),
     ev.PuckSeen: _puck,
     ev.ButtonKeyed: _say(N_("The button is keyed at seat %(seat)s."), seat="seat"),
-    ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, N_("The hand goes on."))),
+    ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
     ev.NaturalDeclared: _say(N_("Seat %(seat)s declares a natural."), seat="seat"),
     ev.NaturalWithdrawn: _say(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
     ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),

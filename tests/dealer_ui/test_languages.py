@@ -39,7 +39,7 @@ from firmware.table.phase import Phase
 from firmware.table.sentence import Sentence, one_of
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.pseudo import outside, unsaid
+from tests.dealer_ui.pseudo import known, outside, unsaid
 from tests.dealer_ui.rules_said import texts
 from tests.dealer_ui.said import sentences
 
@@ -112,6 +112,15 @@ def test_no_message_stands_within_an_f_string() -> None:
             for call in ast.walk(string):
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SAYS:
                     assert not isinstance(call.args[0], ast.Constant), f"{path.name}:{string.lineno}"
+
+
+def test_every_sentence_of_the_page_is_in_the_catalogues() -> None:
+    """Also those that no state of a page shows: refusals and errors. Commands and the interface speak English."""
+    for path in sorted((ROOT / "dealer_ui").glob("*.py")):
+        if path.name not in ("command.py", "serve.py") and not path.name.startswith("interface"):
+            assert [
+                one for one in sentences(path) if ("", one) not in known() and ("rules", one) not in known()
+            ] == []
 
 
 @each_language
