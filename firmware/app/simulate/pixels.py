@@ -42,9 +42,9 @@ class _WatchedLink(TableLink):
 
     answered: Callable[[Mapping[str, Any], int], None] = lambda command, seq: None
 
-    def send(self, command: dict[str, Any]) -> dict[str, Any]:
+    def send(self, command: dict[str, Any], within: float | None = None) -> dict[str, Any]:
         """Send a command; see `TableLink.send`."""
-        answer = super().send(command)
+        answer = super().send(command, within)
         if answer["ok"] and "seq" in answer:
             self.answered(command, answer["seq"])
         return answer
