@@ -234,7 +234,7 @@ def _size(seen: Look) -> tuple[int, int] | None:
     try:
         with Image.open(services().captures.path(seen.frame)) as picture:
             return picture.size
-    except (CaptureError, OSError, UnidentifiedImageError):
+    except (CaptureError, OSError, UnidentifiedImageError, Image.DecompressionBombError):
         return None
 
 
@@ -305,6 +305,8 @@ def dispute_file(hand: str) -> Response:
     name = f"hand-{_number(hand):06}.zip"
     path = services().captures.folder.parent / "exports" / name
     try:
+        if path.is_symlink() or path.parent.is_symlink():
+            raise FileNotFoundError(path)  # the table makes none: somebody would have another file read out
         return send_file(path, mimetype="application/zip", as_attachment=True, download_name=name)
     except OSError:
         abort(404, _("There is no dispute file of this hand; make it first."))

@@ -18,6 +18,10 @@ from dealer_ui.services import services
 
 SPARE_THREADS: Final = 16
 """Threads beside those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
+CONNECTIONS: Final = 512
+"""Connections at once. Who is slow holds one of these and no thread; waitress has 100 by default."""
+SILENT_S: Final = 20
+"""Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
 PULSE_S: Final = 1.0
 """Seconds between two pulses through the server."""
 
@@ -35,15 +39,7 @@ def serve(
     live = services(app).live
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # streams keep threads: depth is no news
     parts: dict[int, Any] = {}
-    server: Any = create_server(
-        app,
-        map=parts,
-        sockets=[listening],
-        threads=streams + SPARE_THREADS,
-        ident=None,
-        expose_tracebacks=False,
-        clear_untrusted_proxy_headers=True,
-    )
+    server = make_server(app, listening, streams + SPARE_THREADS, parts)
 
     def pulse() -> None:
         if live.following:
@@ -64,6 +60,22 @@ def serve(
         live.stop()
         through.close()
         server.close()
+
+
+def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[int, Any]) -> Any:
+    """Make waitress's server; `parts` is what its loop looks at."""
+    return create_server(
+        app,
+        map=parts,
+        sockets=[listening],
+        threads=threads,
+        connection_limit=CONNECTIONS,
+        channel_timeout=SILENT_S,
+        cleanup_interval=SILENT_S // 4,
+        ident=None,
+        expose_tracebacks=False,
+        clear_untrusted_proxy_headers=True,
+    )
 
 
 class Pulse(wasyncore.dispatcher):

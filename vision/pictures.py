@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 import cv2
 import numpy as np
+from PIL import Image as Pillow
 
 from vision.arrays import Image
 from vision.errors import PictureError, PictureFileError
@@ -32,6 +35,10 @@ def load_picture(path: Path) -> Image:
         raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
         raise PictureError(f"{path} is cut off: the end of the JPEG is missing; copy it again.")
+    if (pixels := _pixels(data)) > MAX_PIXELS:
+        raise PictureError(
+            f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
+        )
     try:
         picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     except cv2.error:  # more pixels than OpenCV agrees to hold
@@ -41,11 +48,20 @@ def load_picture(path: Path) -> Image:
     h, w = picture.shape[:2]
     if min(h, w) < MIN_SIDE_PX:
         raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
-    if h * w > MAX_PIXELS:
-        raise PictureError(
-            f"{path} has {h * w / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
-        )
     return np.asarray(picture, np.uint8)
+
+
+def _pixels(data: bytes) -> int:
+    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 where it does not say."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
+            with Pillow.open(BytesIO(data)) as picture:
+                return picture.width * picture.height
+    except Pillow.DecompressionBombError:
+        return MAX_PIXELS * 10
+    except (OSError, ValueError, SyntaxError, OverflowError, MemoryError, EOFError):
+        return 0
 
 
 def picture_files(paths: Iterable[Path]) -> Iterator[Path]:

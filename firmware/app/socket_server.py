@@ -19,6 +19,8 @@ LONGEST_LINE: Final = 256 * 1024
 """Bytes; a command is a hundred, but for one that brings a profile's text."""
 LONGEST_PATH: Final = 107
 """Bytes of a Unix socket's path that the kernel takes."""
+MOST_CONNECTIONS: Final = 128
+"""Connections at once, each of which holds a thread; the page has a few."""
 SILENT_TOO_LONG: Final = 60.0
 """Seconds after which a connection that says nothing is closed."""
 
@@ -61,6 +63,22 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     request_queue_size = 16
     submit: Submit
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)  # whoever opened so many means harm; the table goes on
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         log.debug("a connection broke off", exc_info=True)

@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -84,6 +85,9 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     if not JournalReader(source).head()[0]:
         raise BackupError("There is no backup in %(path)s.", path=str(source))
+    _need_plain(source / FILE)
+    if (source / CAPTURES).exists():
+        _need_plain(source / CAPTURES, folder=True)
     try:
         _copy(source, staging)
         found = verify(staging, workers=workers, replayed=False, done=done)
@@ -146,13 +150,27 @@ def _copy(data: Path, to: Path) -> None:
             if name.startswith("."):
                 continue  # being written, or torn: no event names it
             try:
-                shutil.copyfile(Path(folder) / name, kept / name)
+                _copy_plain(Path(folder) / name, kept / name)
             except FileNotFoundError:
                 continue  # dropped meanwhile, with its tombstone
             (kept / name).chmod(FILE_MODE)
             _sync(kept / name)
         sync_folder(kept)
     sync_folder(to)
+
+
+def _need_plain(path: Path, *, folder: bool = False) -> None:
+    """Raise BackupError for a link or a device: a stick from elsewhere could have root copy out any file of the box."""
+    mode = path.lstat().st_mode
+    if not (stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)):
+        raise BackupError(
+            "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
+        )
+
+
+def _copy_plain(path: Path, to: Path) -> None:
+    _need_plain(path)
+    shutil.copyfile(path, to)
 
 
 def _write(path: Path, text: str) -> None:
@@ -176,7 +194,7 @@ def _give_to_owner(data: Path) -> None:
     for name in (FILE, CAPTURES):
         for path in (data / name, *(data / name).rglob("*")):
             if path.exists():
-                os.chown(path, owner.st_uid, owner.st_gid)
+                os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 @contextmanager

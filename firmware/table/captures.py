@@ -24,11 +24,17 @@ class CaptureStore:
 
     def __init__(self, data: Path) -> None:
         self.folder = data / FOLDER
+        self._real = os.path.realpath(self.folder)
 
     def path(self, name: str) -> Path:
-        """Return where a capture lies. Raises CaptureError for a name that no capture has."""
+        """Return where a capture lies. Raises CaptureError for a name that no capture has, or one that leads elsewhere.
+
+        Whoever could lay a symbolic link into the folder would have the page read out any file that it may read.
+        """
         if not _NAME.fullmatch(name):
             raise CaptureError(f"{name!r} is no capture's name.")
+        if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
+            raise CaptureError(f"The capture {name} is a link to elsewhere; no capture is one.")
         return self.folder / name
 
     def save(self, name: str, data: bytes) -> Capture:
@@ -68,7 +74,7 @@ class CaptureStore:
         """Say whether the image is there and is what was stored."""
         try:
             data = self.path(capture.name).read_bytes()
-        except OSError:
+        except OSError:  # a CaptureError is one: what is a link is no capture
             return "missing"
         return "ok" if hashlib.sha256(data).hexdigest() == capture.sha256 else "changed"
 
