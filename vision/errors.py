@@ -67,3 +67,7 @@ class EnrolmentError(VisionError, ValueError):
 
 class EnrolmentFileError(VisionError, OSError):
     """A deck profile's file that cannot be read or written."""
+
+
+class OpticsError(VisionError, ValueError):
+    """A camera that cannot be where it is said to be."""
