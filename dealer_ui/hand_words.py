@@ -154,6 +154,8 @@ def row_words(category: str, cards: str) -> tuple[str, str]:
             return category_name(category), pgettext(
                 "a straight or flush", "%(rank)s high", rank=_high(first)
             )
+        case "high_card":
+            return capital(pgettext("on the screen", "%(rank)s high", rank=_one(first))), ""
         case _:
             return capital(row_short(category, cards)), ""
 
