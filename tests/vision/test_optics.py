@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from vision.errors import OpticsError
 from vision.layout import TableLayout
 from vision.optics import (
     MEASURED_PX_PER_MM,
     WELL_PX_PER_MM,
     Grade,
-    OpticsError,
     cameras,
     coverage_table,
     sight,

@@ -1,0 +1,187 @@
+"""The bill of materials: its schema, its totals, its power budget, and both in Markdown."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hardware.make.errors import BomError
+
+MARGIN: Final = 0.2
+"""The share of a supply that stays free."""
+
+Price = Annotated[float, Field(gt=0)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Choice(_Strict):
+    """One way to buy a part; `price` is about one piece's, `source` where that comes from."""
+
+    name: Text
+    price: Price
+    why: Text
+    recommended: bool = False
+    source: str = Field("estimate", alias="from")
+
+
+class Supply(_Strict):
+    """What power comes from."""
+
+    id: Text
+    name: Text
+    volts: Annotated[float, Field(gt=0)]
+    amps: Annotated[float, Field(gt=0)]
+
+    @property
+    def watts(self) -> float:
+        """What it gives at most."""
+        return self.volts * self.amps
+
+
+class Part(_Strict):
+    """One job to be done, and what may do it; `watts` is the most that all pieces together draw from `supply`."""
+
+    id: Text
+    name: Text
+    group: Text
+    quantity: Annotated[int, Field(ge=1)]
+    choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
+    supply: str | None = None
+    watts: Annotated[float, Field(ge=0)] = 0.0
+    optional: bool = False
+
+    @property
+    def choice(self) -> Choice:
+        """The recommended choice."""
+        return next(choice for choice in self.choices if choice.recommended)
+
+    @model_validator(mode="after")
+    def _one_recommended(self) -> Self:
+        marked = sum(choice.recommended for choice in self.choices)
+        if marked != 1:
+            raise ValueError(f"part {self.id}: exactly one choice is recommended, not {marked}")
+        if (self.watts > 0) != (self.supply is not None):
+            raise ValueError(f"part {self.id}: watts and supply go together")
+        return self
+
+
+class Load(_Strict):
+    """A supply and what hangs on it, watts."""
+
+    supply: Supply
+    parts: tuple[Part, ...]
+
+    @property
+    def watts(self) -> float:
+        """What all parts draw at most, at the same time."""
+        return sum(part.watts for part in self.parts)
+
+    @property
+    def allowed(self) -> float:
+        """What they may draw: the supply less the margin."""
+        return self.supply.watts * (1 - MARGIN)
+
+    @property
+    def ok(self) -> bool:
+        """Whether they do."""
+        return self.watts <= self.allowed
+
+
+class Bom(_Strict):
+    """One table's bill of materials."""
+
+    as_of: date
+    currency: Text
+    supply: Annotated[tuple[Supply, ...], Field(min_length=1)]
+    part: Annotated[tuple[Part, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> Self:
+        for ids in ([s.id for s in self.supply], [p.id for p in self.part]):
+            twice = [name for name, times in Counter(ids).items() if times > 1]
+            if twice:
+                raise ValueError(f"{twice[0]} is named twice")
+        known = {supply.id for supply in self.supply}
+        for part in self.part:
+            if part.supply is not None and part.supply not in known:
+                raise ValueError(f"part {part.id}: there is no supply {part.supply}")
+        return self
+
+    @classmethod
+    def load(cls, path: Path) -> Bom:
+        """Read a bill of materials. Raises BomError."""
+        try:
+            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise BomError(f"{path} cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BomError(f"{path} is no TOML file: {error}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise BomError(f"{path.name}: {where}: {first['msg']}") from error
+
+    def total(self, tables: int = 1) -> float:
+        """Add up the recommended choices of all parts that are not optional, for so many tables."""
+        return tables * sum(p.quantity * p.choice.price for p in self.part if not p.optional)
+
+    def loads(self) -> tuple[Load, ...]:
+        """Say what hangs on each supply."""
+        return tuple(
+            Load(supply=s, parts=tuple(p for p in self.part if p.supply == s.id and not p.optional))
+            for s in self.supply
+        )
+
+
+def bom_page(bom: Bom) -> str:
+    """Write the parts, the totals and the power budget in Markdown."""
+    money = bom.currency
+    lines = [
+        "# Parts of one table",
+        "",
+        f"Made from `hardware/bom.toml` by `make hardware`. About prices in {money} without tax, {bom.as_of}:",
+        "estimates, not quotes, but where the list says otherwise. ★ is the recommended choice; the others say when",
+        "they are better.",
+        "UNTESTED on hardware: nobody has built this list.",
+    ]
+    for group in dict.fromkeys(part.group for part in bom.part):
+        lines += [
+            "",
+            f"## {group.capitalize()}",
+            "",
+            "| part | pieces | choice | each | together |",
+            "|---|--:|---|--:|--:|",
+        ]
+        for part in (p for p in bom.part if p.group == group):
+            for choice in sorted(part.choices, key=lambda c: not c.recommended):
+                said = f"{'★ ' if choice.recommended else 'or: '}{choice.name}: {choice.why}"
+                said += "" if choice.source == "estimate" else f" (price: {choice.source})"
+                together = f"{part.quantity * choice.price:.2f}" if choice.recommended else ""
+                name = part.name + (" (optional, in no total)" if part.optional else "")
+                first = (name, str(part.quantity)) if choice.recommended else ("", "")
+                lines.append(f"| {first[0]} | {first[1]} | {said} | {choice.price:.2f} | {together} |")
+    lines += ["", "## Together", "", "| | " + money + " |", "|---|--:|"]
+    lines += [f"| {n} table{'s' if n > 1 else ''} | {bom.total(n):,.2f} |" for n in (1, 10)]
+    lines += ["", "Ten tables are ten times one: no discount was assumed, and no spares.", "", "## Power", ""]
+    lines += [f"The most that everything draws at once; {MARGIN:.0%} of each supply must stay free.", ""]
+    for load in bom.loads():
+        lines += [f"| {load.supply.name} | W |", "|---|--:|"]
+        lines += [f"| {part.name} | {part.watts:.2f} |" for part in load.parts]
+        lines += [f"| together | {load.watts:.2f} |"]
+        free = 1 - load.watts / load.supply.watts
+        lines += [
+            f"| allowed of {load.supply.volts:g} V × {load.supply.amps:g} A = {load.supply.watts:.1f} W "
+            f"| {load.allowed:.2f} |",
+            f"| stays free | {free:.0%}, {'enough' if load.ok else 'TOO LITTLE'} |",
+            "",
+        ]
+    return "\n".join(lines)

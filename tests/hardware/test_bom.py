@@ -1,0 +1,82 @@
+"""The bill of materials: its schema, its sums, and the power that it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardware.make.bom import MARGIN, Bom, bom_page
+from hardware.make.errors import BomError
+
+HARDWARE = Path(__file__).parents[2] / "hardware"
+BOM = Bom.load(HARDWARE / "bom.toml")
+TEXT = (HARDWARE / "bom.toml").read_text()
+
+
+def test_every_part_has_one_recommended_choice_and_every_choice_a_reason() -> None:
+    for part in BOM.part:
+        assert [c.recommended for c in part.choices].count(True) == 1
+        assert all(choice.why for choice in part.choices)
+
+
+def test_totals_are_the_sum_of_the_recommended_choices_and_ten_tables_cost_ten_times_one() -> None:
+    by_hand = sum(
+        p.quantity * c.price for p in BOM.part if not p.optional for c in p.choices if c.recommended
+    )
+    assert BOM.total() == pytest.approx(by_hand)
+    assert BOM.total(10) == pytest.approx(10 * by_hand)
+    page = bom_page(BOM)
+    assert f"| 1 table | {by_hand:,.2f} |" in page
+    assert f"| 10 tables | {10 * by_hand:,.2f} |" in page
+
+
+def test_the_power_budget_leaves_20_percent_of_every_supply_free() -> None:
+    assert MARGIN == 0.2
+    for load in BOM.loads():
+        assert load.parts, "a supply that feeds nothing"
+        assert load.watts * 1.2 <= load.supply.watts
+        assert load.watts <= 0.8 * load.supply.watts
+        assert load.ok
+    assert {p.id for load in BOM.loads() for p in load.parts} >= {
+        "computer",
+        "camera",
+        "display",
+        "antenna",
+        "lamps",
+    }
+
+
+def test_a_supply_that_is_too_small_is_said(tmp_path: Path) -> None:
+    small = tmp_path / "bom.toml"
+    small.write_text(TEXT.replace("amps = 5.0", "amps = 3.0"))
+    loads = {load.supply.id: load.ok for load in Bom.load(small).loads()}
+    assert loads == {"box": False, "light": True}
+    assert "TOO LITTLE" in bom_page(Bom.load(small))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('id = "psu"', 'id = "computer"', "computer is named twice"),
+        ('supply = "light"', 'supply = "moon"', "no supply moon"),
+        ("price = 12.0, recommended = true", "price = 12.0", "exactly one choice is recommended, not 0"),
+        ("quantity = 5", "quantity = 0", "greater than or equal to 1"),
+        ("quantity = 5", 'quantity = 5\ncolour = "red"', "not permitted"),
+        ("as_of = 2026-11-20", "as_of = soon", "no TOML"),
+        ("watts = 12.0", "", "watts and supply go together"),
+    ],
+)
+def test_a_list_that_contradicts_itself_is_refused_with_a_sentence(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    assert old in TEXT
+    broken = tmp_path / "bom.toml"
+    broken.write_text(TEXT.replace(old, new, 1))
+    with pytest.raises(BomError, match=said):
+        Bom.load(broken)
+
+
+def test_a_list_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BomError, match="cannot be read"):
+        Bom.load(tmp_path / "bom.toml")
