@@ -121,5 +121,6 @@ KNOWN: Final = (
     N_("%(amount)s cannot be taken off a stack of %(stack)s"),
     N_("chips stay on the table between hands; only who leaves the game takes the whole stack"),
     N_("The reading makes no sense: %(why)s"),
+    N_("The capture %(name)s is a link to elsewhere; no capture is one."),
     *CAMERA,
 )
