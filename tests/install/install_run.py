@@ -21,7 +21,15 @@ import pytest
 from firmware.table.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.verify import verify
-from tests.install.machine import PAGE, Machine, another_release, base_tree, make_release, why_not
+from tests.install.machine import (
+    PAGE,
+    Machine,
+    another_release,
+    base_tree,
+    make_release,
+    release_key,
+    why_not,
+)
 from tests.patience import patience
 from vision.layout import TableLayout
 from vision.render import Hands, render_table
@@ -97,7 +105,7 @@ def box(folder: Path) -> Iterator[Machine]:
     for name, edits in ((FIRST, ()), (SECOND, ()), (BROKEN, (MIGRATES, DIES))):
         target = machine.root / "media" / name
         shutil.copytree(release, target, copy_function=os.link)
-        another_release(target, name, edits)
+        another_release(target, name, edits, release_key(folder / "release"))
     machine.file("/etc/feltwatch/feltwatch.toml", CONFIG)
     lay(machine, {})
     machine.boot()

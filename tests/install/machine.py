@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.app.release_package import sign
+from firmware.table.signing import DeviceKey
 from tests.patience import patience
 
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
@@ -250,7 +252,7 @@ def make_release(repository: Path, folder: Path) -> Path:
         [repository / "systemd/release", machine, "3.11"],
         check=True,
         cwd=repository,
-        env={**os.environ, "PYTHON": sys.executable},
+        env={**os.environ, "PYTHON": sys.executable, "FELTWATCH_RELEASE_KEY": str(release_key(folder))},
     )
     (archive,) = (repository / "dist").glob(f"feltwatch-*-{machine}.tar.gz")
     folder.mkdir()
@@ -259,8 +261,21 @@ def make_release(repository: Path, folder: Path) -> Path:
     return made
 
 
-def another_release(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]] = ()) -> None:
+def release_key(folder: Path) -> Path:
+    """Where the release key of the releases in and beside a folder lies."""
+    return folder.parent / "release-key"
+
+
+def another_release(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]], key: Path) -> None:
     """Make an unpacked release another one: its name, and files of our wheel in which one text is put for another."""
+    _rename_and_edit(release, name, wheel_edits)
+    made = json.loads((release / "manifest.json").read_text())["made"]
+    for signed in ("manifest.json", "manifest.sig", "release.pub"):
+        (release / signed).unlink()  # hard links, too
+    sign(release, DeviceKey.open(key), made)
+
+
+def _rename_and_edit(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]]) -> None:
     (release / "RELEASE").unlink()  # it is a hard link
     (release / "RELEASE").write_text(name + "\n")
     if not wheel_edits:

@@ -1,0 +1,42 @@
+"""A felt with its page, for attacks on it; a switch that takes one defence away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
+from tests.app.conftest import Table
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.house import house
+
+
+@pytest.fixture
+def felt(tmp_path: Path) -> Iterator[Felt]:
+    felt = Felt(tmp_path / "felt")
+    yield felt
+    felt.journal.close()
+
+
+@pytest.fixture
+def app(felt: Felt) -> Flask:
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    app.config["TESTING"] = False  # errors are answered as they are in the card room
+    return app
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    """A real table process with people, for a file of tests."""
+    with house(tmp_path_factory.mktemp("table")) as table:
+        yield table

@@ -1,0 +1,382 @@
+"""Attacks on the page: from another role, from another site, with names, paths and bodies that mean harm."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from dealer_ui import guard, review, serve
+from dealer_ui.app import Settings, create_app
+from dealer_ui.services import services
+from firmware.table import archive, captures, gate
+from firmware.table import events as ev
+from firmware.table.archive_index import read_lines
+from firmware.table.effects import apply
+from firmware.table.errors import NotAllowed
+from firmware.table.people import MAY, Role
+from firmware.table.people_commands import Unlock
+from firmware.table.pins import PinStore
+from tests.app.conftest import Table
+from tests.dealer_ui.felt import PLAYERS, Felt
+from tests.dealer_ui.house import PEOPLE
+
+EVIL = "<b>{{7*7}}</b>%(seat)s' OR 1=1;--"
+
+
+def send(client: FlaskClient, app: Flask, **command: Any) -> TestResponse:
+    return client.post("/command", json=command, headers={"X-CSRF-Token": app.config["CSRF_TOKEN"]})
+
+
+def status(client: FlaskClient, path: str, method: str = "GET", **more: Any) -> int:
+    with closing(client.open(path, method=method, **more)) as response:
+        return response.status_code
+
+
+# ---- roles ----
+
+
+def signed_on(app: Flask, name: str | None) -> FlaskClient:
+    client = app.test_client()
+    if name:
+        assert send(client, app, do="unlock", by=name, pin=PEOPLE[name][1]).status_code == 200
+    return client
+
+
+def wrongly_open(app: Flask) -> list[str]:
+    """Ask every route that is not everybody's as each role that it is not open to; return what was answered."""
+    found = []
+    token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    for name in (None, *PEOPLE):
+        client = signed_on(app, name)
+        role = PEOPLE[name][0] if name else Role.DEALER
+        for rule in app.url_map.iter_rules():
+            if role in guard.roles_of(app.view_functions[rule.endpoint]):
+                continue
+            path = re.sub(r"<[^>]+>", "1", rule.rule)
+            method = "POST" if "POST" in (rule.methods or ()) else "GET"
+            if status(client, path, method, headers=token) != 403:
+                found.append(f"{role} {rule.rule}")
+    return found
+
+
+@pytest.fixture
+def house_app(table: Table) -> Flask:
+    return create_app(Settings(table.config.data, table.config.socket))
+
+
+def test_every_route_without_its_role_is_refused(house_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrowed = [
+        rule
+        for rule in house_app.url_map.iter_rules()
+        if guard.roles_of(house_app.view_functions[rule.endpoint]) != guard.EVERYBODY
+    ]
+    assert len(narrowed) >= 5
+    assert wrongly_open(house_app) == []
+    monkeypatch.setattr(guard, "need", lambda *_: None)
+    assert len(wrongly_open(house_app)) >= 5
+
+
+def test_a_command_without_its_role_is_refused(
+    house_app: Flask, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = house_app.test_client()
+    strike = {"do": "strike_person", "person": "Okafor"}
+    assert send(client, house_app, **strike).status_code == 403
+    assert table.state.person("Okafor") is not None
+    monkeypatch.setattr(gate, "MAY", {**MAY, "strike_person": frozenset(Role)})
+    monkeypatch.setattr(gate, "_need_right_over", lambda *_: None)
+    assert send(client, house_app, **strike).status_code == 200
+    assert table.state.person("Okafor") is None
+
+
+# ---- another site ----
+
+
+def test_a_command_of_another_site_is_refused(
+    felt: Felt, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another site can send, and cannot read the token that the page holds."""
+    with felt.answering() as came:
+        assert client.post("/command", json={"do": "next"}).status_code == 403
+        assert came == []
+        monkeypatch.setattr(hmac, "compare_digest", lambda *_: True)
+        assert client.post("/command", json={"do": "next"}).status_code == 200
+
+
+def test_a_name_that_leads_here_from_elsewhere_is_not_answered(felt: Felt, client: FlaskClient) -> None:
+    """DNS rebinding: the browser believes that this machine is the other site."""
+    there = {"Host": "evil.example"}
+    assert status(client, "/", headers=there) == 400
+    open_app = create_app(
+        Settings(felt.folder, felt.folder / "s", hosts=(*Settings.hosts, "evil.example"))
+    ).test_client()
+    assert status(open_app, "/", headers=there) == 200
+
+
+# ---- paths ----
+
+
+def test_a_captures_name_leads_to_nothing_but_captures(
+    felt: Felt, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    felt.deal()
+    way = "/captures/000001/%2e%2e/%2e%2e/journal.sqlite"
+    (felt.folder / "captures/000001").mkdir(parents=True)
+    with closing(client.get(way)) as refused:
+        assert refused.status_code == 404
+    monkeypatch.setattr(captures, "_NAME", re.compile(".*"))
+    monkeypatch.setattr(os.path, "realpath", lambda path: str(path))
+    monkeypatch.setattr(guard, "need", lambda *_: None)
+    with closing(client.get(way)) as read:
+        assert read.data.startswith(b"SQLite")
+
+
+def test_a_link_among_the_captures_is_not_followed(
+    felt: Felt, client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    felt.deal()
+    (tmp_path / "secret").write_text("the house's")
+    folder = felt.folder / "captures/000001"
+    folder.mkdir(parents=True)
+    (folder / "frame.jpg").symlink_to(tmp_path / "secret")
+    assert status(client, "/captures/000001/frame.jpg") == 404
+    monkeypatch.setattr(os.path, "realpath", lambda path: str(path))
+    services(client.application).captures._real = str(felt.folder / "captures")
+    with closing(client.get("/captures/000001/frame.jpg")) as read:
+        assert read.text == "the house's"
+
+
+def test_an_exports_address_leads_to_nothing_but_exports(
+    house_app: Flask, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    floor = signed_on(house_app, "Moreno")
+    exports = table.config.data / "exports"
+    exports.mkdir(exist_ok=True)
+    link = exports / "hand-000009.zip"
+    link.symlink_to(table.config.data / "journal.sqlite")
+    for hand in ("9", "..%2f..%2fjournal", "%2e%2e", "1e3", "٣"):
+        assert status(floor, f"/review/{hand}/file") in (308, 404)
+    with monkeypatch.context() as off:
+        off.setattr(Path, "is_symlink", lambda _: False)
+        with closing(floor.get("/review/9/file")) as read:
+            assert read.data.startswith(b"SQLite")
+    link.unlink()
+    monkeypatch.setattr(review, "_number", lambda _: 7)
+    (exports / "hand-000007.zip").write_bytes(b"another hand's")
+    with closing(floor.get("/review/%2e%2e%3f/file")) as read:
+        assert read.status_code == 200, "without the look at the number any address gives a file"
+
+
+# ---- names ----
+
+
+def test_a_players_name_is_never_a_template_nor_markup(
+    felt: Felt, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PLAYERS, 1, EVIL)
+    felt.to_settled()
+    pages = ("/", "/review", "/view.json")
+    for path in pages[:2]:
+        text = app.test_client().get(path).text
+        assert "<b>{{" not in text
+        assert "<b>49" not in text
+    assert "&lt;b&gt;{{7*7}}&lt;/b&gt;%(seat)s&#39; OR 1=1;--" in app.test_client().get("/").text
+    bare = create_app(Settings(felt.folder, felt.folder / "none.sock"))
+    monkeypatch.setattr(bare.jinja_env, "autoescape", False)
+    assert "<b>{{7*7}}</b>" in bare.test_client().get("/").text
+
+
+class Naive:
+    """A connection that writes values into its SQL, as nobody should."""
+
+    def __init__(self, db: Any) -> None:
+        self._db = db
+
+    def execute(self, text: str, values: Any = ()) -> Any:
+        for value in values:
+            text = text.replace("?", f"'{value}'" if isinstance(value, str) else str(value), 1)
+        return self._db.execute(text)
+
+
+def test_a_name_is_never_a_part_of_a_question_to_the_record(
+    felt: Felt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    felt.to_settled()
+    felt.do("archive")
+    kept = archive.Archive(felt.folder)
+    everything = archive.Wanted(dealer="nobody' OR '1'='1")
+    assert len(kept.hands()) == 1
+    assert kept.hands(everything) == []
+    real = read_lines
+
+    def naive(db: Any, where: str, values: Any) -> Any:
+        return real(Naive(db), where, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("firmware.table.archive.read_lines", naive)
+    assert len(kept.hands(everything)) == 1
+
+
+# ---- too much, too slow, too many ----
+
+
+def test_a_body_that_is_too_large_never_reaches_the_table(felt: Felt, app: Flask) -> None:
+    client = app.test_client()
+    with felt.answering() as came:
+        assert send(client, app, do="void", reason="x" * 100_000).status_code in (400, 413)
+        assert came == []
+        app.config["MAX_CONTENT_LENGTH"] = None
+        send(client, app, do="void", reason="x" * 100_000)
+        assert len(came) == 1
+
+
+@contextmanager
+def serving(app: Flask, threads: int) -> Iterator[int]:
+    """Serve as `feltwatch ui` does; yield the port."""
+    parts: dict[int, Any] = {}
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = serve.make_server(app, listening, threads, parts)
+    services(app).live.start()
+    thread = Thread(target=server.run)
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        services(app).live.stop()
+        server.task_dispatcher.shutdown()
+
+        def close_all() -> None:
+            for one in list(parts.values()):
+                one.close()
+
+        with suppress(OSError):
+            server.trigger.pull_trigger(close_all)
+        thread.join(10)
+
+
+def answers(port: int, within: float) -> bool:
+    """Say whether the page's health is told within seconds."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), within) as line:
+            line.settimeout(within)
+            line.sendall(b"GET /static/feltwatch.css HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            return line.recv(12).startswith(b"HTTP/1.")
+    except OSError:
+        return False
+
+
+def hold(port: int, count: int, begin: bytes, stack: ExitStack) -> None:
+    """Open connections that begin a request and stay."""
+    for _ in range(count):
+        line = stack.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+        line.sendall(begin)
+
+
+@pytest.mark.parametrize(
+    "begin", [b"", b"POST /command HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_slow_requests_keep_nobody_out(
+    felt: Felt, app: Flask, monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    """A hundred requests that never end hold a connection each, and no thread."""
+    with serving(app, threads=4) as port, ExitStack() as stack:
+        hold(port, 100, begin, stack)
+        assert answers(port, 10)
+    monkeypatch.setattr(serve, "CONNECTIONS", 50)
+    with serving(app, threads=4) as port, ExitStack() as stack:
+        hold(port, 50, begin, stack)
+        time.sleep(0.2)
+        assert not answers(port, 0.5)
+
+
+def test_a_connection_that_says_nothing_is_closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert serve.SILENT_S <= 30
+    monkeypatch.setattr(serve, "SILENT_S", 1)
+    with serving(app, threads=4) as port, socket.create_connection(("127.0.0.1", port)) as line:
+        line.settimeout(10)
+        assert line.recv(1) == b""
+    monkeypatch.setattr(serve, "SILENT_S", 1000)
+    with serving(app, threads=4) as port, socket.create_connection(("127.0.0.1", port)) as line:
+        line.settimeout(2)
+        with pytest.raises(TimeoutError):
+            line.recv(1)
+
+
+def test_streams_cannot_take_every_thread(felt: Felt) -> None:
+    """Each stream holds a thread: those beyond the limit are refused, and the page answers."""
+    stream = b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    limited = create_app(Settings(felt.folder, felt.folder / "s", streams=3))
+    with serving(limited, threads=6) as port, ExitStack() as stack:
+        hold(port, 12, stream, stack)
+        assert answers(port, 10)
+    unlimited = create_app(Settings(felt.folder, felt.folder / "s", streams=100))
+    with serving(unlimited, threads=6) as port, ExitStack() as stack:
+        hold(port, 12, stream, stack)
+        time.sleep(0.3)
+        assert not answers(port, 0.7)
+
+
+# ---- PINs ----
+
+
+class Record:
+    """What a gate writes to, without a disk."""
+
+    def __init__(self, felt: Felt) -> None:
+        self.state = felt.state
+
+    def write(self, events: Any, _actor: str) -> int:
+        for event in events:
+            self.state = apply(self.state, event)
+        return 1
+
+
+def tries_in_a_day(felt: Felt, monkeypatch: pytest.MonkeyPatch) -> tuple[int, bool]:
+    """Try PINs from 0000 on, as often as it is allowed within a day; return how many were looked at, and success."""
+    felt.say(ev.PersonListed("Moreno", Role.FLOOR, "verifier"))
+    now, looked = 0.0, 0
+
+    def matches(_store: object, _name: str, pin: str) -> bool:
+        nonlocal looked
+        looked += 1
+        return pin == "2580"
+
+    monkeypatch.setattr(PinStore, "matches", matches)
+    judge = gate.Gate(PinStore(felt.folder), lambda: now)
+    record: Any = Record(felt)
+    for pin in range(10_000):
+        while True:
+            unlock = Unlock(do="unlock", by="Moreno", pin=f"{pin:04}")  # type: ignore[arg-type]
+            before = looked
+            try:
+                judge.admit(unlock, record)
+            except NotAllowed as error:
+                now += error.wait_s or 0.5
+                if now > 86_400:
+                    return looked, False
+                if looked > before:
+                    break
+            else:
+                return looked, True
+    return looked, False
+
+
+def test_a_pin_stands_a_day_of_tries(felt: Felt, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, found = tries_in_a_day(felt, monkeypatch)
+    assert not found
+    assert looked < 50
+    monkeypatch.setattr(gate, "locked_for", lambda _: 0.0)
+    _, found = tries_in_a_day(felt, monkeypatch)
+    assert found, "without the lock-out the PIN is found"

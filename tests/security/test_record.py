@@ -1,0 +1,145 @@
+"""Attacks by what is brought in from outside: backups, dispute files, profiles, pictures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import zipfile
+from pathlib import Path
+
+import cv2
+import pytest
+
+from firmware.rules import ProfileError, load_profile, parse_profile, parse_sent_profile, profile_toml
+from firmware.table import backup, dispute_verifier
+from firmware.table.backup import BackupError, back_up, restore
+from firmware.table.captures import CaptureStore
+from firmware.table.dispute_verifier import CannotCheck, unpack
+from firmware.table.moment import now
+from tests.security.pictures import png_that_says
+from tests.table.conftest import FRAME
+from tests.table.test_dispute_file import record
+from vision import pictures
+from vision.errors import PictureError
+from vision.pictures import load_picture
+
+
+@pytest.fixture(scope="module")
+def stick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup, as it comes on a stick."""
+    data = record(tmp_path_factory.mktemp("kept") / "data")
+    to = data.parent / "backup"
+    back_up(data, to)
+    return to
+
+
+@pytest.fixture
+def hostile(stick: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(stick, tmp_path / "stick"))
+
+
+def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root restores: a link to a key would lay that key where the page may read it."""
+    secret = tmp_path / "device.key"
+    secret.write_text("the box's own")
+    (hostile / "captures" / "000009").mkdir()
+    (hostile / "captures/000009/frame.jpg").symlink_to(secret)
+    data = tmp_path / "box"
+    with pytest.raises(BackupError, match="no plain file"):
+        restore(hostile, data, now)
+    assert list(data.rglob("*.jpg")) == []
+    monkeypatch.setattr(backup, "_need_plain", lambda *_, **__: None)
+    restore(hostile, data, now)
+    assert (data / "captures/000009/frame.jpg").read_text() == "the box's own"
+
+
+@pytest.mark.parametrize("name", ["captures", "journal.sqlite"])
+def test_a_backup_that_is_itself_a_link_is_refused(hostile: Path, tmp_path: Path, name: str) -> None:
+    (hostile / name).rename(tmp_path / "elsewhere")
+    (hostile / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BackupError, match="no plain file"):
+        restore(hostile, tmp_path / "box", now)
+
+
+def test_a_device_in_a_backup_does_not_hold_the_restore_up(hostile: Path, tmp_path: Path) -> None:
+    (hostile / "captures/000009").mkdir()
+    os.mkfifo(hostile / "captures/000009/frame.jpg")  # reading it would wait for ever
+    with pytest.raises(BackupError, match="no plain file"):
+        restore(hostile, tmp_path / "box", now)
+
+
+def test_a_link_in_the_data_folder_is_no_capture(
+    stick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = Path(shutil.copytree(stick, tmp_path / "data"))
+    picture = data / "captures" / FRAME.name
+    picture.rename(tmp_path / "elsewhere.jpg")
+    picture.symlink_to(tmp_path / "elsewhere.jpg")
+    assert CaptureStore(data).check(FRAME) == "missing"
+    store = CaptureStore(data)
+    monkeypatch.setattr("os.path.realpath", lambda path: str(path))
+    store._real = str(store.folder)
+    assert store.check(FRAME) == "ok"
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = tmp_path / "hand.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("manifest.json", bytes(4_000_000))
+    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1_000_000)
+    with pytest.raises(CannotCheck, match="more than any dispute file"):
+        unpack(str(bomb))
+    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1 << 40)
+    assert len(unpack(str(bomb))["manifest.json"]) == 4_000_000
+
+
+def test_a_zip_bomb_that_lies_about_its_size_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = tmp_path / "hand.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("manifest.json", bytes(4_000_000))
+    raw = bomb.read_bytes()
+    bomb.write_bytes(raw.replace(struct.pack("<I", 4_000_000), struct.pack("<I", 10)))
+    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1_000_000)
+    with pytest.raises(CannotCheck):
+        unpack(str(bomb))
+
+
+def test_a_profile_that_was_sent_reads_no_file_of_the_box(tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text(profile_toml(load_profile("traditional")))
+    text = f'[profile]\nname = "house"\nextends = "{tmp_path}/secret.toml"\n'
+    with pytest.raises(ProfileError, match="only a packaged profile"):
+        parse_sent_profile(text)
+    assert parse_profile(text).name == "house", "what reads files for the console does"
+
+
+def test_a_profile_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '[profile]\nname = "house"\nextends = "traditional"\n' + "#" * 100_000
+    with pytest.raises(ProfileError, match="too long"):
+        parse_sent_profile(text)
+    monkeypatch.setattr("firmware.rules.library.LONGEST_TEXT", 1 << 30)
+    assert parse_sent_profile(text).name == "house"
+
+
+def test_a_picture_that_says_gigabytes_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = tmp_path / "felt.png"
+    bomb.write_bytes(png_that_says(30_000, 30_000))
+    reached: list[int] = []
+
+    def decode(*_: object) -> None:
+        reached.append(1)
+
+    monkeypatch.setattr(cv2, "imdecode", decode)
+    with pytest.raises(PictureError, match="megapixels"):
+        load_picture(bomb)
+    assert not reached
+    monkeypatch.setattr(pictures, "_pixels", lambda _: 0)
+    with pytest.raises(PictureError, match="not a picture"):
+        load_picture(bomb)
+    assert reached, "without the look at its size it is handed to be unpacked"
