@@ -117,13 +117,22 @@ def _config(path: Path | None) -> _File:
 
 
 def _named(host: str) -> str:
-    """Return the host as a `Host` header writes it. An address that means all of them is refused."""
+    """Return the host as a `Host` header writes it. Raises click.UsageError for an address that others can reach."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
+        try:
+            _named(str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0]))
+        except OSError as error:
+            raise click.UsageError(f"{host} is no address of this machine ({error.strerror}).") from error
         return host
     if address.is_unspecified:
         raise click.UsageError(
             f"{host} would open the page on every network of this machine. Name the one address to listen on."
+        )
+    if not address.is_loopback:
+        raise click.UsageError(
+            f"{host} is on a network, and the page has neither TLS nor a log-in for one: it shows who stands at the "
+            "table what a dealer sees. From another machine: ssh -L 8013:127.0.0.1:8013 BOX (docs/security.md)."
         )
     return f"[{address}]" if address.version == 6 else host
