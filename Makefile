@@ -11,7 +11,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test micropython fuzz fuzz-page golden page-load lint bench cards wheel release test-install training test-training yolo clean
+.PHONY: help words demo test micropython fuzz fuzz-page golden page-load pictures docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -20,6 +20,8 @@ help:
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
 	@echo "make golden the pictures of every state of the page, and docs/screens.png (ARGS='state name')"
 	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
+	@echo "make docs   the book, into build/docs, and the dealer's card to laminate"
+	@echo "make pictures  the book's pictures of the page anew (ARGS='state name')"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make words  the page's catalogues: gathers new messages, updates the translations, compiles them"
@@ -28,6 +30,8 @@ help:
 	@echo "make release  what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
 	@echo "make test-install  installs, breaks, upgrades and removes it in a booted Debian (needs root, mmdebstrap,"
 	@echo "                   systemd-container)"
+	@echo "make smoke-aarch64  the wheels, a frame and a hand on arm64, under emulation (needs qemu-user-static, debootstrap,"
+	@echo "                   proot; ARGS='--write FILE')"
 	@echo "make training DATA=FOLDER CROPS=N   the card reader's model anew, hours (models/training/README.md)"
 	@echo "make test-training                  a training run of two minutes, in a folder of its own"
 	@echo "make yolo   YOLO11n's graph, for 'feltwatch bench vision --yolo build/yolo11n-1280.onnx'"
@@ -54,6 +58,14 @@ golden: .venv/dev.stamp
 
 page-load: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.load --write docs/page-load.md $(ARGS)
+
+docs: .venv/dev.stamp
+	$(BIN)/sphinx-build --builder html --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
+	$(BIN)/python -m docs.laminate build/docs
+	@echo "The book: build/docs/index.html"
+
+pictures: .venv/dev.stamp
+	$(BIN)/python -m tests.browser.pictures $(ARGS)
 
 # dealer_ui/translations/README.md
 MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Sentence -k TableError -k NotNow -k NotAllowed \
@@ -89,6 +101,9 @@ release: .venv/dev.stamp
 
 test-install: .venv/dev.stamp
 	$(BIN)/pytest --no-cov -p no:cacheprovider tests/install/install_run.py --durations=0 $(ARGS)
+
+smoke-aarch64: .venv/dev.stamp
+	tests/aarch64/smoke $(ARGS)
 
 training: .venv-training/training.stamp
 	$(TRAIN)/python -m models.training all --crops $(CROPS) $(if $(DATA),--data $(DATA)) $(ARGS)

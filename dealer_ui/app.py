@@ -18,18 +18,21 @@ from dealer_ui import (
     health,
     i18n,
     interface,
+    office,
     orders,
     pin,
     profiles,
     report_page,
     review,
     set_up,
+    slip_page,
     stream,
     training,
 )
 from dealer_ui.beside import Beside
 from dealer_ui.link import TableLink
 from dealer_ui.live import OWN_ERROR, Live
+from dealer_ui.metrics import Tallies
 from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.sentences import in_other_words
@@ -97,6 +100,7 @@ def create_app(settings: Settings) -> Flask:
         streams=Places(settings.streams),
         messages=Messages(app),
         sessions=Sessions(),
+        tallies=Tallies(reader),
     ).attach(app)
     for part in (
         camera,
@@ -105,10 +109,12 @@ def create_app(settings: Settings) -> Flask:
         orders,
         health,
         interface,
+        office,
         pin,
         profiles,
         review,
         report_page,
+        slip_page,
         set_up,
     ):
         app.register_blueprint(part.blueprint)

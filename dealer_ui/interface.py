@@ -425,9 +425,20 @@ _PATHS: Final[dict[str, Any]] = {
         parameters=[*_name("The profile.", "traditional"), _asked("version", _VERSION)],
         responses={"404": _ref("NotThere")},
     ),
+    "/health": _get(
+        "Every check of the table's health, as a page",
+        _answer("The page.", "", "text/html"),
+        responses={"403": _ref("NotAllowed")},
+    ),
+    "/metrics": _get(
+        "What Prometheus counts; to the machine itself only",
+        {"description": "Prometheus's text format.", "content": {"text/plain": {}}},
+        responses={"403": _ref("NotAllowed")},
+    ),
     "/healthz": _get(
         "Whether the page and what it stands on are well",
         _answer("All is well.", "Health"),
+        parameters=[_asked("checks", "Also every check's verdict; a bad one is 503.")],
         responses={"503": _answer("Something is not.", "Health")},
     ),
     "/openapi.json": _get(

@@ -10,6 +10,7 @@ from flask import Flask, current_app
 
 from dealer_ui.link import TableLink
 from dealer_ui.live import Live
+from dealer_ui.metrics import Tallies
 from dealer_ui.render import Messages
 from dealer_ui.sessions import Sessions
 from firmware.table.captures import CaptureStore
@@ -44,6 +45,7 @@ class Services:
     streams: Places
     messages: Messages
     sessions: Sessions
+    tallies: Tallies
 
     def attach(self, app: Flask) -> None:
         """Make them the application's."""

@@ -74,6 +74,7 @@ def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, boo
     return {
         "mains": None if failing is None else not failing,
         "weak": seen.undervoltage if seen else None,
+        "was_weak": seen.undervoltage_since_boot if seen else None,
         "celsius": seen.temperature_c if seen else None,
     }
 

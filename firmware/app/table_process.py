@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from firmware.app.box_facts import BoxFacts
 from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
@@ -58,6 +59,7 @@ from firmware.table.pins import PinStore
 from firmware.table.reopening import end_of_hand
 from firmware.table.sentence import Sentence
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
+from firmware.table.setup_commands import AskHealth
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +166,7 @@ class TableProcess:
         self._puck: PuckReading | None = None
         self._puck_known_at = clock()
         self._trials = Trials(data, devices, clock)
+        self._box = BoxFacts(data)
         self._lamp_trouble = ""
         self._buzzer_trouble = ""
         self._shown = (False, False)
@@ -297,9 +300,11 @@ class TableProcess:
             case ReaderState():
                 self._looks.told(item)
             case ReadingDone() | ReadingLost() | NothingNew():
+                self._box.heard(item)
                 if self._looks.answered(item) and isinstance(item, ReadingDone):
                     self._calibration.heard(item)
             case JobProgress() | JobDone() | JobLost():
+                self._box.heard(item)
                 self._camera_jobs.take(item, self)
 
     # ---- doing ----
@@ -390,6 +395,11 @@ class TableProcess:
             return self._trials.obey(command, self, who)
         if isinstance(command, CameraCommand):
             return self._camera_jobs.obey(command, self, who)
+        if isinstance(command, AskHealth):
+            return {
+                "ok": True,
+                "facts": self._box.of_table(self._devices, self._puck) | {"faults": self._faults()},
+            }
         self._looks.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash

@@ -46,7 +46,13 @@ class EndTrial(SignedCommand):
     do: Literal["end_trial"] = "end_trial"
 
 
-SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial
+class AskHealth(SignedCommand):
+    """What the table process sees of the box and its devices: `firmware.table.health.Facts`, as far as it knows."""
+
+    do: Literal["health"] = "health"
+
+
+SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | AskHealth
 
 
 def decide_setup(command: SettleStep | EndSetUp) -> tuple[Event, ...]:

@@ -26,6 +26,7 @@ from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.moment import Clock, now
+from firmware.table.setup_commands import AskHealth
 
 Spot = tuple[int, ev.Row, int]
 
@@ -63,6 +64,8 @@ class Felt:
     """Whether the first set-up of the box is over."""
     camera: Callable[[CameraCommand], dict[str, Any]] | None = None
     """Who does what needs the camera; without one it is refused."""
+    health: Mapping[str, Any] | None = None
+    """What the table process sees of the box (`firmware.table.health.Facts`)."""
     gate: Gate | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
@@ -76,9 +79,9 @@ class Felt:
         self.journal = Journal(self.folder, self.clock, training=self.training)
         self.captures = CaptureStore(self.folder)
 
-        written = load_profile(self.profile)
-        self.rules = written.with_options(self.options)
-        self.profile_hash = self.journal.keep("profile", profile_toml(written).encode())
+        self.written = load_profile(self.profile)
+        self.rules = self.written.with_options(self.options)
+        self.profile_hash = self.journal.keep("profile", profile_toml(self.written).encode())
         if self.set_up:
             self.say(ev.SetUpEnded())
         self.say(ev.TableStarted(house=self.configured.settings))
@@ -101,7 +104,7 @@ class Felt:
                 for seat, place in self.seats.items()
             ),
             options=self.options,
-            written=load_profile(self.profile),
+            written=self.written,
         )
 
     @property
@@ -133,6 +136,8 @@ class Felt:
             given = parse_command(canonical(command))
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
+            if isinstance(given, AskHealth):
+                return {"ok": True, "facts": dict(self.health or {})}
             if self.trials is not None and isinstance(given, TrialCommand):
                 return self.trials(given)
             self.do(**command)

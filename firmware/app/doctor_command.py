@@ -1,0 +1,132 @@
+"""`feltwatch doctor`: every check of the table's health, with the table running or stopped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.app.asking import by_option, data_option
+
+if TYPE_CHECKING:
+    from firmware.table.health import Check
+
+UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
+LOOK_WITHIN: Final = 30.0
+"""Seconds that a look through the camera may take."""
+_WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
+
+
+@click.command("doctor")
+@data_option
+@click.option("--full", is_flag=True, help="Check the whole record's chain; without it its last rows.")
+@click.option(
+    "--look", is_flag=True, help="Have the camera take a picture now, between hands; asks for --by."
+)
+@by_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(data: Path, full: bool, look: bool, by: str | None, as_json: bool) -> None:
+    """Say how the table is: each check with a figure, a verdict and what to do.
+
+    Exit status 0 where nothing is bad, 1 where something is. "?" is what nothing here can say.
+    """
+    from firmware.table.health import worst
+
+    if look:
+        _look(data, by)
+    checks = examine(data, full=full)
+    if as_json:
+        told = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
+        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    else:
+        for line in as_text(checks):
+            click.echo(line)
+    sys.exit(worst(checks) == "bad")
+
+
+def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
+    """Gather every fact there is and judge them."""
+    from firmware.table.health import Facts, judge
+    from firmware.table.health_record import LAST_ROWS, record_facts
+    from firmware.table.journal import JournalReader
+
+    now_ms = time.time_ns() // 1_000_000
+    record = record_facts(JournalReader(data), now_ms, None if full else LAST_ROWS)
+    return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
+
+
+def _of_table(data: Path) -> dict[str, Any] | None:
+    """Return what the running table knows; None where none answers."""
+    from dealer_ui.errors import TableUnreachable
+    from dealer_ui.link import TableLink
+    from firmware.app.config import SOCKET
+
+    try:
+        answer = TableLink(data / SOCKET).send({"do": "health"})
+    except TableUnreachable:
+        return None
+    return dict(answer.get("facts", {})) if answer["ok"] else None
+
+
+def _of_box(data: Path) -> dict[str, Any]:
+    """Return what can be seen of the box while no table runs. What its devices said last does not count."""
+    from firmware.app.box_facts import BoxFacts, facts_of_pi
+    from firmware.devices.power import Power
+
+    return {**BoxFacts(data).of_box(), **facts_of_pi(Power().read()), "answers": False, "faults": {}}
+
+
+def services() -> dict[str, str] | None:
+    """Return the state of every unit of ours that is installed; None where no service manager answers."""
+    try:
+        said = subprocess.run(
+            ["systemctl", "show", "--property=Id,LoadState,ActiveState", *UNITS],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    units = [dict(line.split("=", 1) for line in part.splitlines()) for part in said.strip().split("\n\n")]
+    return {
+        unit["Id"]: unit["ActiveState"]
+        for unit in units
+        if unit.get("LoadState") == "loaded" and "Id" in unit
+    } or None
+
+
+def _look(data: Path, by: str | None) -> None:
+    """Have the table look through its camera. Raises click.ClickException where it does not."""
+    from firmware.app.asking import ask_table
+
+    begun = ask_table({"do": "look"}, by, data)
+    if begun is None:
+        raise click.ClickException(
+            "The table process is not running, and it holds the camera; start it first."
+        )
+    deadline = time.monotonic() + LOOK_WITHIN
+    while time.monotonic() < deadline:
+        told = ask_table({"do": "job", "job": begun["job"]}, None, data)
+        if told is None or told["state"] == "failed":
+            raise click.ClickException(f"The camera took no picture: {told['why'] if told else 'no table'}")
+        if told["state"] == "done":
+            return
+        time.sleep(0.2)
+    raise click.ClickException("The camera took no picture in time; see what the page says of it.")
+
+
+def as_text(checks: tuple[Check, ...]) -> list[str]:
+    """Return the lines that a person reads."""
+    lines = []
+    for check in checks:
+        lines.append(f"{_WORDS[check.verdict]:>5}  {check.title!s:22} {check.figure:>16}  {check.says}")
+        if check.advice is not None and check.verdict != "ok":
+            lines.append(f"{'':48}{check.advice}")
+    return lines

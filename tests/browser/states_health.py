@@ -1,0 +1,58 @@
+"""The states of the page of the table's health."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from firmware.table import events as ev
+from tests.browser.state import State
+from tests.dealer_ui.felt import Felt
+
+_PICTURE: Final = {
+    "sharpness": {"ok": True, "figure": 0.71, "limit": 1.3},
+    "light": {"ok": True, "figure": 182.0, "limit": 70.0},
+    "banding": {"ok": False, "figure": 0.062, "limit": 0.04},
+    "markers": {"ok": True, "figure": 8, "limit": 8},
+    "camera": {"ok": True, "figure": 0.4, "limit": 3.0},
+}
+_FACTS: Final[dict[str, Any]] = {
+    "picture": _PICTURE,
+    "readers_ok": 5,
+    "readers": 5,
+    "buttons": True,
+    "free_mb": 21_340,
+    "worn_percent": 90,
+    "synchronised": True,
+    "rtc": True,
+    "jumped_ms": 0,
+    "celsius": 57.0,
+    "weak": False,
+    "was_weak": True,
+    "memory_mb": 1240,
+    "model_hash": "c8654ec2" * 8,
+    "model_named": "c8654ec2" * 8,
+}
+
+
+def troubled(felt: Felt) -> None:
+    """Light that flickers, a puck reader without its cable, a worn disk, a weak supply."""
+    felt.health = {**_FACTS, "faults": {"puck": "The puck reader does not answer."}}
+    felt.say(ev.DeviceFault("puck", "The puck reader does not answer."))
+
+
+def well(felt: Felt) -> None:
+    """Nothing to be put right."""
+    flicker = {"ok": True, "figure": 0.012, "limit": 0.04}
+    felt.health = {
+        **_FACTS,
+        "was_weak": False,
+        "worn_percent": 10,
+        "picture": {**_PICTURE, "banding": flicker},
+    }
+
+
+HEALTH: Final = (
+    State("health with troubles", troubled, path="/health"),
+    State("health", well, path="/health"),
+    State("health without a table", answers=False, path="/health"),
+)

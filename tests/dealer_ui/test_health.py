@@ -1,0 +1,106 @@
+"""The page of the table's health, what machines are told of it, and what Prometheus counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from prometheus_client.parser import text_string_to_metric_families
+
+from dealer_ui.app import Settings, create_app
+from firmware.table import events as ev
+from tests.dealer_ui.felt import PLAYERS, Felt
+
+WELL: dict[str, Any] = {"free_mb": 20_000, "memory_mb": 900, "celsius": 51.0, "readers": 5, "readers_ok": 5}
+
+
+def page_of(felt: Felt) -> Flask:
+    return create_app(Settings(felt.folder, felt.folder / "table.sock"))
+
+
+def told(app: Flask, path: str) -> tuple[int, Any]:
+    response = app.test_client().get(path)
+    return response.status_code, response.get_json()
+
+
+def test_the_page_names_what_to_put_right_first(felt: Felt) -> None:
+    felt.health = {**WELL, "celsius": 84.0, "free_mb": 500, "buttons": True}
+    with felt.answering():
+        html = page_of(felt).test_client().get("/health").get_data(as_text=True)
+    places = [
+        html.index(words) for words in ("84 °C", "500 MB", "900 MB", "Nothing says how this stands here.")
+    ]
+    assert places == sorted(places)
+    assert "<img" not in html
+
+
+def test_a_table_that_does_not_answer_is_the_first_thing_to_put_right(felt: Felt) -> None:
+    felt.say(ev.DeviceFault("puck", "The cable is out."))
+    html = page_of(felt).test_client().get("/health").get_data(as_text=True)
+    assert "The table process does not answer." in html
+    assert "The cable is out." not in html, "said by a process that is gone"
+
+
+def test_machines_are_told_every_verdict_where_they_ask_for_them(felt: Felt) -> None:
+    felt.health = WELL
+    with felt.answering():
+        status, quick = told(page_of(felt), "/healthz")
+        assert (status, "checks" in quick) == (200, False)
+        status, whole = told(page_of(felt), "/healthz?checks")
+        assert (status, whole["ok"], whole["checks"]["heat"]) == (200, True, "ok")
+        felt.health = {**WELL, "celsius": 90.0}
+        status, whole = told(page_of(felt), "/healthz?checks")
+        assert (status, whole["ok"], whole["checks"]["heat"]) == (503, False, "bad")
+        assert told(page_of(felt), "/healthz")[0] == 200, "the installer asks whether it is there"
+
+
+def metrics(app: Flask) -> dict[tuple[str, str], float]:
+    text = app.test_client().get("/metrics").get_data(as_text=True)
+    return {
+        (sample.name, next(iter(sample.labels.values()), "")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_prometheus_counts_what_happens_and_learns_no_name_and_no_card(felt: Felt) -> None:
+    felt.health = WELL
+    app = page_of(felt)
+    with felt.answering():
+        before = metrics(app)
+        felt.to_setting()
+        felt.to_reading()
+        felt.read(unsure={(1, "front", 0): ("Qh", "Qs")})
+        felt.say(ev.DeviceFault("puck", "The cable is out."))
+        after = metrics(app)
+        text = app.test_client().get("/metrics").get_data(as_text=True)
+    assert before["feltwatch_cards_read_total", "yes"] == 0
+    assert after["feltwatch_cards_read_total", "yes"] == 51
+    assert after["feltwatch_cards_read_total", "no"] == 1
+    assert after["feltwatch_device_faults_total", "puck"] == 1
+    assert after["feltwatch_events_total", "reading_taken"] == 1
+    assert (after["feltwatch_table_up", ""], after["feltwatch_hand", ""]) == (1, 1)
+    assert after["feltwatch_chain_head", ""] == felt.seq
+    assert after["feltwatch_disk_free_bytes", ""] == 20e9
+    assert after["feltwatch_check", "puck"] == 3
+    for secret in (*PLAYERS.values(), "Qh", "Qs"):
+        assert secret not in text
+
+
+def test_a_settlement_is_timed_from_its_reading(felt: Felt) -> None:
+    app = page_of(felt)
+    metrics(app)
+    felt.to_settled()
+    assert metrics(app)["feltwatch_settle_seconds_count", ""] == 1
+
+
+def test_metrics_are_for_this_machine_only(felt: Felt) -> None:
+    client = page_of(felt).test_client()
+    assert client.get("/metrics", environ_base={"REMOTE_ADDR": "192.168.1.7"}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/health", "/healthz", "/metrics"])
+def test_health_is_told_even_where_the_record_cannot_be_read(felt: Felt, path: str) -> None:
+    (felt.folder / "journal.sqlite").write_bytes(b"no database at all" * 400)
+    assert page_of(felt).test_client().get(path).status_code in (200, 503)
