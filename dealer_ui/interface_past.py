@@ -102,4 +102,15 @@ PATHS: Final[dict[str, Any]] = {
     "/report": _get("What a shift came to", "text/html", *_SPAN),
     "/report.csv": _get("What a shift came to, a line a down", "text/csv", *_SPAN),
     "/report.pdf": _get("What a shift came to, with plots", "application/pdf", *_SPAN),
+    "/office": _get(
+        "The ways to every page beside the table's",
+        "text/html",
+        _asked("back", "Where the page leads back to."),
+    ),
+    "/slip": _get(
+        "The record's head as it was last signed, as a QR code",
+        "text/html",
+        _asked("back", "Where the page leads back to."),
+    ),
+    "/slip.pdf": _get("The same as a slip to print", "application/pdf"),
 }

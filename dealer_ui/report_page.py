@@ -84,7 +84,7 @@ def report() -> str:
         "chosen": asked.down,
         "whole": asked.down is None,
     }
-    return page("review/report.html", _("Shift report"), back="/review", **values)
+    return page("review/report.html", _("Shift report"), back="/office", **values)
 
 
 @blueprint.get("/report.csv")

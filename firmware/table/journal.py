@@ -286,17 +286,22 @@ class JournalReader:
             where = "WHERE type = 'head_signed' AND seq > ? ORDER BY seq LIMIT ?"
             return _entries(db, where, (since, limit)) if db else []
 
+    def last_anchor(self) -> Entry | None:
+        """Return the row in which the chain's head was last signed, or None."""
+        return self._last("head_signed")
+
     def last_key(self) -> Entry | None:
         """Return the row that announced the key in use, or None."""
-        with self._open() as db:
-            where = "WHERE type = 'key_announced' ORDER BY seq DESC LIMIT 1"
-            found = _entries(db, where, ()) if db else []
-            return found[0] if found else None
+        return self._last("key_announced")
 
     def last_log_on(self) -> Entry | None:
         """Return the row in which the dealer's down began, or None where nobody ever logged on."""
+        return self._last("logged_on")
+
+    def _last(self, kind: str) -> Entry | None:
         with self._open() as db:
-            found = _entries(db, "WHERE type = 'logged_on' ORDER BY seq DESC LIMIT 1", ()) if db else []
+            # the kind stands in the query, not beside it: only so its own index is used
+            found = _entries(db, f"WHERE type = '{kind}' ORDER BY seq DESC LIMIT 1", ()) if db else []
             return found[0] if found else None
 
     def of_set_up(self) -> list[Entry]:

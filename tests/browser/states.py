@@ -377,6 +377,7 @@ PLAIN: Final = (
     State("every payment", paid(1), opened("details")),
     State("chips", Felt.to_settled, opened("chips")),
     State("more", Felt.to_settled, opened("more")),
+    State("this screen", between_hands, lambda page: (opened("more")(page), opened("screen")(page))),
     State("more while setting", Felt.to_setting, opened("more")),
     State("rules in force", Felt.to_settled, opened("rules")),
     State(

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from firmware.table import events as ev
+from firmware.table.anchors import sign_head
 from firmware.table.people import Role
+from firmware.table.signing import DeviceKey
 from tests.browser.state import State, opened
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, played, ticking
@@ -49,6 +53,22 @@ def nothing(felt: Felt) -> None:
     """No hand was played."""
 
 
+KEY: Final = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+
+
+def signed(felt: Felt) -> None:
+    """A shift is over, and the record's head is signed."""
+    many(felt)
+    seq, digest = felt.journal.head
+    felt.say(sign_head(KEY, seq=seq, digest=digest, hands=13, wall_ms=1_790_000_000_000, table="12"))
+
+
+def grown(felt: Felt) -> None:
+    """The record went on after it was signed."""
+    signed(felt)
+    felt.deal()
+
+
 PAST: Final = (
     _past("past hands", "/review", many),
     _past("past hands of the dealer", "/review", many, None),
@@ -63,5 +83,9 @@ PAST: Final = (
     _past("hand to correct", "/review/1/dispute", played),
     _past("hand corrected", "/review/1/dispute", corrected),
     _past("shift report", "/report", many),
+    _past("slip", "/slip", signed, None),
+    _past("slip of an older end", "/slip?back=/report", grown),
+    _past("no slip", "/slip", nothing, None),
+    _past("records and set-up", "/office", nothing, None),
     State("last ten hands", many, opened("more"), table=_Always()),
 )

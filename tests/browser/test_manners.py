@@ -53,6 +53,7 @@ def test_four_colours_are_kept_by_the_screen(show: Show) -> None:
     club = page.locator(".place .suit-c").first
     before = club.evaluate("(e) => getComputedStyle(e).color")
     page.locator("[data-open=more-dialog]").tap()
+    page.locator("[data-open=screen-dialog]").tap()
     page.locator("[data-setting=deck]").tap()
     after = club.evaluate("(e) => getComputedStyle(e).color")
     assert after != before
@@ -82,6 +83,7 @@ def test_a_fault_is_heard_unless_the_sounds_are_off(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
     page.locator("[data-open=more-dialog]").tap()
+    page.locator("[data-open=screen-dialog]").tap()
     page.locator("[data-setting=sounds]").tap()
     screen.felt.say(ev.DeviceFault("camera", "The camera gives no picture."))
     screen.wait_for(".devices .fault")

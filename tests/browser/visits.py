@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 import numpy as np
 from playwright.sync_api import Browser, ConsoleMessage, Response
@@ -25,15 +26,24 @@ from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
+from tests.patience import A_MINUTE
 from vision.arrays import Image
 
 os.environ["TZ"] = "UTC"
 time.tzset()  # pictures show times, by the zone of the box
 
+MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where the records of the states are kept: nothing is asked of a disk here."""
 SIZES: Final = {"kiosk": (800, 480), "desk": (1280, 720), "phone": (390, 844)}
 SIGNED_ON: Final = "Moreno F."
 SCROLLS: Final = frozenset({"phone"})
 LAYOUT: Final = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+FROZEN: Final = """(() => {
+  const at = performance.now();
+  performance.now = () => at;
+  self.thaw = () => { delete performance.now; };
+})()"""
+"""No time passes in the page's own scripts: what counts down stands still, in a picture, too."""
 SETTLED: Final = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 )
@@ -63,7 +73,27 @@ class Visitor:
 
     def __init__(self, browser: Browser) -> None:
         self._context = browser.new_context(has_touch=True, reduced_motion="reduce")
+        self._context.add_init_script(FROZEN)
+        self._context.set_default_timeout(
+            A_MINUTE * 1000
+        )  # no promise is tried here: the machine may be busy
         self._seen: dict[str, Visit] = {}
+        self._visit = Visit()
+        self._taken: list[Response] = []
+        self._page = (
+            self._context.new_page()
+        )  # one for all states: a tab of its own for each takes as long again
+        self._page.on("pageerror", lambda error: self._visit.trouble.append(str(error)))
+        self._page.on("console", self._heard)
+        self._page.on("response", lambda response: self._taken.append(response))
+
+    def _heard(self, said: ConsoleMessage) -> None:
+        if is_trouble(said):
+            self._visit.trouble.append(said.text)
+
+    def _leave(self) -> None:
+        self._visit = Visit()  # what a page complains of as it is left is nobody's
+        self._page.goto("about:blank")
 
     def close(self) -> None:
         """Close the window."""
@@ -77,14 +107,12 @@ class Visitor:
         return self._seen[state.name]
 
     def _look(self, state: State, stack: ExitStack, axe: bool) -> Visit:
-        visit = Visit()
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY)))
         felt = Felt(folder, **state.table)
         stack.callback(felt.journal.close)
         if state.role:
             felt.say(PersonListed(SIGNED_ON, state.role, "0" * 16))
         state.play(felt)
-        visit.table = felt.state
         if state.answers:
             stack.enter_context(felt.answering())
         serving = stack.enter_context(ExitStack())
@@ -92,6 +120,9 @@ class Visitor:
         port = serving.enter_context(served(app))
         token = ""
         if state.role:
+            stack.enter_context(
+                patch.object(services(app).sessions, "_clock", lambda: 0.0)
+            )  # so the picture is one
             answer = {"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120}
             token = services(app).sessions.begin(answer)
             self._context.add_cookies([{"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/"}])
@@ -101,20 +132,18 @@ class Visitor:
                 [{"name": LANGUAGE, "value": state.language, "domain": "127.0.0.1", "path": "/"}]
             )
             stack.callback(self._context.clear_cookies)
-        visit.unsaid = unsaid(app, state.path, token)
-        page = self._context.new_page()
-        stack.callback(page.close)
-        page.on("pageerror", lambda error: visit.trouble.append(str(error)))
-        page.on("console", lambda said: visit.trouble.append(said.text) if is_trouble(said) else None)
-        taken: list[Response] = []
-        page.on("response", lambda response: taken.append(response))
+        page = self._page
+        stack.callback(self._leave)
+        visit = self._visit = Visit(unsaid=unsaid(app, state.path, token), table=felt.state)
+        self._taken.clear()
         width, height = SIZES["kiosk"]
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"http://127.0.0.1:{port}{state.path}")
         page.wait_for_selector(f"body[data-seq='{felt.seq}']")
-        visit.weight = sum(_weight(response) for response in taken if not _is_picture(response))
+        visit.weight = sum(_weight(response) for response in self._taken if not _is_picture(response))
         if not state.live:
             visit.trouble.clear()
+            page.evaluate("() => thaw()")
             serving.close()
             page.wait_for_selector("#notlive", state="visible")
         state.act(page)
