@@ -135,7 +135,7 @@ def cards_said(cards: tuple[str, ...]) -> str:
 
 
 def _opened(event: ev.HandOpened, _step: Step) -> str:
-    who = ", ".join(f"{seat.seat} {seat.player}" for seat in event.seats)
+    who = _(", ").join(f"{seat.seat} {seat.player}" for seat in event.seats)
     return _("Hand %(hand)s is opened: %(who)s.", hand=f"{event.hand:,}", who=who)
 
 
@@ -152,7 +152,7 @@ def _reading(event: ev.ReadingTaken, _step: Step) -> str:
     if not unsure:
         return _("%(cards)s, all surely.", cards=said)
     asked = ngettext("%(num)s of them not surely", "%(num)s of them not surely", unsure)
-    return f"{said}, {asked}."
+    return _("%(cards)s, %(unsure)s.", cards=said, unsure=asked)
 
 
 def _placed(event: ev.CardPlaced, _step: Step) -> str:
