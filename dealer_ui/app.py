@@ -32,6 +32,7 @@ from dealer_ui import (
 from dealer_ui.beside import Beside
 from dealer_ui.link import TableLink
 from dealer_ui.live import OWN_ERROR, Live
+from dealer_ui.metrics import Tallies
 from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.sentences import in_other_words
@@ -99,6 +100,7 @@ def create_app(settings: Settings) -> Flask:
         streams=Places(settings.streams),
         messages=Messages(app),
         sessions=Sessions(),
+        tallies=Tallies(reader),
     ).attach(app)
     for part in (
         camera,
