@@ -11,17 +11,16 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test micropython fuzz fuzz-page golden page-load pictures docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test micropython fuzz fuzz-page golden page-load docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
-	@echo "make golden the pictures of every state of the page, and docs/screens.png (ARGS='state name')"
+	@echo "make golden the pictures of every state of the page, docs/screens.png, the book's (ARGS='state name')"
 	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   the book, into build/docs, and the dealer's card to laminate"
-	@echo "make pictures  the book's pictures of the page anew (ARGS='state name')"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make words  the page's catalogues: gathers new messages, updates the translations, compiles them"
@@ -63,9 +62,6 @@ docs: .venv/dev.stamp
 	$(BIN)/sphinx-build --builder html --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
 	$(BIN)/python -m docs.laminate build/docs
 	@echo "The book: build/docs/index.html"
-
-pictures: .venv/dev.stamp
-	$(BIN)/python -m tests.browser.pictures $(ARGS)
 
 # dealer_ui/translations/README.md
 MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Sentence -k TableError -k NotNow -k NotAllowed \

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from tests.browser import pictures
 from tests.browser.chrome import launched
 from tests.browser.states import STATES
 from tests.browser.visits import Visitor, small
@@ -83,15 +84,19 @@ def sheet(named: Iterable[tuple[str, Image]]) -> Image:
 @click.command()
 @click.argument("names", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
-    """Take the golden pictures of the states NAMES, or of all, and make the contact sheet."""
+    """Take the golden pictures of the states NAMES, or of all, those of the book, and the contact sheet."""
     unknown = set(names) - {state.name for state in STATES}
     if unknown:
         raise click.UsageError(f"There is no state {', '.join(sorted(unknown))}.")
+    in_the_book = pictures.shown()
     with sync_playwright() as playwright, launched(playwright) as browser:
         visitor = Visitor(browser)
         for state in STATES:
             if not names or state.name in names:
-                keep(FOLDER / state.file, small(visitor.visit(state, axe=False).picture))
+                seen = visitor.visit(state, axe=False).picture
+                keep(FOLDER / state.file, small(seen))
+                if state.file in in_the_book:
+                    pictures.keep(pictures.FOLDER / state.file, seen)
                 click.echo(state.name)
         visitor.close()
     if not names:

@@ -1,0 +1,25 @@
+"""How Sphinx builds the book (`make docs`). What it says of code and data is asked of them: docs/facts.py."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+project = "Feltwatch"
+copyright = "the Feltwatch authors, Apache-2.0"
+version = release = version_of("feltwatch")
+
+extensions = ["myst_parser", "docs.directives"]
+exclude_patterns = ["pictures"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+nitpicky = True
+
+html_theme = "furo"
+html_title = "Feltwatch"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sphinx = False
+templates_path: list[str] = []

@@ -1,0 +1,296 @@
+"""What the book says of code and data, asked of them while it is built: Markdown in the place of copies.
+
+A page asks for one of `FACTS` with a block whose language is `{made}`; `docs/directives.py` brings it in.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from dealer_ui.i18n import LANGUAGES
+from dealer_ui.set_up_steps import STEPS
+from firmware.app.main import main
+from firmware.rules import load_profile, profile_names
+from firmware.table.gate import SESSION_S
+from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, MAY, PIN_ROLES, Role
+
+ROOT: Final = Path(__file__).parents[1]
+
+WORDS: Final[Mapping[str, str]] = {
+    "next": "open a hand, go on: the white button",
+    "confirm": "confirm a natural: the green button",
+    "look_again": "read again: the red button",
+    "key_button": "say where the button is",
+    "declare": "declare a natural",
+    "withdraw": "take a declaration back",
+    "surrender": "surrender a seat",
+    "withdraw_surrender": "take a surrender back",
+    "undo_confirm": "take a confirmed natural back",
+    "set_card": "answer or correct a card",
+    "key_row": "key a whole row",
+    "mark_paid": "mark a payment",
+    "void": "void the hand",
+    "misdeal": "call a misdeal",
+    "resolve": "answer an irregularity",
+    "key_hand": "key the hand, without the camera",
+    "place_card": "key a placed card",
+    "archive": "close the hand",
+    "reopen": "reopen a past hand",
+    "mark_paid_back": "mark a payback",
+    "count_stack": "count a stack",
+    "sit_out": "let a player sit out",
+    "pass_round": "let a player pass a hand",
+    "two_hands": "let two players play two hands each",
+    "seat_player": "seat a player",
+    "leave_seat": "free a seat",
+    "rename_player": "change a name",
+    "buy_in": "bring chips in",
+    "add_on": "add chips",
+    "set_house": "set table number, language, game, unit, seats",
+    "keep_profile": "keep a version of the house's own rules",
+    "dispute": "mark a hand disputed",
+    "close_dispute": "decide a dispute",
+    "mark_reviewed": "mark a hand reviewed",
+    "sign_head": "sign the record's head: the slip",
+    "export_hand": "write a dispute file",
+    "drop_images": "drop old images by the house's rule",
+    "log_on": "log a dealer on",
+    "log_off": "log a dealer off",
+    "unlock": "open a session",
+    "lock": "end a session",
+    "stay": "stay signed on",
+    "list_person": "list a person",
+    "strike_person": "take a person off the list",
+    "set_pin": "set a PIN",
+    "settle_step": "settle a step of the set-up",
+    "end_set_up": "end the set-up",
+    "try_device": "try a device",
+    "end_trial": "end a device's trial",
+    "look": "look through the camera",
+    "calibrate_felt": "calibrate the felt",
+    "calibrate_lens": "calibrate the lens",
+    "enrol_deck": "teach the house's own deck",
+    "use_calibration": "put a calibration in use",
+    "check_deck": "count a deck",
+    "job": "follow a job of the camera",
+}
+"""What a command of `people.MAY` is to a person, where its name does not say it."""
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table in Markdown; a cell's bars are escaped."""
+    lines = [list(head), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def commands() -> dict[str, click.Command]:
+    """Return every command of `feltwatch` by its words: "hands", "hands list", …"""
+    found: dict[str, click.Command] = {}
+
+    def gather(group: click.Group, before: str) -> None:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            found[f"{before}{name}"] = command
+            if isinstance(command, click.Group):
+                gather(command, f"{before}{name} ")
+
+    gather(main, "")
+    return found
+
+
+def help_text(name: str) -> str:
+    """Return what `feltwatch NAME --help` prints.
+
+    Raises:
+        KeyError: where there is no such command.
+    """
+    command = commands()[name]
+    context = click.Context(command, info_name=f"feltwatch {name}", max_content_width=100)
+    context.help_option_names = ["-h", "--help"]
+    return command.get_help(context)
+
+
+def _help(name: str) -> str:
+    return f"```text\n{help_text(name)}\n```"
+
+
+def _commands(_: str) -> str:
+    return table(
+        ("command", "what it does"),
+        ((f"`feltwatch {name}`", command.get_short_help_str(200)) for name, command in commands().items()),
+    )
+
+
+def targets() -> dict[str, str]:
+    """Return what `make help` says of every target."""
+    found: dict[str, str] = {}
+    last = ""
+    for line in re.findall(
+        r'^\t@echo "(.*)"$', (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    ):
+        if fits := re.match(r"make ([\w-]+)\s+(.*)", line):
+            last = fits[1]
+            found[last] = fits[2]
+        else:
+            found[last] += " " + line.strip()
+    return found
+
+
+def _targets(_: str) -> str:
+    return table(("target", "what it does"), ((f"`make {name}`", what) for name, what in targets().items()))
+
+
+def _may(which: str) -> str:
+    """Return who may give which command; `pin`: only what asks for a PIN."""
+    roles = [role for role in Role if which != "pin" or role in PIN_ROLES]
+    return table(
+        ("to", *roles),
+        (
+            (WORDS.get(do, do.replace("_", " ")), *("yes" if role in may else "" for role in roles))
+            for do, may in MAY.items()
+            if which != "pin" or Role.DEALER not in may
+        ),
+    )
+
+
+def _pins(_: str) -> str:
+    """Return hardware/pinmap.toml as a table."""
+    parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/pinmap.toml").read_text(encoding="utf-8"))
+    rows = (
+        (f"{part} {name}", pin.get("colour", ""), pin.get("means", ""), pin["bcm"], pin["pin"])
+        for part, pins in parts.items()
+        for name, pin in pins.items()
+        if isinstance(pin, dict) and "bcm" in pin
+    )
+    return table(("part", "colour", "means", "BCM", "pin of the header"), rows)
+
+
+def _profiles(_: str) -> str:
+    rows = []
+    for name in profile_names():
+        profile = load_profile(name)
+        rows.append((f"`{name}`", profile.title, profile.deal.kind.replace("_", " ")))
+    return table(("profile", "game", "rows are set"), rows)
+
+
+def _set_up(_: str) -> str:
+    return table(("step", "what it is about"), ((step.title, step.what) for step in STEPS))
+
+
+def _locks(_: str) -> str:
+    return (
+        f"{FREE_TRIES} wrong PINs in a row lock that person out for {FIRST_LOCK_S:.0f} seconds; each further one for "
+        f"twice as long, up to {LONGEST_LOCK_S / 60:.0f} minutes. A session ends {SESSION_S:.0f} "
+        "seconds after the last touch."
+    )
+
+
+def _languages(_: str) -> str:
+    return ", ".join(LANGUAGES.values()) + "."
+
+
+def _packages(_: str) -> str:
+    lines = (ROOT / "systemd/debian-packages").read_text(encoding="utf-8").splitlines()
+    names = (line.removeprefix("pi:").strip() for line in lines if line and not line.startswith("#"))
+    return ", ".join(f"`{name}`" for name in names) + "."
+
+
+def _felt(_: str) -> str:
+    felt: dict[str, Any] = tomllib.loads((ROOT / "hardware/table.toml").read_text(encoding="utf-8"))
+    camera, markers = felt["camera"], felt["markers"]
+    return table(
+        ("what", "measure"),
+        (
+            ("felt", f"{felt['felt']['width_mm']:g} × {felt['felt']['height_mm']:g} mm"),
+            ("places", ", ".join(felt["places"])),
+            ("markers", f"{len(markers['at'])} of {markers['side_mm']:g} mm, {markers['dictionary']}"),
+            ("camera", f"{camera['name']}, {camera['height_mm']:g} mm above the felt"),
+        ),
+    )
+
+
+def _readme(folder: str) -> str:
+    """Return a folder's README.md without its title; its links hold from the book."""
+    text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+    return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, ROOT / folder)
+
+
+def _section(wanted: str) -> str:
+    """Return a section of a page: `README.md#Figures`."""
+    path, title = wanted.split("#", 1)
+    text = (ROOT / path).read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise KeyError(wanted)
+    return linked(found[1], (ROOT / path).parent)
+
+
+FACTS: Final[Mapping[str, Callable[[str], str]]] = {
+    "commands": _commands,
+    "felt": _felt,
+    "help": _help,
+    "languages": _languages,
+    "locks": _locks,
+    "may": _may,
+    "packages": _packages,
+    "pins": _pins,
+    "profiles": _profiles,
+    "readme": _readme,
+    "section": _section,
+    "set-up": _set_up,
+    "targets": _targets,
+}
+
+
+def made(asked: str) -> str:
+    """Return the Markdown of a fact, asked for by its name and what it is about: "help hands list".
+
+    Raises:
+        KeyError: where there is no such fact, command or section.
+        OSError: where there is no such file.
+    """
+    name, _, about = asked.strip().partition(" ")
+    return FACTS[name](about.strip())
+
+
+PAGES: Final[Mapping[str, str]] = {"hardware": "technician/assembly.md", "tests": "developer/testing.md"}
+"""Folders whose README stands on a page with more on it."""
+LINK: Final = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s#]*)(#[^)\s]*)?\)")
+"""A link in Markdown: its text, its file, its anchor."""
+
+
+def linked(text: str, folder: Path) -> str:
+    """Return Markdown of a file in `folder` with links that hold in the book.
+
+    A README that has a page of its own is linked there; any other file of the repository is named, as the book does
+    not carry it. What leads nowhere is left as it is, and Sphinx complains.
+    """
+    docs = ROOT / "docs"
+
+    def turned(fits: re.Match[str]) -> str:
+        words, file, anchor = fits[1], fits[2], fits[3] or ""
+        if not file or ":" in file:
+            return fits[0]
+        target = (folder / file).resolve()
+        page = target.relative_to(ROOT).as_posix() if target.is_relative_to(ROOT) else ""
+        if page.endswith("/README.md"):
+            folder_name = page.removesuffix("/README.md")
+            own = PAGES.get(folder_name, f"developer/folders/{folder_name.replace('/', '-')}.md")
+            if (docs / own).exists():
+                return f"[{words}](/{own})"
+        if target.is_relative_to(docs) and target.exists():
+            return f"[{words}](/{target.relative_to(docs).as_posix()}{anchor})"
+        if page and target.exists():
+            return words if "`" in words else f"`{words}`"
+        return fits[0]
+
+    return LINK.sub(turned, text)

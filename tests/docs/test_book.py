@@ -1,0 +1,150 @@
+"""The book: it builds without a warning, loads nothing from elsewhere, leads nowhere wrong, shows the page as it is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+import pypdfium2
+import pytest
+
+from docs.facts import LINK, ROOT, WORDS, linked, made
+from docs.laminate import CARD, SIZES, write
+from firmware.table.people import MAY
+from tests.browser.golden import FOLDER as GOLDEN
+from tests.browser.golden import MOST, different, load
+from tests.browser.pictures import FOLDER as PICTURES
+from tests.browser.pictures import shown
+from tests.docs.lines import PAGES
+
+ELSEWHERE: Final = re.compile(r"^(?:https?:)?//")
+LOADS: Final = {
+    "script": "src",
+    "img": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("book")
+    build = [sys.executable, "-m", "sphinx", "-b", "html", "--fail-on-warning", "--keep-going", "--quiet"]
+    done = subprocess.run(
+        [*build, "-d", str(folder / "trees"), "docs", str(folder / "html")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return folder / "html"
+
+
+class _Page(HTMLParser):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.leads: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.anchors.add(given.get("id") or "")
+        if found := given.get(LOADS.get(tag, "")):
+            self.loads.append(found)
+        if tag == "a" and (found := given.get("href")):
+            self.leads.append(found)
+
+
+def test_nothing_of_the_book_comes_from_elsewhere(book: Path) -> None:
+    loaded = [one for page in book.rglob("*.html") for one in _Page(page).loads]
+    for style in book.rglob("*.css"):
+        loaded += re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')\s]+)", style.read_text(encoding="utf-8"))
+    assert len(loaded) > 100
+    assert [one for one in loaded if ELSEWHERE.match(one)] == []
+
+
+def test_every_link_of_the_book_leads_somewhere(book: Path) -> None:
+    pages = {path: _Page(path) for path in book.rglob("*.html")}
+    lost = []
+    for path, page in pages.items():
+        for lead in {*page.leads, *page.loads}:
+            if re.match(r"[a-z]+:", lead):
+                continue
+            file, _, anchor = lead.partition("#")
+            target = (path.parent / file.partition("?")[0]).resolve() if file else path
+            if not target.exists() or (anchor and target in pages and anchor not in pages[target].anchors):
+                lost.append(f"{path.relative_to(book)}: {lead}")
+    assert lost == []
+
+
+def _links() -> Iterator[tuple[Path, str]]:
+    for page in PAGES:
+        for fits in LINK.finditer(
+            re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        ):
+            yield page, fits[2]
+
+
+def test_every_link_of_the_sources_leads_to_a_file() -> None:
+    found = [(page, file) for page, file in _links() if file and ":" not in file]
+    assert len(found) > 60
+    assert [(str(page), file) for page, file in found if not (page.parent / file).exists()] == []
+
+
+def test_links_out_of_the_book_become_names() -> None:
+    folder = ROOT / "docs" / "developer"
+    assert linked("[the rules](../../firmware/rules/README.md)", folder) == (
+        "[the rules](/developer/folders/firmware-rules.md)"
+    )
+    assert linked("[felt](../../hardware/table.toml)", folder) == "`felt`"
+    assert linked("[lost](nowhere.md)", folder) == "[lost](nowhere.md)"
+
+
+# ---- pictures ----
+
+
+def test_every_picture_is_shown() -> None:
+    assert {path.name for path in PICTURES.glob("*.png")} == shown()
+
+
+@pytest.mark.parametrize("name", sorted(shown()))
+def test_a_picture_of_the_book_shows_the_page_as_it_is(name: str) -> None:
+    """`make golden` takes both."""
+    half = cv2.resize(load(PICTURES / name), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    assert different(half.astype(np.uint8), load(GOLDEN / name)) <= 2 * MOST
+
+
+# ---- facts ----
+
+
+def test_words_are_of_commands_that_there_are() -> None:
+    assert set(WORDS) <= set(MAY)
+
+
+def test_a_fact_that_nobody_knows_is_an_error() -> None:
+    for unknown in ("nothing", "help nothing", "section README.md#Nothing"):
+        with pytest.raises(KeyError):
+            made(unknown)
+
+
+@pytest.mark.parametrize("paper", sorted(SIZES))
+def test_the_dealers_card_is_one_sheet(paper: str, tmp_path: Path) -> None:
+    write(tmp_path / "card.pdf", SIZES[paper], CARD.read_text(encoding="utf-8"))
+    sheet = pypdfium2.PdfDocument(tmp_path / "card.pdf")
+    assert len(sheet) == 1
+    words = " ".join(sheet[0].get_textpage().get_text_bounded().split())
+    for heading in re.findall(r"^#+ (.*)", CARD.read_text(encoding="utf-8"), re.MULTILINE):
+        assert heading in words
+    sheet.close()
