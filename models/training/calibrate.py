@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import chi2
 
@@ -25,6 +26,8 @@ from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.unseen import FOLDER
 from vision.evaluation import grid
 from vision.reader import Calibration, Calibrations, Curve, Floats, default_model
+
+Flags = NDArray[np.bool_]
 
 VALIDATION = (
     "anglo",
@@ -63,24 +66,38 @@ class Samples:
     """Figures in nats, each with whether what it speaks for held."""
 
     nats: Floats
-    held: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    held: Flags
 
 
 @dataclass(frozen=True)
 class Collected:
-    """Margins and evidence of everything named; the mistakes in words, the surest first."""
+    """Everything named: margins and evidence in nats, whether a card lay there, and whether the name was its own.
 
-    margins: Samples
-    evidence: Samples
+    `mistakes`: those in words, the surest first.
+    """
+
+    margin: Floats
+    evidence: Floats
+    there: Flags
+    right: Flags
     mistakes: tuple[str, ...] = ()
+
+    @property
+    def margins(self) -> Samples:
+        """Whether a card was named rightly, by margin; where there is none no name is wrong or right."""
+        return Samples(self.margin[self.there], self.right[self.there])
+
+    def presence(self, from_margin: float = 0.0) -> Samples:
+        """Whether there was a card at all, by evidence, for names of at least such a margin."""
+        clear = self.margin >= from_margin
+        return Samples(self.evidence[clear], self.there[clear])
 
 
 def collect(model: Path, tables: int, seed: int, *, gaps: bool = False) -> Collected:
     """Read tables of the validation decks under all conditions; every card named is a sample.
 
-    With `gaps` a third of each table's cards are missing.
-
-    Pictures that the reader itself calls unfit are left out: nothing in them is ever taken without asking.
+    With `gaps` a third of each table's cards are missing. Pictures that the reader itself calls unfit are left out:
+    nothing in them is ever taken without asking.
 
     Raises:
         CalibrationError: no card was named.
@@ -96,12 +113,11 @@ def collect(model: Path, tables: int, seed: int, *, gaps: bool = False) -> Colle
     if not named:
         raise CalibrationError(f"{model.name} names no card on any table; train it longer")
     wrong = sorted((n for n in named if not n[0].right), key=lambda n: -n[0].margin)
-    there = [card for card, _ in named if card.laid]
     return Collected(
-        Samples(np.array([c.margin for c in there]), np.array([c.right for c in there], bool)),
-        Samples(
-            np.array([card.evidence for card, _ in named]), np.array([bool(card.laid) for card, _ in named])
-        ),
+        np.array([card.margin for card, _ in named]),
+        np.array([card.evidence for card, _ in named]),
+        np.array([bool(card.laid) for card, _ in named]),
+        np.array([card.right for card, _ in named]),
         tuple(
             f"{c.margin:.2f} nats, evidence {c.evidence:.2f}: {c.laid or 'no card'} as {c.named} ({where})"
             for c, where in wrong
@@ -142,62 +158,90 @@ def _from_above(samples: Samples, slope: float, offset: float) -> tuple[Floats, 
     return nats, seen, np.cumsum(1 / (1 + np.exp(slope * nats + offset))) / count
 
 
-def _least(nats: Floats, within: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+def _least(nats: Floats, within: Flags) -> float:
     rows = np.flatnonzero(within)
     return float(nats[rows[-1]]) if len(rows) else float(nats[0]) * 1.05
 
 
-def tail_from(samples: Samples, budget: float) -> float:
-    """Return the least margin from which no more mistakes than the budget are to be expected.
+def tail_scale(samples: Samples) -> float:
+    """Return by how many nats the margin grows while mistakes become e times as rare, at the worst that was seen.
 
-    Mistakes grow rarer with the margin; how fast, at the worst that what was seen bears (an exponential tail, its
-    scale at the upper end of a one-sided 95 % interval, but no less than one nat, and one mistake more than seen).
-    Names that two places claim alike have no margin at all; they are never sure and say nothing of the tail.
+    The upper end of a one-sided 95 % interval for an exponential tail, but no less than one nat. Names that two places
+    claim alike have no margin at all; they are never sure and say nothing of the tail.
     """
     mistakes = samples.nats[~samples.held & (samples.nats > 0)]
     n = len(mistakes)
-    scale = max(1.0, 2 * float(mistakes.sum()) / float(chi2.ppf(0.05, 2 * n))) if n else 1.0
-    return scale * max(0.0, math.log((n + 1) / (budget * len(samples.nats))))
+    return max(1.0, 2 * float(mistakes.sum()) / float(chi2.ppf(0.05, 2 * n))) if n else 1.0
+
+
+def tail_from(samples: Samples, budget: float, scale: float) -> float:
+    """Return the least margin from which no more mistakes than the budget are to be expected, one more than seen."""
+    mistakes = int((~samples.held & (samples.nats > 0)).sum())
+    return scale * max(0.0, math.log((mistakes + 1) / (budget * len(samples.nats))))
 
 
 def affordable(
-    collected: Collected, budgets: tuple[float, ...] = BUDGETS, evidence_budget: float = EVIDENCE_BUDGET
+    collected: Collected,
+    scale: float,
+    budgets: tuple[float, ...] = BUDGETS,
+    evidence_budget: float = EVIDENCE_BUDGET,
 ) -> tuple[Calibration, float]:
-    """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure."""
-    parts = collected.margins, collected.evidence
-    curves = [fit(part) for part in parts]
+    """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure.
+
+    `scale`: of the tail of mistakes. The evidence has to tell cards from print only among names that the margin lets
+    through.
+    """
+    curves = fit(collected.margins), fit(collected.presence())
     for budget in budgets:
-        sure_from = (
-            max(seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2)),
-            expected_from(collected.evidence, *curves[1], evidence_budget),
+        from_margin = max(
+            seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2, scale)
         )
-        margin, evidence = (
-            Curve(round(slope, 4), round(offset, 4), round(nats, 3))
-            for (slope, offset), nats in zip(curves, sure_from, strict=True)
+        clear = collected.presence(min(from_margin, float(collected.margin.max())))
+        sure_from = from_margin, expected_from(clear, *fit(clear), evidence_budget)
+        worth = Calibration(
+            *(
+                Curve(round(slope, 4), round(offset, 4), round(nats, 3))
+                for (slope, offset), nats in zip(curves, sure_from, strict=True)
+            )
         )
-        if all(
-            (p.nats >= c.sure_from).mean() >= USEFUL for p, c in zip(parts, (margin, evidence), strict=True)
-        ):
+        if sure(collected, worth).mean() >= USEFUL:
             break
-    return Calibration(margin, evidence), budget
+    return worth, budget
+
+
+def sure(collected: Collected, worth: Calibration) -> Flags:
+    """Return which names would be taken without asking."""
+    return np.asarray(
+        (collected.margin >= worth.margin.sure_from) & (collected.evidence >= worth.evidence.sure_from)
+    )
+
+
+def calibrations(whole: Collected, part: Collected) -> dict[str, tuple[Collected, Calibration, float]]:
+    """Return, by the name it has in `Calibrations`, what was collected, what it is worth, and the budget it keeps.
+
+    On whole tables mistakes are too few to say how fast they grow rarer: the scale is that of tables with gaps, where a
+    wrong name meets no rival and margins of mistakes are larger.
+    """
+    scale = tail_scale(part.margins)
+    return {
+        "whole": (whole, *affordable(whole, scale)),
+        "part": (part, *affordable(part, scale)),
+        "loose": (part, *affordable(part, scale, (LOOSE_BUDGET,), LOOSE_BUDGET)),
+    }
 
 
 def write(whole: Collected, part: Collected, model: Path) -> Calibrations:
     """Put what the samples of whole tables and of tables with gaps say into the model's manifest."""
-    found = {
-        "whole": (whole, *affordable(whole)),
-        "part": (part, *affordable(part)),
-        "loose": (part, *affordable(part, (LOOSE_BUDGET,), LOOSE_BUDGET)),
-    }
+    found = calibrations(whole, part)
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
     manifest["calibration"] = {"decks": list(VALIDATION)} | {
         name: {
             **asdict(worth),
             "budget": budget,
-            "cards": len(collected.margins.nats),
-            "wrong": int((~collected.margins.held).sum()),
-            "no_card": int((~collected.evidence.held).sum()),
+            "cards": int(collected.there.sum()),
+            "wrong": int((collected.there & ~collected.right).sum()),
+            "no_card": int((~collected.there).sum()),
         }
         for name, (collected, worth, budget) in found.items()
     }
@@ -206,18 +250,13 @@ def write(whole: Collected, part: Collected, model: Path) -> Calibrations:
 
 
 def tell(what: str, collected: Collected, worth: Calibration) -> None:
-    """Print what is sure by a calibration, and what was surely wrong without it."""
-    for said, samples, curve in (
-        ("named rightly", collected.margins, worth.margin),
-        ("a card", collected.evidence, worth.evidence),
-    ):
-        sure = (samples.nats >= curve.sure_from).mean()
-        click.echo(
-            f"{what}, {said}: {int(samples.held.sum())} of {len(samples.held)}, "
-            f"taken as sure from {curve.sure_from:.2f} nats on: {sure:.2%}"
-        )
-    for mistake in collected.mistakes[:10]:
-        click.echo(f"  {mistake}")
+    """Print what is sure by a calibration."""
+    taken = sure(collected, worth)
+    click.echo(
+        f"{what}: {int(collected.right.sum()):,} of {len(taken):,} names right; sure from "
+        f"{worth.margin.sure_from:.2f} nats, evidence {worth.evidence.sure_from:.2f}: {taken.mean():.2%}, "
+        f"of them wrong: {int((taken & ~collected.right).sum())}"
+    )
 
 
 @click.command()
@@ -228,7 +267,7 @@ def tell(what: str, collected: Collected, worth: Calibration) -> None:
 )
 @click.option(
     "--tables",
-    default=3,
+    default=10,
     show_default=True,
     help="Tables per deck and condition, as many again with cards missing.",
 )
@@ -246,7 +285,11 @@ def command(model: Path | None, tables: int, seed: int) -> None:
     worth = write(whole, part, model)
     tell("Whole tables", whole, worth.whole)
     tell("Tables with gaps", part, worth.part)
-    tell("Loose photographs", Collected(part.margins, part.evidence), worth.loose)
+    tell("Tables with gaps, by the limits of loose photographs", part, worth.loose)
+    for collected in (whole, part):
+        click.echo("The surest mistakes:")
+        for mistake in collected.mistakes[:10]:
+            click.echo(f"  {mistake}")
 
 
 if __name__ == "__main__":
