@@ -19,6 +19,7 @@ from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
+from tests.browser.states_health import HEALTH
 from tests.browser.states_languages import spoken
 from tests.browser.states_past import PAST
 from tests.browser.states_profiles import PROFILES
@@ -388,6 +389,7 @@ PLAIN: Final = (
     State("change the dealer", logged_on_between, opened("dealer")),
     *SEATS,
     *PAST,
+    *HEALTH,
     *CAMERA,
     *FIRST_RUN,
     *PROFILES,
