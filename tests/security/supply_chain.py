@@ -1,0 +1,140 @@
+"""What the box is made of: asked about, and listed with licences. `make audit-deps`, `make sbom`.
+
+python -m tests.security.supply_chain audit requirements/box.lock
+python -m tests.security.supply_chain licences build/sbom.json
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+UNREACHABLE: Final = 3
+_PIN: Final = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
+
+Ask = Callable[[str], tuple[str, str]]
+"""Takes requirements, returns what pip-audit printed and what it complained of."""
+
+
+def pins(lock: str) -> list[tuple[str, str]]:
+    """Return every name and version of a lock, whatever machine or Python it is for."""
+    return [(name, version) for name, version in _PIN.findall(lock)]
+
+
+def in_rounds(pinned: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield the pins so that no name comes twice at once: two Pythons may ask for two versions."""
+    left = pinned
+    while left:
+        now = dict(reversed(left))
+        yield list(now.items())
+        left = [pin for pin in left if now[pin[0]] != pin[1]]
+
+
+def ask_pip_audit(requirements: str) -> tuple[str, str]:
+    """Ask the advisory service about requirements."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(requirements)
+        file.flush()
+        done = subprocess.run(
+            [sys.executable, "-m", "pip_audit", "--disable-pip", "--no-deps", "--format=json"]
+            + ["--progress-spinner=off", "--requirement", file.name],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    return done.stdout, done.stderr
+
+
+def audit(lock: str, ask: Ask = ask_pip_audit) -> tuple[int, list[str]]:
+    """Return an exit status and sentences: 0 nothing known, 1 something known or skipped, 3 service not reached."""
+    pinned = pins(lock)
+    wrong: list[str] = []
+    for few in in_rounds(pinned):
+        told, complaint = ask("".join(f"{name}=={version}\n" for name, version in few))
+        try:
+            found = json.loads(told)["dependencies"]
+        except (ValueError, KeyError, TypeError):
+            last = next(iter(complaint.strip().splitlines()[-1:]), "no word")
+            return UNREACHABLE, [
+                f"UNTESTED: the advisory service could not be asked ({_without_hosts(last)})."
+            ]
+        if few and all("skip_reason" in one for one in found):
+            return UNREACHABLE, ["UNTESTED: the advisory service that was reached knows none of the parts."]
+        wrong += _judged(few, found)
+    return (
+        (1, wrong)
+        if wrong
+        else (0, [f"{len(pinned)} parts asked about, none skipped, nothing known against them."])
+    )
+
+
+def _judged(few: list[tuple[str, str]], found: list[Mapping[str, Any]]) -> Iterator[str]:
+    told = {(one["name"].lower(), one.get("version")): one for one in found}
+    for name, version in few:
+        one = told.get((name, version))
+        if one is None or "skip_reason" in one:
+            yield f"{name} {version} was skipped: {one.get('skip_reason') if one else 'no answer'}"
+            continue
+        for hole in one["vulns"]:
+            yield f"{name} {version}: {hole['id']}, mended in {', '.join(hole['fix_versions']) or 'no release'}"
+
+
+def _without_hosts(text: str) -> str:
+    return re.sub(r"\w+://\S+|host='[^']*'", "…", text)[:200]
+
+
+def licences(bill: Mapping[str, Any]) -> list[str]:
+    """Return a line for each part of a CycloneDX bill: name, version, licence. Raises ValueError where one has none."""
+    lines = []
+    for part in sorted(bill["components"], key=lambda one: str(one["name"]).lower()):
+        said = [
+            one.get("expression") or one["license"].get("id") or one["license"]["name"]
+            for one in part.get("licenses", ())
+        ]
+        if not said:
+            raise ValueError(
+                f"{part['name']} {part['version']} names no licence; look it up before it is shipped."
+            )
+        short = " / ".join(dict.fromkeys(text.strip().splitlines()[0][:60] for text in said))
+        lines.append(f"{part['name']} {part['version']}: {short}")
+    return lines
+
+
+@click.group()
+def main() -> None:
+    """Ask about what the box is made of, and list it."""
+
+
+@main.command("audit")
+@click.argument("lock", type=click.Path(path_type=Path, exists=True))
+def audit_command(lock: Path) -> None:
+    """Ask the advisory service about every pin of LOCK."""
+    code, sentences = audit(lock.read_text(encoding="utf-8"))
+    for sentence in sentences:
+        click.echo(sentence, err=bool(code))
+    sys.exit(code)
+
+
+@main.command("licences")
+@click.argument("bill", type=click.Path(path_type=Path, exists=True))
+def licences_command(bill: Path) -> None:
+    """List the licences of a CycloneDX BILL."""
+    try:
+        lines = licences(json.loads(bill.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    for line in lines:
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What the box is made of: pinned, asked about, listed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.security.supply_chain import UNREACHABLE, audit, in_rounds, licences, pins
+
+HERE: Final = Path(__file__).parents[2]
+LOCK: Final = "a==1 \\\n    --hash=sha256:0\nb==2 ; python_version < '3.12' \\\n    --hash=sha256:1\nb==3\n"
+
+
+@pytest.mark.parametrize("name", ["box", "dev"])
+def test_the_locks_pin_by_hash_and_name_no_host(name: str) -> None:
+    text = (HERE / f"requirements/{name}.lock").read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "index-url" not in text
+    pinned = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(pinned) == len(pins(text)) > 20
+    assert all("--hash=sha256:" in pin for pin in pinned)
+
+
+def test_every_dependency_of_the_box_is_in_its_lock() -> None:
+    project = (HERE / "pyproject.toml").read_text(encoding="utf-8")
+    listed = project[project.index("dependencies = [") :].split("]", 1)[0]
+    wanted = {name.lower() for name in re.findall(r'"([A-Za-z0-9._-]+)[><=]', listed)}
+    lock = (HERE / "requirements/box.lock").read_text(encoding="utf-8")
+    assert wanted - set(re.findall(r"^([a-z0-9._-]+)==", lock, re.MULTILINE)) == set()
+
+
+def answer(*found: dict[str, Any]) -> tuple[str, str]:
+    return json.dumps({"dependencies": list(found)}), ""
+
+
+def part(name: str, version: str, *holes: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "version": version, "vulns": list(holes)}
+
+
+def whole(requirements: str) -> tuple[str, str]:
+    return answer(*(part(line.split("==")[0], line.split("==")[1]) for line in requirements.split()))
+
+
+def test_every_version_of_every_machine_is_asked_about() -> None:
+    assert list(in_rounds(pins(LOCK))) == [[("b", "2"), ("a", "1")], [("b", "3")]]
+    assert audit(LOCK, whole)[0] == 0
+
+
+def test_a_part_that_was_skipped_fails_the_audit() -> None:
+    code, said = audit(LOCK, lambda text: answer(part("a", "1")) if "a==" in text else whole(text))
+    assert code == 1
+    assert said == ["b 2 was skipped: no answer"]
+    skipped = {"name": "a", "version": "1", "skip_reason": "?"}
+    assert audit("a==1\nb==2\n", lambda _: answer(skipped, part("b", "2"))) == (1, ["a 1 was skipped: ?"])
+    assert audit("a==1\n", lambda _: answer(skipped))[0] == UNREACHABLE
+
+
+def test_a_known_hole_fails_the_audit() -> None:
+    hole = {"id": "CVE-1", "fix_versions": ["2"]}
+    assert audit("a==1\n", lambda _: answer(part("a", "1", hole))) == (1, ["a 1: CVE-1, mended in 2"])
+
+
+def test_a_service_that_cannot_be_reached_is_said_to_be_untested_and_its_host_is_not_told() -> None:
+    code, said = audit(
+        LOCK, lambda _: ("", "ConnectionError: HTTPSConnectionPool(host='x.example') https://x.example/a")
+    )
+    assert code == UNREACHABLE
+    assert said[0].startswith("UNTESTED")
+    assert "example" not in said[0]
+
+
+def test_a_part_without_a_licence_is_not_listed_over() -> None:
+    bill = {"components": [{"name": "a", "version": "1", "licenses": [{"license": {"id": "MIT"}}]}]}
+    assert licences(bill) == ["a 1: MIT"]
+    bill["components"].append({"name": "b", "version": "2"})
+    with pytest.raises(ValueError, match="b 2 names no licence"):
+        licences(bill)
