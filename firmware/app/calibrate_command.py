@@ -69,7 +69,7 @@ def command(
     configured camera takes them (stop the table first: it holds the camera). With --lens they are pictures of the
     printed board, held out in a dozen ways; --board writes it.
 
-    On a running table the page does the same, live, under More, Camera.
+    On a running table the page does the same, live, under More, Records and set-up.
     """
     from firmware.app.config import load_config
     from firmware.app.errors import AppError
