@@ -30,7 +30,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Simu
     data = tmp_path_factory.mktemp("data")
     config = Config(
         data=data,
-        seats=tuple(SeatConfig(seat=n, place=p) for n, p in enumerate("ABCD", start=1)),
+        seats=tuple(
+            SeatConfig.model_validate({"seat": n, "place": p}) for n, p in enumerate("ABCD", start=1)
+        ),
         times=TimesConfig(reading=60.0, reading_start=120.0),
     )
     with SimulatedTable(config, tmp_path_factory.mktemp("room"), 1, fresh=True) as simulated:
