@@ -16,6 +16,7 @@ from typing import Final
 import click
 import cv2
 import numpy as np
+import PIL.Image
 from playwright.sync_api import sync_playwright
 
 from tests.browser import pictures
@@ -30,7 +31,8 @@ FAR: Final = 40
 """Levels of 255 by which a pixel differs."""
 MOST: Final = 0.001
 """The share of pixels that may."""
-COLUMNS: Final = 5
+COLUMNS: Final = 6
+SHEET_COLOURS: Final = 40
 TITLE_PX: Final = 22
 GAP_PX: Final = 8
 
@@ -53,6 +55,12 @@ def keep(path: Path, picture: Image) -> None:
     few = (picture // 16 * 16 + 8).astype(np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     cv2.imwrite(str(path), few, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+
+
+def keep_sheet(path: Path, picture: Image) -> None:
+    """Write the contact sheet with a palette: it is large, and has few colours."""
+    whole = PIL.Image.fromarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB))
+    whole.quantize(SHEET_COLOURS, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
 
 
 def load(path: Path) -> Image:
@@ -102,7 +110,8 @@ def main(names: tuple[str, ...]) -> None:
     if not names:
         for stale in {path.name for path in FOLDER.glob("*.png")} - {state.file for state in STATES}:
             (FOLDER / stale).unlink()
-    keep(SHEET, sheet((s.name, load(FOLDER / s.file)) for s in STATES if (FOLDER / s.file).exists()))
+    taken = (state for state in STATES if (FOLDER / state.file).exists())
+    keep_sheet(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in taken))
 
 
 if __name__ == "__main__":
