@@ -186,6 +186,15 @@ def _set_up(_: str) -> str:
     return table(("step", "what it is about"), ((step.title, step.what) for step in STEPS))
 
 
+def _selftest(_: str) -> str:
+    from firmware.app.selftest import HANDS
+    from firmware.app.selftest import STEPS as TRIED
+
+    return table(
+        ("step", "needs hands"), ((step.title, "yes" if step.name in HANDS else "") for step in TRIED)
+    )
+
+
 def _locks(_: str) -> str:
     return (
         f"{FREE_TRIES} wrong PINs in a row lock that person out for {FIRST_LOCK_S:.0f} seconds; each further one for "
@@ -246,6 +255,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "profiles": _profiles,
     "readme": _readme,
     "section": _section,
+    "selftest": _selftest,
     "set-up": _set_up,
     "targets": _targets,
 }
