@@ -25,6 +25,7 @@ help:
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make words  the page's catalogues: gathers new messages, updates the translations, compiles them"
 	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
+	@echo "make hardware  parts list, looms, felt to print, printed parts: hardware/out (needs openscad, graphviz, xvfb)"
 	@echo "make wheel  the installable package in dist/"
 	@echo "make release  what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
 	@echo "make test-install  installs, breaks, upgrades and removes it in a booted Debian (needs root, mmdebstrap,"
@@ -89,6 +90,9 @@ cards: .venv/dev.stamp
 	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.deck.card_svg(c) + '\n') for c in vision.cards.CARDS]; \
 	pathlib.Path('dealer_ui/templates/parts/signs.html').write_text(vision.deck.signs_svg() + '\n')"
 
+hardware: .venv/hardware.stamp
+	$(BIN)/python -m hardware.make $(ARGS)
+
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel
 
@@ -128,6 +132,10 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/demo.stamp
+
+.venv/hardware.stamp: .venv/dev.stamp
+	$(BIN)/python $(PIP_INSTALL) --editable '.[dev,hardware]'
+	@touch $@
 
 .venv-training/training.stamp: pyproject.toml
 	$(PYTHON) -m venv .venv-training

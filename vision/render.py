@@ -7,7 +7,7 @@ picture. Any deck's pictures will do, so photographs of real cards go through th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -122,11 +122,13 @@ def render_table(
     conditions: Conditions | None = None,
     scale: float = 1.0,
     things: Sequence[Thing] = (),
+    felt: Callable[[TableLayout, float], Image] = felt_picture,
 ) -> Scene:
     """Render what the layout's camera sees of these cards, and of the things that lie over and beside them.
 
     ``scale`` makes a smaller picture of the same view (0.5: half the pixels each way). Places, rows and cards
-    may be missing; a short row is laid from its player's left.
+    may be missing; a short row is laid from its player's left. ``felt`` paints another print of the layout,
+    at so many pixels per millimetre, in the place of :func:`vision.felt.felt_picture`.
 
     Raises:
         RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
@@ -141,7 +143,7 @@ def render_table(
     _check(hands, layout, scale)
     to_px = camera_homography(layout, rng, conditions, scale)
     size = (round(layout.camera.width_px * scale), round(layout.camera.height_px * scale))
-    frame = _empty_table(layout, to_px, size)
+    frame = _empty_table(layout, to_px, size, felt)
     laid = []
     for zone in layout.zones:
         codes = list(hands.get(zone.place, {}).get(zone.row, ()))
@@ -253,14 +255,19 @@ def _map(homography: Matrix, points: Points) -> Points:
     return np.asarray(mapped[:, :2] / mapped[:, 2:])
 
 
-def _empty_table(layout: TableLayout, to_px: Matrix, size: tuple[int, int]) -> Image:
+def _empty_table(
+    layout: TableLayout,
+    to_px: Matrix,
+    size: tuple[int, int],
+    paint_felt: Callable[[TableLayout, float], Image],
+) -> Image:
     frame = cloth((size[1], size[0]), TABLE_BGR)
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     density = math.sqrt(
         cv2.contourArea(_map(to_px, corners).astype(np.float32)) / layout.width_mm / layout.height_mm
     )
     felt_density = round(max(density * 1.15, 0.5), 1)
-    felt = felt_picture(layout, felt_density)
+    felt = paint_felt(layout, felt_density)
     warp = to_px @ np.linalg.inv(mm_to_pixels(felt_density))
     low, high = _bounds(_map(to_px, corners), size)
     part = frame[low[1] : high[1], low[0] : high[0]]

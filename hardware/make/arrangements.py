@@ -1,0 +1,163 @@
+"""Other felts: the standard one's measures, its places arranged otherwise, for cards of another size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from hardware.make.errors import HardwareError
+from vision.layout import TableLayout
+from vision.optics import cameras
+
+NAMES: Final = ("square", "pinwheel", "row")
+APART_MM: Final = 5.0
+"""Between sets of zones that touch nothing else."""
+SPARE: Final = 0.09
+"""How much higher than just high enough the camera hangs: room for a lean of a degree and a finger's breadth off."""
+
+Spot = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    width: float
+    height: float
+    markers: tuple[Spot, ...]
+    places: tuple[tuple[float, float, float], ...]
+
+
+def arrange(name: str, card_width_mm: float | None = None, camera: str = "cm3") -> str:
+    """Write a `table.toml` for four places: `square` (2 × 2), `pinwheel` or `row`.
+
+    Bridge cards are 57 mm wide. What `vision.layout` refuses is refused when it is loaded.
+
+    Raises:
+        HardwareError: there is no such arrangement or camera.
+    """
+    base = TableLayout.load()
+    card_width = card_width_mm or base.card.width_mm
+    back = base.zone("A", "back")
+    wide = back.width_mm + back.capacity * (card_width - base.card.width_mm)
+    front = base.zone("A", "front")
+    high = abs(back.y_mm - front.y_mm) + back.height_mm
+    eye = cameras().get(camera)
+    if eye is None or name not in NAMES:
+        raise HardwareError(
+            f"known are the arrangements {', '.join(NAMES)} and the cameras {', '.join(cameras())}"
+        )
+    plan = {"square": _square, "pinwheel": _pinwheel, "row": _row}[name](base, wide, high)
+    if name == "square" and card_width == base.card.width_mm and camera == "cm3":
+        hangs = base.camera.height_mm
+    else:
+        lowest = eye.lowest_mm(plan.width, plan.height)
+        hangs = math.ceil(lowest * (1 + SPARE) / 10) * 10
+    margin = (back.height_mm - base.card.height_mm) / 2
+    rows = {row: base.zone("A", row).capacity for row in ("front", "middle", "back")}
+    marks = "\n".join(
+        f"    {{ id = {i}, x_mm = {x:.2f}, y_mm = {y:.2f} }}," for i, (x, y) in enumerate(plan.markers)
+    )
+    places = "\n".join(
+        f"{letter} = {{ x_mm = {x:.2f}, y_mm = {y:.2f}, turned_deg = {turned:.1f} }}"
+        for letter, (x, y, turned) in zip("ABCD", plan.places, strict=True)
+    )
+    natural = base.natural_marker
+    mark = (
+        f'\n[natural_marker]\nshape = "{natural.shape}"\nwidth_mm = {natural.width_mm}\n'
+        f'height_mm = {natural.height_mm}\ncolour = "{natural.colour}"\n'
+        if natural
+        else ""
+    )
+    return f"""# A felt arranged as a {name}, for cards {card_width:g} mm wide. See table.toml. UNTESTED on hardware.
+
+[felt]
+width_mm = {plan.width:.2f}
+height_mm = {plan.height:.2f}
+
+[card]
+width_mm = {card_width}
+height_mm = {base.card.height_mm}
+gap_mm = {base.card.gap_mm}
+row_gap_mm = {base.card.row_gap_mm}
+
+[markers]
+dictionary = "{base.markers.dictionary}"
+side_mm = {base.markers.side_mm}
+quiet_mm = {base.markers.quiet_mm}
+at = [
+{marks}
+]
+
+[zones]
+margin_mm = {margin:.2f}
+rows = {{ front = {rows["front"]}, middle = {rows["middle"]}, back = {rows["back"]} }}
+
+[places]
+{places}
+{mark}
+[camera]
+name = "{eye.name}"
+width_px = {eye.width_px}
+height_px = {eye.height_px}
+horizontal_fov_deg = {eye.horizontal_fov_deg}
+height_mm = {hangs:.1f}
+"""
+
+
+def _edge(base: TableLayout) -> float:
+    """Half a marker with its border, and some cloth around it."""
+    return base.markers.side_mm / 2 + base.markers.quiet_mm + 4
+
+
+def _square(base: TableLayout, wide: float, high: float) -> _Plan:
+    """Two and two, with the standard felt's own distances between and around them."""
+    first, third = base.zone("A", "middle"), base.zone("C", "middle")
+    back = base.zone("A", "back")
+    set_high = abs(back.y_mm - base.zone("A", "front").y_mm) + back.height_mm
+    side, top = first.x_mm - back.width_mm / 2, first.y_mm - set_high / 2
+    between = third.x_mm - first.x_mm - back.width_mm, third.y_mm - first.y_mm - set_high
+    left, right = side + wide / 2, side + wide * 1.5 + between[0]
+    far, near = top + high / 2, top + high * 1.5 + between[1]
+    width, height = right + wide / 2 + side, near + high / 2 + top
+    edge = _edge(base)
+    across, down = (edge, width / 2, width - edge), (edge, height - edge)
+    markers = (
+        (across[0], down[0]), (across[1], down[0]), (across[2], down[0]),
+        (across[2], down[1]), (across[1], down[1]), (across[0], down[1]),
+    )  # fmt: skip
+    return _Plan(
+        width, height, markers, ((left, far, 180), (right, far, 180), (right, near, 0), (left, near, 0))
+    )
+
+
+def _pinwheel(base: TableLayout, wide: float, high: float) -> _Plan:
+    """One at each side, the front rows around an empty square; markers in the corners."""
+    edge = _edge(base)
+    side = wide + 2 * (high + APART_MM + edge)
+    middle, out = side / 2, edge + high / 2
+    inner = (side - wide) / 2 - edge - APART_MM
+    markers = (
+        (edge, edge), (side - edge, edge), (side - edge, side - edge), (edge, side - edge),
+        (inner, inner), (side - inner, side - inner),
+    )  # fmt: skip
+    places = (
+        (middle, out, 180.0),
+        (side - out, middle, 270.0),
+        (middle, side - out, 0.0),
+        (out, middle, 90.0),
+    )
+    return _Plan(side, side, markers, places)
+
+
+def _row(base: TableLayout, wide: float, high: float) -> _Plan:
+    """Four side by side before one long edge, their fronts away from the players; markers between and at the ends."""
+    edge = _edge(base)
+    end = 2 * edge
+    width = 4 * wide + 2 * end + end + 2 * APART_MM
+    top, bottom = 3 * APART_MM, APART_MM  # a little off the middle: the front rows are the nearer ones
+    height = high + top + bottom
+    first = end + wide / 2
+    at = (first, first + wide + APART_MM, width - first - wide - APART_MM, width - first)
+    markers = tuple((x, y) for y in (edge, height - edge) for x in (edge, width / 2, width - edge))
+    y = top + high / 2
+    return _Plan(width, height, markers, ((at[0], y, 0), (at[1], y, 0), (at[2], y, 0), (at[3], y, 0)))

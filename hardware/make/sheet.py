@@ -1,0 +1,189 @@
+"""Drawings in millimetres, written as SVG and as PDF at their true size; large ones in tiles for a house's printer."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from reportlab.graphics import renderPDF, renderSVG
+from reportlab.graphics.shapes import Drawing, Line, Polygon, Rect, String
+from reportlab.graphics.shapes import Path as Shape
+from reportlab.lib.colors import HexColor
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+PAPERS: Final = {"a4": (210.0, 297.0), "a3": (297.0, 420.0)}
+MARGIN_MM: Final = 10.0
+"""What printers leave white at the paper's edge, and some more."""
+OVERLAP_MM: Final = 10.0
+"""How far neighbouring tiles show the same, for gluing."""
+
+
+class Sheet:
+    """A drawing of `width` × `height` millimetres; origin top left, y down."""
+
+    def __init__(self, title: str, width: float, height: float) -> None:
+        self.title, self.width, self.height = title, width, height
+        self._shapes: list[Rect | Shape | Polygon | String | Line] = []
+
+    def rect(self, x: float, y: float, width: float, height: float, fill: str) -> None:
+        """Fill a rectangle."""
+        box = Rect(x * mm, (self.height - y - height) * mm, width * mm, height * mm)
+        box.fillColor, box.strokeColor = HexColor(fill), None
+        self._shapes.append(box)
+
+    def rects(self, boxes: Sequence[tuple[float, float, float, float]], fill: str) -> None:
+        """Fill many rectangles (x, y, width, height) as one shape: no viewer rounds its edges to whole pixels."""
+        shape = Shape(fillColor=HexColor(fill), strokeColor=None)
+        for x, y, width, height in boxes:
+            top, bottom = (self.height - y) * mm, (self.height - y - height) * mm
+            shape.moveTo(x * mm, top)
+            for to_x, to_y in ((x + width, top), (x + width, bottom), (x, bottom)):
+                shape.lineTo(to_x * mm, to_y)
+            shape.closePath()
+        self._shapes.append(shape)
+
+    def outline(
+        self, points: Sequence[tuple[float, float]], colour: str, thick: float, fill: str | None = None
+    ) -> None:
+        """Draw a closed line through these points; `thick` in millimetres."""
+        flat = [value for x, y in points for value in (x * mm, (self.height - y) * mm)]
+        self._shapes.append(
+            Polygon(
+                flat,
+                fillColor=HexColor(fill) if fill else None,
+                strokeColor=HexColor(colour),
+                strokeWidth=thick * mm,
+                strokeLineJoin=1,
+            )
+        )
+
+    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, thick: float = 0.2) -> None:
+        """Draw a straight line."""
+        self._shapes.append(
+            Line(
+                x * mm,
+                (self.height - y) * mm,
+                to_x * mm,
+                (self.height - to_y) * mm,
+                strokeColor=HexColor(colour),
+                strokeWidth=thick * mm,
+            )
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        size: float,
+        colour: str,
+        anchor: Literal["start", "middle", "end"] = "middle",
+    ) -> None:
+        """Write words on the baseline `y`; `size` is the type's height in millimetres."""
+        self._shapes.append(
+            String(
+                x * mm,
+                (self.height - y) * mm,
+                words,
+                fontName="Helvetica",
+                fontSize=size * mm,
+                fillColor=HexColor(colour),
+                textAnchor=anchor,
+            )
+        )
+
+    def drawing(self) -> Drawing:
+        """Give the drawing as reportlab has it, in points."""
+        drawing = Drawing(self.width * mm, self.height * mm)
+        for shape in self._shapes:
+            drawing.add(shape)
+        return drawing
+
+    def svg(self, path: Path) -> None:
+        """Write an SVG whose size is in millimetres."""
+        drawn = str(renderSVG.drawToString(self.drawing()))
+        start = drawn.index("<svg")
+        end = drawn.index(">", start)
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" version="1.1" width="{self.width:g}mm" height="{self.height:g}mm"'
+            f' viewBox="0 0 {self.width * mm:.4f} {self.height * mm:.4f}">\n<title>{self.title}</title'
+        )
+        body = drawn[end:].replace("<title>...</title>", "").replace("<desc>...</desc>", "")
+        # reportlab cuts the height to whole points where it turns the drawing over
+        body = re.sub(r"translate\(0,-\d+\)", f"translate(0,{-self.height * mm:.4f})", body, count=1)
+        lines = [line.rstrip() for line in (head + body).splitlines()]
+        path.write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
+
+    def pdf(self, path: Path) -> None:
+        """Write a PDF of one page, the drawing at its true size."""
+        canvas = _canvas(path, self.title, self.width, self.height)
+        renderPDF.draw(self.drawing(), canvas, 0, 0)
+        canvas.showPage()
+        canvas.save()
+
+    def tiles(self, path: Path, paper: str) -> int:
+        """Write a PDF of tiles for this paper (`a4`, `a3`), the way round that takes fewer; return how many."""
+        across, down = min(
+            (PAPERS[paper], PAPERS[paper][::-1]), key=lambda size: math.prod(self._grid(*size))
+        )
+        columns, rows = self._grid(across, down)
+        wide, high = across - 2 * MARGIN_MM, down - 2 * MARGIN_MM
+        canvas = _canvas(path, f"{self.title}, in tiles", across, down)
+        drawing = self.drawing()
+        for row in range(rows):
+            for column in range(columns):
+                left, top = column * (wide - OVERLAP_MM), row * (high - OVERLAP_MM)
+                canvas.saveState()
+                window = canvas.beginPath()
+                window.rect(MARGIN_MM * mm, MARGIN_MM * mm, wide * mm, high * mm)
+                canvas.clipPath(window, stroke=0, fill=0)
+                bottom = down - MARGIN_MM - (self.height - top)
+                renderPDF.draw(drawing, canvas, (MARGIN_MM - left) * mm, bottom * mm)
+                canvas.restoreState()
+                _marks(
+                    canvas,
+                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}",
+                    across,
+                    down,
+                )
+                canvas.showPage()
+        canvas.save()
+        return columns * rows
+
+    def _grid(self, across: float, down: float) -> tuple[int, int]:
+        def count(length: float, paper: float) -> int:
+            return max(1, math.ceil((length - OVERLAP_MM) / (paper - 2 * MARGIN_MM - OVERLAP_MM)))
+
+        return count(self.width, across), count(self.height, down)
+
+
+def _canvas(path: Path, title: str, width: float, height: float) -> Canvas:
+    canvas = Canvas(str(path), pagesize=(width * mm, height * mm), invariant=1)
+    canvas.setTitle(title)
+    canvas.setAuthor("Feltwatch")
+    canvas.setViewerPreference("PrintScaling", "None")
+    return canvas
+
+
+def _marks(canvas: Canvas, words: str, across: float, down: float) -> None:
+    """Mark where to cut, where the next tile begins, and 100 mm to check the printer by."""
+    canvas.setStrokeGray(0.4)
+    canvas.setLineWidth(0.1 * mm)
+    for x in (MARGIN_MM, across - MARGIN_MM):
+        for y in (0.0, down - MARGIN_MM + 2):
+            canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
+    for y in (MARGIN_MM, down - MARGIN_MM):
+        for x in (0.0, across - MARGIN_MM + 2):
+            canvas.line(x * mm, y * mm, (x + MARGIN_MM - 2) * mm, y * mm)
+    canvas.setFont("Helvetica", 7)
+    canvas.setFillGray(0.3)
+    canvas.drawString((MARGIN_MM + 5) * mm, 3 * mm, words)
+    end = across - MARGIN_MM - 5
+    canvas.line((end - 100) * mm, 4 * mm, end * mm, 4 * mm)
+    for x in (end - 100, end):
+        canvas.line(x * mm, 3 * mm, x * mm, 5 * mm)
+    canvas.drawRightString((end - 102) * mm, 3 * mm, "100 mm; 10 mm overlap")

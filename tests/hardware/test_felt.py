@@ -1,0 +1,184 @@
+"""The felt that is printed is the felt that the camera finds: from the PDF's own pixels through the renderer."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pypdfium2
+import pytest
+
+from hardware.make.arrangements import NAMES, arrange
+from hardware.make.errors import HardwareError
+from hardware.make.felt import board_sheet, card_pages, felt_sheet
+from hardware.make.sheet import MARGIN_MM, OVERLAP_MM, PAPERS
+from vision.arrays import Image
+from vision.calibration import calibrate_felt
+from vision.geometry import find_felt, project
+from vision.layout import TableLayout
+from vision.lens import BOARD_SQUARES, find_board
+from vision.reader import CardReader
+from vision.reading import read
+from vision.render import Conditions, Scene, render_table
+
+LAYOUT = TableLayout.load()
+POINTS_PER_MM = 72 / 25.4
+
+
+def pixels(path: Path, px_per_mm: float, page: int = 0) -> Image:
+    """Rasterise a page, exactly so fine: h × w × 3, BGR."""
+    with pypdfium2.PdfDocument(path) as pdf:
+        drawn = np.array(pdf[page].render(scale=px_per_mm / POINTS_PER_MM).to_numpy(), np.uint8)
+        size = np.array(pdf[page].get_size()) / POINTS_PER_MM * px_per_mm
+    # PDFium stretches a page to whole pixels
+    fx, fy = size / drawn.shape[1::-1]
+    exact = np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2]])
+    return np.asarray(
+        cv2.warpAffine(drawn, exact, drawn.shape[1::-1], borderMode=cv2.BORDER_REPLICATE), np.uint8
+    )
+
+
+def page_sizes_mm(path: Path) -> list[tuple[float, float]]:
+    with pypdfium2.PdfDocument(path) as pdf:
+        return [(page.get_width() / POINTS_PER_MM, page.get_height() / POINTS_PER_MM) for page in pdf]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("felt") / "felt.pdf"
+    felt_sheet(LAYOUT).pdf(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def scene(printed: Path) -> Scene:
+    """One card in every zone of the printed felt, on an ordinary evening, as the reference camera sees it."""
+
+    @lru_cache
+    def paint(layout: TableLayout, px_per_mm: float) -> Image:
+        return pixels(printed, px_per_mm)
+
+    ranks = iter("A23456789TJQ")
+    hands: dict[str, dict[str, list[str]]] = {}
+    for zone in LAYOUT.zones:
+        hands.setdefault(zone.place, {})[zone.row] = [f"{next(ranks)}s"]
+    return render_table(hands, LAYOUT, seed=4, felt=paint, conditions=Conditions(overlapped=0))
+
+
+def test_the_printed_felt_has_its_true_size(printed: Path) -> None:
+    assert page_sizes_mm(printed) == [pytest.approx((LAYOUT.width_mm, LAYOUT.height_mm), abs=0.01)]
+
+
+def test_the_calibration_finds_the_printed_felt_with_every_marker_within_a_tenth_of_a_millimetre(
+    scene: Scene,
+) -> None:
+    calibration = calibrate_felt([scene.frame], LAYOUT)  # refuses where a marker is missing
+    view = find_felt(scene.frame, LAYOUT)
+    assert {marker.id for marker in view.markers} == {marker.id for marker in LAYOUT.markers.at}
+    to_mm = np.asarray(np.linalg.inv(scene.homography), float)
+    for marker in view.markers:
+        seen = project(to_mm, marker.corners)
+        printed_at = LAYOUT.markers.corners_mm(marker.id)
+        assert np.linalg.norm(seen - printed_at, axis=1).max() <= 0.1
+        placed = project(to_mm, project(calibration.homography, printed_at))
+        assert np.linalg.norm(placed - printed_at, axis=1).max() <= 0.1
+
+
+def test_a_card_laid_in_any_zone_of_the_printed_felt_is_found_in_that_zone_and_nothing_else(
+    scene: Scene,
+) -> None:
+    reading = read(scene.frame, LAYOUT, CardReader())
+    found = {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones}
+    assert found == {
+        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
+    }
+    assert [other.what for other in reading.others] == []
+
+
+def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
+    felt_sheet(LAYOUT).svg(tmp_path / "felt.svg")
+    text = (tmp_path / "felt.svg").read_text()
+    assert f'width="{LAYOUT.width_mm:g}mm" height="{LAYOUT.height_mm:g}mm"' in text
+    height = LAYOUT.height_mm * POINTS_PER_MM
+    assert f"translate(0,-{height:.4f})" in text
+    black = re.findall(r'<path d="([^"]+)" [^>]*fill: rgb\(10%', text)
+    assert len(black) == len(LAYOUT.markers.at)
+    for drawn, marker in zip(black, LAYOUT.markers.at, strict=True):
+        points = np.array(re.findall(r"[\d.]+", drawn), float).reshape(-1, 2) / POINTS_PER_MM
+        corner = LAYOUT.markers.corners_mm(marker.id)
+        low, high = points.min(axis=0), points.max(axis=0)
+        assert [low[0], LAYOUT.height_mm - high[1]] == pytest.approx(corner[0].tolist(), abs=0.01)
+        assert [high[0], LAYOUT.height_mm - low[1]] == pytest.approx(corner[2].tolist(), abs=0.01)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) -> None:
+    sheet = felt_sheet(LAYOUT, ground=False)
+    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
+    sizes = page_sizes_mm(tmp_path / "tiles.pdf")
+    assert len(sizes) == count
+    assert {tuple(sorted(round(side) for side in size)) for size in sizes} == {tuple(sorted(PAPERS[paper]))}
+    across, down = sizes[0]
+    wide, high = across - 2 * MARGIN_MM, down - 2 * MARGIN_MM
+    fine = 2.0
+    columns = next(n for n in range(1, count + 1) if n * (wide - OVERLAP_MM) + OVERLAP_MM >= LAYOUT.width_mm)
+    rows = count // columns
+    glued = np.full((round((rows * high + 1) * fine), round((columns * wide + 1) * fine), 3), 255, np.uint8)
+    for i in range(count):
+        page = pixels(tmp_path / "tiles.pdf", fine, i)
+        inside = page[round(MARGIN_MM * fine) :, round(MARGIN_MM * fine) :][
+            : round(high * fine), : round(wide * fine)
+        ]
+        top = round(i // columns * (high - OVERLAP_MM) * fine)
+        left = round(i % columns * (wide - OVERLAP_MM) * fine)
+        glued[top : top + inside.shape[0], left : left + inside.shape[1]] = inside
+    paper_felt = np.pad(glued, ((40, 40), (40, 40), (0, 0)), constant_values=255)
+    view = find_felt(paper_felt, LAYOUT)
+    assert {marker.id for marker in view.markers} == {marker.id for marker in LAYOUT.markers.at}
+    assert view.px_per_mm == pytest.approx(fine, rel=0.002)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("card_width", [63.5, 57.0])
+def test_other_arrangements_are_layouts_that_are_found(name: str, card_width: float) -> None:
+    layout = TableLayout.parse(arrange(name, card_width))
+    assert layout.places == ("A", "B", "C", "D")
+    assert layout.card.width_mm == card_width
+    view = find_felt(render_table({}, layout, scale=0.4).frame, layout)
+    assert len(view.markers) == len(layout.markers.at)
+
+
+def test_the_standard_arrangement_is_the_standard_felt() -> None:
+    square = TableLayout.parse(arrange("square"))
+    assert (square.card, square.markers, square.zones, square.camera, square.natural_marker) == (
+        LAYOUT.card,
+        LAYOUT.markers,
+        LAYOUT.zones,
+        LAYOUT.camera,
+        LAYOUT.natural_marker,
+    )
+
+
+def test_an_arrangement_that_is_not_known_is_refused() -> None:
+    with pytest.raises(HardwareError, match="known are the arrangements"):
+        arrange("heap")
+
+
+def test_the_printed_board_is_the_one_the_lens_calibration_looks_for(tmp_path: Path) -> None:
+    board_sheet().pdf(tmp_path / "board.pdf")
+    assert page_sizes_mm(tmp_path / "board.pdf") == [pytest.approx((420, 297), abs=0.01)]
+    view = find_board(pixels(tmp_path / "board.pdf", 3.0))
+    assert view is not None
+    assert len(view.ids) == (BOARD_SQUARES[0] - 1) * (BOARD_SQUARES[1] - 1)
+    first, second = view.corners[0], view.corners[1]
+    assert np.linalg.norm(second - first) / 3.0 == pytest.approx(38, abs=0.1)
+
+
+def test_test_cards_are_printed_at_their_true_size(tmp_path: Path) -> None:
+    assert card_pages(tmp_path / "cards.pdf", ("As", "Kd", "7h")) == 1
+    page = cv2.cvtColor(pixels(tmp_path / "cards.pdf", 4.0), cv2.COLOR_BGR2GRAY)
+    inked = np.flatnonzero((page[: page.shape[0] // 3] < 240).any(axis=0))
+    assert (inked[-1] - inked[0]) / 4.0 == pytest.approx(3 * 63.5, abs=1.0)

@@ -1,0 +1,86 @@
+"""The printed parts: closed, inside their bounds, and what goes into them fits."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+from hardware.make.errors import ToolMissing
+from hardware.make.mech import PARTS, build_stl, measures, parameters
+
+HARDWARE = Path(__file__).parents[2] / "hardware"
+MEASURES = measures(HARDWARE / "mech")
+
+
+def part(name: str, folder: Path = HARDWARE / "out") -> trimesh.Trimesh:
+    mesh = trimesh.load_mesh(folder / f"{name}.stl")
+    assert isinstance(mesh, trimesh.Trimesh)
+    return mesh
+
+
+def ring_mm(mesh: trimesh.Trimesh, height: float) -> list[float]:
+    """The diameters of the round edges that lie at this height."""
+    at = mesh.vertices[np.isclose(mesh.vertices[:, 2], height, atol=0.01)]
+    return sorted({round(float(d), 1) for d in 2 * np.hypot(at[:, 0], at[:, 1])})
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_is_watertight_and_inside_its_bounds(name: str) -> None:
+    mesh = part(name)
+    assert mesh.is_watertight
+    assert mesh.is_winding_consistent
+    assert mesh.volume > 0
+    assert mesh.body_count == 1
+    assert (mesh.extents <= MEASURES[name]["bounds_mm"]).all(), mesh.extents
+    assert (mesh.extents >= 0.8 * np.array(MEASURES[name]["bounds_mm"])).all(), "bounds that bind nothing"
+    assert (HARDWARE / "out" / f"{name}.stl").stat().st_size < 200_000
+    assert (HARDWARE / "out" / f"{name}.png").stat().st_size > 1_000
+
+
+def test_the_puck_fits_tag_and_disk() -> None:
+    said, mesh = MEASURES["puck_shell"], part("puck_shell")
+    floor = said["bottom_mm"]
+    shelf = floor + said["tag_deep_mm"]
+    top = shelf + said["disk_deep_mm"] + said["rim_mm"]
+    assert max(ring_mm(mesh, floor)) >= said["tag_mm"] + 0.3, "the tag's pocket"
+    (pocket, recess) = ring_mm(mesh, shelf)
+    assert pocket >= said["tag_mm"] + 0.3
+    assert recess >= said["disk_mm"] + 0.3
+    assert min(ring_mm(mesh, top)) >= said["disk_mm"] + 0.3, "the disk goes in from above"
+    assert said["disk_deep_mm"] >= 2.0, "the disk of the parts list is 2 mm thick"
+    assert mesh.extents[2] == pytest.approx(top, abs=0.01)
+
+
+def test_a_readers_board_fits_into_its_pocket() -> None:
+    said, mesh = MEASURES["antenna_pocket"], part("antenna_pocket")
+    inside = mesh.vertices[np.isclose(mesh.vertices[:, 2], said["floor_mm"], atol=0.01)]
+    walls = np.unique(np.round(np.abs(inside), 2)[:, 0]), np.unique(np.round(np.abs(inside), 2)[:, 1])
+    assert (walls[0] == (said["board_long_mm"] + 1) / 2).any()
+    assert (walls[1] == (said["board_wide_mm"] + 1) / 2).any()
+
+
+def test_openscad_reads_the_measures_that_are_tested() -> None:
+    assert (HARDWARE / "mech/parameters.scad").read_text() == parameters(HARDWARE / "mech")
+
+
+@pytest.mark.skipif(
+    shutil.which("openscad") is None, reason="openscad is not installed: apt-get install openscad"
+)
+@pytest.mark.parametrize(
+    "name", ["puck_shell", "antenna_pocket"]
+)  # the others take a minute on a busy machine
+def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path) -> None:
+    build_stl(HARDWARE / "mech", name, tmp_path / f"{name}.stl")
+    made, kept = part(name, tmp_path), part(name)
+    assert made.volume == pytest.approx(kept.volume, rel=1e-4), "run `make hardware`"
+    assert made.bounds == pytest.approx(kept.bounds, abs=0.01), "run `make hardware`"
+
+
+def test_without_openscad_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match="apt-get install openscad"):
+        build_stl(HARDWARE / "mech", "puck_shell", tmp_path / "puck.stl")
