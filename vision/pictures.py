@@ -55,7 +55,9 @@ def _pixels(data: bytes) -> int:
     """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 where it does not say."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
+            warnings.simplefilter(
+                "ignore"
+            )  # of bombs, and of notes that are damaged: only the size is asked for
             with Pillow.open(BytesIO(data)) as picture:
                 return picture.width * picture.height
     except Pillow.DecompressionBombError:

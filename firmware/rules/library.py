@@ -6,6 +6,7 @@ what it changes. An option is replaced whole: a `[bonus] front = {...}` in a hou
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -77,17 +78,16 @@ def _find(name_or_path: str | Path, folder: Path | None) -> Path:
                 key="profile.extends",
             )
         path = folder / name
-        if not path.is_file():
-            raise UnknownProfileError(f"there is no file {path}")
+        if not os.path.isfile(path):  # noqa: PTH113 -- a name too long for any file is none; Path raises
+            raise UnknownProfileError(f"there is no file {str(path)[:300]}")
         return path
-    path = _PACKAGED / f"{name}.toml"
-    if "/" in name or not path.is_file():
-        names = profile_names()
+    names = profile_names()
+    if name not in names:
         hint = suggestion(name, names)
         raise UnknownProfileError(
             f'there is no profile "{name}"{hint}; there are {", ".join(names)}, or the path of a .toml file'
         )
-    return path
+    return _PACKAGED / f"{name}.toml"
 
 
 def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:

@@ -1,0 +1,220 @@
+"""Damaged pictures, profiles, settle JSON, requests and serial frames, for ten minutes. `make fuzz-all`.
+
+Nothing may raise but the product's own sentences, take longer than `LONGEST_S`, or make the process grow beyond
+`MOST_MB`. `make test` sends a few of each.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Final
+
+import click
+import cv2
+import numpy as np
+
+from dealer_ui.app import Settings, create_app
+from firmware.app.json_input import json_inputs
+from firmware.rules import RulesError, load_profile, parse_sent_profile, profile_names, profile_toml
+from firmware.rules.exchange import settle_json as settled_from
+from tests.dealer_ui.felt import Felt
+from tests.devices.fuzz import PARSERS, damaged
+from tests.security.pictures import png_that_says
+from vision.errors import VisionError
+from vision.pictures import load_picture
+
+LONGEST_S: Final = 20.0
+"""Seconds for one piece, on a machine with much else to do."""
+MOST_MB: Final = 600
+"""What the process may grow by: a picture at the limit is 360 MB while it is unpacked."""
+
+Pieces = Iterator[None]
+
+
+def pictures(rng: random.Random, folder: Path) -> Pieces:
+    """Pictures with bytes changed, cut off, that say they are huge."""
+    felt = np.full((240, 320, 3), 90, np.uint8)
+    whole = [cv2.imencode(kind, felt)[1].tobytes() for kind in (".jpg", ".png", ".bmp", ".webp", ".tiff")]
+    path = folder / "picture.jpg"
+    while True:
+        data = rng.choice((*whole, png_that_says(rng.randrange(1 << 31), rng.randrange(1 << 31), 0)))
+        path.write_bytes(bent(data, rng))
+        with suppress(VisionError):
+            load_picture(path)
+        yield
+
+
+def profiles(rng: random.Random, _folder: Path) -> Pieces:
+    """Packaged profiles with letters, lines and numbers changed."""
+    whole = [profile_toml(load_profile(name)) for name in profile_names()]
+    while True:
+        text = bent(rng.choice(whole).encode(), rng).decode(errors="replace")
+        with suppress(RulesError):
+            parse_sent_profile(text)
+        yield
+
+
+HAND: Final = {
+    "profile": "traditional",
+    "seats": [
+        {"seat": 1, "front": "Qh Qd 7c", "middle": "8s 8d 8c Kh 4d", "back": "2h 6h 9h Jh Ah"},
+        {"seat": 2, "front": "Ks 9d 5c", "middle": "As Ad 6s 6d 3c", "back": "5s 6c 7h 8h 9s"},
+    ],
+}
+
+
+def settle_json(rng: random.Random, _folder: Path) -> Pieces:
+    """Hands as JSON with letters changed, values of other kinds, brackets without end."""
+    odd: list[object] = [None, -1, 1 << 70, 1e308, "", "\0", [], {}, [[[[]]]], True, "Zz", "Qh " * 1000]
+    while True:
+        hand = json.loads(json.dumps(HAND))
+        if rng.random() < 0.5:
+            where = rng.choice((hand, *hand["seats"]))
+            where[rng.choice((*where, "other"))] = rng.choice(odd)
+        text = json.dumps(hand).encode()
+        if rng.random() < 0.5:
+            text = bent(text, rng)
+        if rng.random() < 0.02:
+            text = b"[" * 100_000
+        for found in json_inputs(text.decode(errors="replace")):
+            if not found.error:
+                with suppress(RulesError):
+                    settled_from(found.value)
+        yield
+
+
+def requests(rng: random.Random, folder: Path) -> Pieces:
+    """Requests to every route, with paths, bodies and headers that mean harm."""
+    with ExitStack() as stack:
+        felt = Felt(folder / "felt")
+        stack.callback(felt.journal.close)
+        felt.to_settled()
+        stack.enter_context(felt.answering())
+        app = create_app(Settings(felt.folder, felt.folder / "table.sock"))
+        app.extensions["feltwatch"].live.stop()  # a stream then ends after its first view
+        client = app.test_client()
+        rules = [rule.rule for rule in app.url_map.iter_rules()]
+        bits = [
+            "1",
+            "0",
+            "-1",
+            "9" * 30,
+            "..",
+            "%2e%2e%2f",
+            "%00",
+            "é",
+            "'",
+            "<b>",
+            "{{7*7}}",
+            "%s",
+            "a" * 3000,
+        ]
+        token = app.config["CSRF_TOKEN"]
+        while True:
+            rule = rng.choice(rules)
+            path = "/".join(rng.choice(bits) if part.startswith("<") else part for part in rule.split("/"))
+            query = (
+                f"?{rng.choice(('past', 'hand', 'card', 'row', 'back', 'player', 'with'))}={rng.choice(bits)}"
+            )
+            order = {
+                "do": rng.choice(("next", "void", "set_house", "unlock", "key_row")),
+                "reason": rng.choice(bits),
+            }
+            body = bent(json.dumps(order).encode(), rng) if rng.random() < 0.7 else rng.randbytes(200)
+            headers = {
+                "X-CSRF-Token": rng.choice((token, "", "x")),
+                "Cookie": f"feltwatch_session={rng.randint(0, 9)}",
+            }
+            method = rng.choice(("GET", "GET", "POST", "HEAD", "PUT"))
+            data = body if method == "POST" else b""
+            with client.open(
+                path + query, method=method, headers=headers, data=data, content_type="application/json"
+            ) as answer:
+                told = answer.get_data() if method != "HEAD" else b""
+                assert answer.status_code < 500 or answer.status_code == 503, (method, path, query, body)
+                assert b"Traceback" not in told
+            yield
+
+
+def serial(rng: random.Random, _folder: Path) -> Pieces:
+    """Damaged frames through every parser of the puck readers."""
+    sends = [parser(random.Random(rng.random())) for parser in PARSERS]
+    while True:
+        for one in sends:
+            next(one)
+        yield
+
+
+KINDS: Final[tuple[Callable[[random.Random, Path], Pieces], ...]] = (
+    pictures,
+    profiles,
+    settle_json,
+    requests,
+    serial,
+)
+
+
+def bent(data: bytes, rng: random.Random) -> bytes:
+    """The data with some bytes changed, moved, doubled or cut off."""
+    if rng.random() < 0.2:
+        return data[: rng.randrange(len(data) + 1)]
+    at = rng.randrange(max(1, len(data) - 200))
+    return data[:at] + damaged(data[at : at + 200], rng) + data[at + 200 :]
+
+
+def grown_mb() -> float:
+    """The most memory that the process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def send(
+    kind: Callable[[random.Random, Path], Pieces], seed: int, seconds: float, most: int = 1 << 60
+) -> tuple[int, float]:
+    """Send pieces of a kind for so long, or so many; return how many, and the longest that one took, in seconds."""
+    before, longest, count = grown_mb(), 0.0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        pieces = kind(random.Random(seed), Path(folder))
+        began = time.monotonic()
+        while count < most and time.monotonic() - began < seconds:
+            at = time.monotonic()
+            next(pieces)
+            longest = max(longest, time.monotonic() - at)
+            count += 1
+            assert longest < LONGEST_S, f"piece {count} of seed {seed} took {longest:.0f} s"
+        assert grown_mb() - before < MOST_MB, (
+            f"{grown_mb() - before:.0f} MB after {count} pieces of seed {seed}"
+        )
+        pieces.close()  # type: ignore[attr-defined]
+    gc.collect()
+    return count, longest
+
+
+@click.command()
+@click.option("--seconds", default=600.0, show_default=True, help="For all kinds together.")
+@click.option("--seed", default=1, show_default=True, help="The same seed sends the same pieces.")
+def main(seconds: float, seed: int) -> None:
+    """Send what is damaged to everything that takes something from outside."""
+    for kind in KINDS:
+        try:
+            count, longest = send(kind, seed, seconds / len(KINDS))
+        except Exception as error:
+            click.echo(f"{kind.__name__}: {error!r}", err=True)
+            if not isinstance(error, AssertionError):
+                raise
+            sys.exit(1)
+        click.echo(
+            f"{kind.__name__}: {count:,} pieces, the longest {longest:.2f} s, {grown_mb():.0f} MB at most"
+        )
+
+
+if __name__ == "__main__":
+    main()
