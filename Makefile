@@ -4,6 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 TRAIN := .venv-training/bin
 YOLO := .venv-yolo/bin
+SUPPLY := .venv-supply/bin
 CROPS ?= 1000000
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # TORCH_INDEX: an index with the build without CUDA (200 MB in the place of gigabytes), where the usual one has another.
@@ -11,13 +12,17 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test micropython fuzz fuzz-page golden page-load docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
+	@echo "make fuzz-all   ten minutes of damaged pictures, profiles, settle JSON, requests and frames (ARGS=--help)"
+	@echo "make   the table process under a full load of requests: docs/security-load.md"
+	@echo "make lock   requirements/*.lock anew, with hashes, for x86-64 and aarch64"
+	@echo "make audit-deps  asks the advisory service about each part of the box; make sbom: build/sbom.json, licences"
 	@echo "make golden the pictures of every state of the page, docs/screens.png, the book's (ARGS='state name')"
 	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   the book, into build/docs, and the dealer's card to laminate"
@@ -52,6 +57,24 @@ fuzz: .venv/dev.stamp
 
 fuzz-page: .venv/dev.stamp
 	$(BIN)/python -m tests.dealer_ui.fuzz $(ARGS)
+
+fuzz-all: .venv/dev.stamp
+	$(BIN)/python -m tests.security.fuzz $(ARGS)
+
+# A release step each. No lock names where its parts come from: that is for whoever installs to say.
+LOCK := $(SUPPLY)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links pyproject.toml --extra pi
+lock: .venv-supply/supply.stamp
+	$(LOCK) --output-file requirements/box.lock
+	$(LOCK) --extra dev --output-file requirements/dev.lock
+
+audit-deps: .venv-supply/supply.stamp
+	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock
+
+sbom: .venv-supply/supply.stamp
+	$(PYTHON) -m venv --clear build/box && build/box/bin/python $(PIP_INSTALL) .
+	$(SUPPLY)/cyclonedx-py environment build/box/bin/python --output-file build/sbom.json
+	$(SUPPLY)/python -m tests.security.supply_chain licences build/sbom.json >build/licences.txt
 
 golden: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.golden $(ARGS)
@@ -155,5 +178,10 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 	$(YOLO)/python $(PIP_INSTALL) $(TORCH_FROM) torchvision==0.28.0 ultralytics==8.4.190 ultralytics-thop==2.2.3
 	@touch $@
 
+.venv-supply/supply.stamp: Makefile
+	$(PYTHON) -m venv .venv-supply
+	$(SUPPLY)/python $(PIP_INSTALL) click cyclonedx-bom pip-audit uv
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-training .venv-yolo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
+	rm -rf .venv .venv-supply .venv-training .venv-yolo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
