@@ -33,20 +33,22 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
     does. Unsigned, altered and older packages are refused. To go back to the release before: install --rollback.
     """
     from firmware.app.release_package import UpdateRefused, check, trusted_key, unpack
+    from firmware.table.signing import fingerprint
 
     try:
+        public = trusted_key(key)
         if package.is_dir():
             if not only_check:
                 raise click.UsageError(
                     "Name the archive (.tar.gz): what lies unpacked could change under way."
                 )
-            release = check(package, trusted_key(key), running if running.exists() else None)
-            click.echo(f"Release {release.name} is signed and whole.")
+            release = check(package, public, running if running.exists() else None)
+            click.echo(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
             return
         with tempfile.TemporaryDirectory(prefix=".update-", dir=BASE if BASE.is_dir() else None) as folder:
             unpacked = unpack(package, Path(folder))
-            release = check(unpacked, trusted_key(key), running if running.exists() else None)
-            click.echo(f"Release {release.name} is signed and whole.")
+            release = check(unpacked, public, running if running.exists() else None)
+            click.echo(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
             if not only_check:
                 done = subprocess.run([str(unpacked / "install")], check=False)
                 raise SystemExit(done.returncode)
