@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
-PAGE_STARTS_WITHIN: Final = 20.0
+PAGE_STARTS_WITHIN: Final = 120.0
+"""Seconds on the busiest machine; a page that dies meanwhile is said at once."""
 
 
 @click.command("demo")
@@ -219,7 +220,7 @@ def _wait_for_page(page: subprocess.Popen[bytes], port: int, said: Any) -> None:
     deadline = time.monotonic() + PAGE_STARTS_WITHIN
     while page.poll() is None and time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10):
                 pass
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

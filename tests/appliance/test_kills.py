@@ -17,6 +17,7 @@ from tests.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
 SEED = 20_26
 
 
+@pytest.mark.timeout(1200)  # thirty processes start, one after the other
 def test_thirty_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     print(f"seed {SEED}")  # noqa: T201
     played = campaign(tmp_path / "data", 30, SEED, longest=0.3)
