@@ -20,7 +20,9 @@ from vision.still import StillReader, Waiting, agreed
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     layout = TableLayout.load()
-    hands = deal(np.random.default_rng(1), layout, ["A", "B", "C", "D"])  # a whole deck is named with less evidence
+    hands = deal(
+        np.random.default_rng(1), layout, ["A", "B", "C", "D"]
+    )  # a whole deck is named with less evidence
     return render_table(hands, layout, seed=1, scale=0.6)
 
 
