@@ -72,21 +72,18 @@ def run(core: str) -> dict[str, Any]:
         }
 
     versions = timed("import", imports)
-    import cv2
     import numpy as np
 
     from firmware.rules import settle_json
     from vision.layout import TableLayout
+    from vision.pictures import load_picture
     from vision.reader import CardReader
     from vision.reading import read
 
     reader = CardReader(threads=1)
     timed("model", lambda: reader.indices(np.zeros((64, 64, 3), np.uint8)))
-    frame = cv2.imread("frame.png")
-    if frame is None:
-        raise SystemExit("the frame that was handed in cannot be read")
-    frame = frame.astype(np.uint8, copy=False)
-    reading = timed("frame", lambda: read(frame, TableLayout.load(), reader))
+    picture = load_picture(Path("frame.png"))
+    reading = timed("frame", lambda: read(picture, TableLayout.load(), reader))
     seen = {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones}
     wrong = [
         f"{place} {row}: {seen.get((place, row))}"
