@@ -12,7 +12,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -22,7 +22,8 @@ help:
 	@echo "make fuzz-all   ten minutes of damaged pictures, profiles, settle JSON, requests and frames (ARGS=--help)"
 	@echo "make   the table process under a full load of requests: docs/security-load.md"
 	@echo "make lock   requirements/*.lock anew, with hashes, for x86-64 and aarch64"
-	@echo "make audit-deps  asks the advisory service about each part of the box; make sbom: build/sbom.json, licences"
+	@echo "make audit-deps  asks the advisory service about each part of the box"
+	@echo "make sbom   the box's parts and their licences: build/sbom.json, build/licences.txt"
 	@echo "make golden the pictures of every state of the page, docs/screens.png, the book's (ARGS='state name')"
 	@echo "make page-load  30 screens, a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   the book, into build/docs, and the dealer's card to laminate"
