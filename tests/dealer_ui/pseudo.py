@@ -51,6 +51,7 @@ DATA: Final = frozenset(
         "px",
         "MB",
         "ms",
+        "mm",
     }
     | {load_profile(name).title for name in profile_names()}
     | set(profile_names())
