@@ -272,8 +272,8 @@ def answers(port: int, within: float) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), within) as line:
             line.settimeout(within)
-            line.sendall(b"GET /static/feltwatch.css HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
-            return line.recv(12).startswith(b"HTTP/1.")
+            line.sendall(b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            return b"".join(iter(lambda: line.recv(4096), b"")).startswith(b"HTTP/1.")
     except OSError:
         return False
 
