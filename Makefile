@@ -12,10 +12,11 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test coverage micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
+	@echo "make coverage  every test, and which lines none of them reaches"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
@@ -47,6 +48,9 @@ demo: .venv/demo.stamp
 
 test: .venv/dev.stamp
 	$(BIN)/pytest $(ARGS)
+
+coverage: .venv/dev.stamp
+	$(BIN)/pytest --cov --cov-report=term:skip-covered $(ARGS)
 
 micropython: build/micropython/micropython
 
