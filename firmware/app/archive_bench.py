@@ -69,7 +69,11 @@ class Measured:
     help="Hands of the longest record; 1000000 takes 17 GB and some 20 minutes.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where it is put meanwhile.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Where it is put meanwhile.",
+)
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
 )

@@ -44,3 +44,9 @@ def test_a_disk_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(command, ["--upto", "1000000"])
     assert done.exit_code == 2
     assert "1,000,000 hands take 22 GB" in done.output
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["--folder", str(tmp_path / "nowhere")])
+    assert done.exit_code == 2
+    assert "does not exist" in done.output
