@@ -69,6 +69,7 @@ def create_app(settings: Settings) -> Flask:
     The journal is looked at on each request; `services(app).live.start()` follows it from a thread, for streams.
     """
     app = Flask(__name__)
+    app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
     app.config.update(
         TRUSTED_HOSTS=list(settings.hosts),
         MAX_CONTENT_LENGTH=MAX_REQUEST,
