@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from firmware.app.config import DATA, SOCKET
+from firmware.app.asking import ask_table, by_option, data_option, pin_asked
 
 ROLES: Final = ("dealer", "floor", "technician", "auditor")
-
-_data = click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
-_by = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")
 
 
 @click.group("people")
@@ -40,7 +29,7 @@ def command() -> None:
 
 
 @command.command("list")
-@_data
+@data_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def list_people(data: Path, as_json: bool) -> None:
     """Show who is listed, and who is logged on."""
@@ -76,11 +65,11 @@ def _name(_: click.Context, __: click.Parameter, name: str) -> str:
 @command.command("add")
 @click.argument("name", callback=_name)
 @click.option("--role", type=click.Choice(ROLES), required=True)
-@_by
-@_data
+@by_option
+@data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:
     """List NAME, or give NAME another role."""
-    asked = _pin(f"New PIN for {name}", new=True) if role != "dealer" else None
+    asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)
     click.echo(f"{name} is listed: {role}.")
@@ -88,48 +77,34 @@ def add(name: str, role: str, by: str | None, data: Path) -> None:
 
 @command.command("pin")
 @click.argument("name")
-@_by
-@_data
+@by_option
+@data_option
 def pin(name: str, by: str | None, data: Path) -> None:
     """Set another PIN for NAME; it ends a lock-out, too."""
-    _give({"do": "set_pin", "person": name, "new_pin": _pin(f"New PIN for {name}", new=True)}, by, data)
+    _give({"do": "set_pin", "person": name, "new_pin": pin_asked(f"New PIN for {name}", new=True)}, by, data)
     click.echo(f"{name} has a new PIN.")
 
 
 @command.command("remove")
 @click.argument("name")
-@_by
-@_data
+@by_option
+@data_option
 def remove(name: str, by: str | None, data: Path) -> None:
     """Take NAME off the list; what he did stays in the record."""
     _give({"do": "strike_person", "person": name}, by, data)
     click.echo(f"{name} is off the list.")
 
 
-def _pin(text: str, new: bool = False) -> str:
-    if sys.stdin.isatty():
-        return str(click.prompt(text, hide_input=True, confirmation_prompt=new))
-    return sys.stdin.readline().strip()
-
-
 def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
     """Give the command to the running table, or do it on its record where none runs. Raises click's errors."""
-    from dealer_ui.errors import PageError
-    from dealer_ui.link import TableLink
     from firmware.table import TableError
 
-    link = TableLink(data / SOCKET, timeout=15.0)
+    if ask_table(order, by, data) is not None:
+        return
     try:
-        if not link.answers():
-            _at_the_console(order, data)
-            return
-        signed = {"by": by, "pin": _pin(f"PIN of {by}")} if by else {}
-        answer = link.send(order | signed)
-    except (TableError, PageError) as error:
+        _at_the_console(order, data)
+    except TableError as error:
         raise click.ClickException(str(error)) from error
-    if not answer["ok"]:
-        hint = " Name who asks with --by." if answer.get("ask") and not by else ""
-        raise click.ClickException(f"{answer['error']}{hint}")
 
 
 def _at_the_console(order: dict[str, Any], data: Path) -> None:

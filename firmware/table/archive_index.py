@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ from firmware.table import events as ev
 from firmware.table.disk import make_file
 from firmware.table.errors import JournalError
 from firmware.table.journal import JournalReader
+from firmware.table.transaction import transaction
 
 FILE: Final = "index.sqlite"
 SHAPE: Final = 1
@@ -209,21 +210,9 @@ def _clear(db: sqlite3.Connection) -> None:
     db.executescript(f"BEGIN IMMEDIATE; {drops} {_SCHEMA} PRAGMA user_version = {SHAPE}; COMMIT;")
 
 
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
 def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
     """Take the next rows in, and return the number of the last one."""
-    with _transaction(db):
+    with transaction(db):
         seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
         upto = min(end, seq + BATCH)
         if upto <= seq:

@@ -22,6 +22,7 @@ from firmware.table.events import Event, HandOpened, TrainingBegun, canonical, p
 from firmware.table.moment import Clock, Moment, now
 from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, PROFILE_TYPES, SET_UP_TYPES
 from firmware.table.state import State
+from firmware.table.transaction import transaction
 
 FILE: Final = "journal.sqlite"
 TABLE: Final = "table"
@@ -182,13 +183,13 @@ class Journal:
         self._last = Entry(*rows[-1]) if rows else self._last
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        with _said("The journal could not be written"), _transaction(self._db):
+        with _said("The journal could not be written"), transaction(self._db):
             self._db.executemany(f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * 11)})", rows)
 
     def keep(self, kind: str, data: bytes) -> str:
         """Store content that events name by hash (a profile's text, a layout), once; return its hash."""
         digest = content_hash(data)
-        with _said("The journal could not be written"), _transaction(self._db):
+        with _said("The journal could not be written"), transaction(self._db):
             known = self._db.execute("SELECT 1 FROM content WHERE hash = ?", (digest,)).fetchone()
             if known is None:
                 self._db.execute(
@@ -467,18 +468,6 @@ def _migrate(db: sqlite3.Connection) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
         db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 @contextmanager
