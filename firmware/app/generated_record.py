@@ -6,8 +6,6 @@ new hand numbers and times, through the journal's own triggers. The hands have n
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.commands import House, decide, parse_command, step
 from firmware.table.events import Event, canonical
-from firmware.table.journal import TABLE, Journal, JournalReader
+from firmware.table.journal import TABLE, Entry, Journal, JournalReader
 from firmware.table.settling import pending_natural
 
 PROFILE: Final = "washington-1-unit"
@@ -30,11 +28,6 @@ BATCH: Final = 2000
 """Hands in one transaction."""
 _NUMBER: Final = 900_000_000_000_001
 """Stands for the hand's number in the pool's texts."""
-
-# As `canonical`, without making an encoder anew for every row.
-_encode: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-).encode
 
 
 @dataclass(frozen=True)
@@ -88,20 +81,21 @@ class _Writer:
             self._seq += 1
             payload = row.payload.replace(str(_NUMBER), str(hand)) if row.of_hand else row.payload
             at_ms = BEGINS_MS + hand * HAND_MS + place * 1000
-            columns = (
-                self._seq,
-                hand,
-                "generated",
-                at_ms * 1_000_000,
-                at_ms,
-                "synchronised",
-                row.actor,
-                row.type,
-                payload,
-                self._previous,
+            entry = Entry(
+                seq=self._seq,
+                hand=hand,
+                boot="generated",
+                monotonic_ns=at_ms * 1_000_000,
+                wall_ms=at_ms,
+                clock="synchronised",
+                actor=row.actor,
+                type=row.type,
+                payload=payload,
+                previous=self._previous,
+                hash="",
             )
-            self._previous = hashlib.sha256(_encode(columns).encode()).hexdigest()
-            yield (*columns, self._previous)
+            self._previous = entry.sealed()
+            yield (*entry.columns()[:-1], self._previous)
 
 
 def _house(rules: Profile, journal: Journal, seats: int) -> House:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.table.captures import FOLDER
-from firmware.table.events import canonical
+from firmware.table.journal import Entry
 
 STRETCH: Final = 50_000
 """Rows in a stretch."""
@@ -42,22 +42,27 @@ _PLAIN: Final = (
     "logged_on",
 )
 """Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
-_COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous"
+_COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
+_TEXT: Final = (
+    "json_array(previous, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type) || char(10)"
+    " || CASE typeof(payload) || typeof(hash) WHEN 'texttext' THEN payload ELSE '' END"
+)
+"""What `Entry.sealed` covers. json_array refuses blobs; in the other two columns they would pass for text."""
+_PREVIOUS: Final = slice(2, 66)
+"""Where that text holds the hash of the row before."""
 _KIND: Final = (
     "CASE type WHEN 'hand_opened' THEN 1 WHEN 'head_signed' THEN 2 WHEN 'images_dropped' THEN 2 "
     "WHEN 'key_announced' THEN 2 ELSE {rest} END"
 )
 _NAMES: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
-_SELECT: Final = (
-    f"SELECT json_array({_COLUMNS}), hash, {_KIND} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
-)
+_SELECT: Final = f"SELECT {_TEXT}, hash, {_KIND} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
 _ROWS: Final = _SELECT.format(rest=0)
 _ROWS_AND_IMAGES: Final = _SELECT.format(rest=f"3 * ({_NAMES})")
 """Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 images."""
-_ONE: Final = f"SELECT {_COLUMNS}, hash FROM journal WHERE seq = ?"
-_CONTENT: Final = re.compile(rb'hash\\":\\"([0-9a-f]{64})\\"')
-_IMAGE: Final = rb"\"sha256\":\""
-"""How an image is named in a payload within a row's text."""
+_ONE: Final = f"SELECT {_COLUMNS} FROM journal WHERE seq = ?"
+_CONTENT: Final = re.compile(rb'hash":"([0-9a-f]{64})"')
+_IMAGE: Final = b'"sha256":"'
+"""How an image is named in a payload."""
 
 
 @dataclass
@@ -115,9 +120,7 @@ class _Follower:
                 seq = self._at()
                 if seq is None:
                     raise
-                self._look_closely(seq)
-                row = self._db.execute(_ONE, (seq,)).fetchone()
-                self._before = row[-1] if isinstance(row[-1], bytes) else b""
+                self._before = self._look_closely(seq)
                 self._next = seq + 1
                 self._found.rows += 1
             else:
@@ -129,7 +132,7 @@ class _Follower:
         before, rows, following = self._before, found.rows, self._next
         try:
             for text, digest, kind in self._db.execute(self._select, (following, found.last)):
-                if sha256(text).hexdigest().encode() != digest or text[-66:-2] != before:
+                if sha256(text).hexdigest().encode() != digest or text[_PREVIOUS] != before:
                     self._before, self._next, found.rows = before, following, rows
                     following = self._at() or following
                     self._look_closely(following)
@@ -147,23 +150,30 @@ class _Follower:
         seq: int | None = self._db.execute(text, (self._next, self._found.last)).fetchone()[0]
         return seq
 
-    def _look_closely(self, seq: int) -> None:
-        """Say what is wrong with a row, by the rule that made it."""
-        found = self._found
-        row = self._db.execute(_ONE, (seq,)).fetchone()
+    def _look_closely(self, seq: int) -> bytes:
+        """Say what is wrong with a row, by the rule that made it; return what it says its hash is."""
+        found, entry = self._found, self._entry(seq)
         try:
-            columns = [value.decode() if isinstance(value, bytes) else value for value in row]
-            sealed = hashlib.sha256(canonical(columns[:-1]).encode()).hexdigest()
-        except (UnicodeDecodeError, TypeError, ValueError):
-            columns, sealed = [*row], None
+            sealed = entry.sealed()
+        except (TypeError, ValueError):  # a blob, bytes that are no text
+            sealed = ""
         if seq != self._next:
             found.problems.append((seq, "Rows before this one are missing."))
         if not found.rows:
-            found.previous = str(columns[-2])
-        if (found.rows or seq == 1) and columns[-2] != self._before.decode(errors="replace"):
+            found.previous = str(entry.previous)
+        if (found.rows or seq == 1) and entry.previous != self._before.decode(errors="replace"):
             found.problems.append((seq, "The row does not follow the one before it."))
-        if sealed is None or columns[-1] != sealed:
+        if entry.hash != sealed:
             found.problems.append((seq, "The row was changed."))
+        return str(entry.hash).encode(errors="replace")
+
+    def _entry(self, seq: int) -> Entry:
+        """Return a row as it is: bytes that are no text as surrogates, a blob as bytes."""
+        self._db.text_factory = lambda stored: stored.decode(errors="surrogateescape")
+        try:
+            return Entry(*self._db.execute(_ONE, (seq,)).fetchone())
+        finally:
+            self._db.text_factory = bytes
 
     def _look_into(self, seq: int, text: bytes, kind: int) -> None:
         found = self._found
@@ -173,13 +183,13 @@ class _Follower:
                 if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
                     found.content.setdefault(named[1].decode(), seq)
         if kind == 2 or (kind == 3 and _IMAGE in text):
+            head, _, stored = text.partition(b"\n")
             try:
-                row = json.loads(text)
-                payload = json.loads(row[8])
+                columns, payload = json.loads(head), json.loads(stored)
             except (ValueError, RecursionError):
                 return  # the row was changed, and that is said
             if kind == 2:
-                found.told.append((seq, row[9], row[7], payload))
+                found.told.append((seq, columns[0], columns[-1], payload))
             else:
                 found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
 

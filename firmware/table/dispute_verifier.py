@@ -125,8 +125,9 @@ def canonical(value: object) -> str:
 
 
 def row_hash(row: list[Any]) -> str:
-    """Return the SHA-256 that a row of the journal must have: that of all its columns but the last."""
-    return hashlib.sha256(canonical(row[:HASH]).encode()).hexdigest()
+    """Return the SHA-256 that a row of the journal must have: of its columns, and its payload as it is stored."""
+    head = canonical([row[PREVIOUS], *row[:PAYLOAD]])
+    return hashlib.sha256(f"{head}\n{row[PAYLOAD]}".encode()).hexdigest()
 
 
 def key_words(public: bytes) -> str:

@@ -40,7 +40,7 @@ CLOCK_TOLERANCE_MS: Final = 500
 
 @dataclass(frozen=True)
 class Entry:
-    """One row. `previous` is the hash of the row before it ("" for the first), `hash` covers the rest."""
+    """One row. `previous` is the hash of the row before it ("" for the first), `hash` covers the rest (`sealed`)."""
 
     seq: int
     hand: int
@@ -60,8 +60,13 @@ class Entry:
         return parse(self.type, self.payload)
 
     def sealed(self) -> str:
-        """Return the SHA-256, in hex, that `hash` must be."""
-        return hashlib.sha256(canonical(list(self.columns()[:-1])).encode()).hexdigest()
+        """Return the SHA-256, in hex, that `hash` must be: of a line of JSON, `previous` first, then the payload.
+
+        The payload stands as it is stored, not once more as JSON: a long record is verified half as fast again.
+        """
+        head = [self.previous, self.seq, self.hand, self.boot, self.monotonic_ns, self.wall_ms]
+        head += [self.clock, self.actor, self.type]
+        return hashlib.sha256(f"{canonical(head)}\n{self.payload}".encode()).hexdigest()
 
     def columns(self) -> tuple[Any, ...]:
         """Return the row's values, in the order of the fields."""

@@ -76,7 +76,8 @@ def bend(folder: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
 def rows(folder: Path) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(folder / FILE)) as db:
         db.text_factory = bytes
-        return db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq").fetchall()
+        types = ", ".join(f"typeof({column})" for column in COLUMNS.split(", "))
+        return db.execute(f"SELECT {COLUMNS}, {types} FROM journal ORDER BY seq").fetchall()
 
 
 def said(found: Verification) -> str:
