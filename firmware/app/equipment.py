@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware.app.config import CameraConfig, Config
-from firmware.app.table_process import Devices
+from firmware.app.table_devices import Devices
 from firmware.devices.errors import DeviceError
 from firmware.devices.power import PowerWatch
 

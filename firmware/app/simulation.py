@@ -23,7 +23,8 @@ from firmware.app.moments import box_clock
 from firmware.app.reading_messages import ReaderSpec
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.record_keeper import RecordKeeper
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.devices.camera import FrameSource
 from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.puck_line import PuckLine

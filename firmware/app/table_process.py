@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -38,10 +37,10 @@ from firmware.app.reading_messages import (
 from firmware.app.record_keeper import Answer, RecordKeeper
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
+from firmware.app.table_devices import Devices
 from firmware.app.trials import TrialCommand, Trials
-from firmware.devices.errors import DeviceError
-from firmware.devices.panel import ButtonName, Buttons, Buzzer, Lamps, Press
-from firmware.devices.puck import PuckReader, PuckReading, PuckState
+from firmware.devices.panel import ButtonName, Press
+from firmware.devices.puck import PuckReading
 from firmware.rules import Profile
 from firmware.table import NotNow, State, TableError
 from firmware.table import events as ev
@@ -65,8 +64,6 @@ log = logging.getLogger(__name__)
 
 TICK: Final = 0.1
 """Seconds between two looks at the clock when nothing happens."""
-PUCK_GRACE: Final = 2.0
-"""Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
 RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 ANSWER_WITHIN: Final = 10.0
@@ -95,34 +92,6 @@ class Readings(Protocol):
 
     def close(self) -> None:
         """End."""
-
-
-@dataclass
-class Devices:
-    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts.
-
-    `others` are only started and closed with the table: whoever made them tells of them in `trouble`.
-    """
-
-    puck: PuckReader | None
-    buttons: Buttons | None
-    lamps: Lamps | None
-    trouble: Callable[[], Mapping[str, str]] = dict
-    buzzer: Buzzer | None = None
-    others: Sequence[Part] = ()
-    mains_gone: Callable[[], bool] = lambda: False
-    power: Callable[[], Mapping[str, bool | float | None]] = dict
-    """What the power supply's sensors say, by name; None for one that says nothing."""
-
-
-class Part(Protocol):
-    """A device that only has to be started and closed."""
-
-    def start(self) -> None:
-        """Begin. Raises DeviceError, and says so itself."""
-
-    def close(self) -> None:
-        """End. May be called twice."""
 
 
 class TableProcess:
@@ -164,13 +133,9 @@ class TableProcess:
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
-        self._puck_known_at = clock()
         self._trials = Trials(data, devices, clock)
         self._box = BoxFacts(data)
-        self._lamp_trouble = ""
-        self._buzzer_trouble = ""
         self._shown = (False, False)
-        self._button_trouble = ""
         self._record_trouble = ""
         self._retry_at = 0.0
         self._green: tuple[float, int] | None = None
@@ -225,7 +190,9 @@ class TableProcess:
         self._do([ev.TableStarted(self._configured.software, self._configured.settings)], TABLE)
         if self._keeper is not None:
             self._keeper.begin(self)
-        self._start_devices()
+        self._devices.start(self.put)
+        self._calibration.put_in_force(self.state.calibrations, self._house)
+        self._readings.start(self.put)
         if self._socket is not None:
             self._socket.start()
 
@@ -245,9 +212,7 @@ class TableProcess:
 
     def end(self) -> None:
         """Let go of the socket and the devices, and refuse whoever still waits."""
-        devices = self._devices
-        panel = (devices.puck, devices.buttons, self._readings, devices.lamps, devices.buzzer)
-        for part in (self._socket, *panel, *devices.others, self._keeper):
+        for part in (self._socket, self._devices, self._readings, self._keeper):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -263,30 +228,6 @@ class TableProcess:
             item = self._queue.get()
             if isinstance(item, Request):
                 item.answer.set_result(Sentence("The table process is being stopped.").refusal())
-
-    def _start_devices(self) -> None:
-        if self._devices.lamps is not None:
-            try:
-                self._devices.lamps.start()
-            except DeviceError as error:
-                self._devices.lamps, self._lamp_trouble = None, str(error)
-        if self._devices.buzzer is not None:
-            try:
-                self._devices.buzzer.start()
-            except DeviceError as error:
-                self._devices.buzzer, self._buzzer_trouble = None, str(error)
-        for part in self._devices.others:
-            with suppress(DeviceError):  # `trouble` tells of it
-                part.start()
-        if self._devices.buttons is not None:
-            try:
-                self._devices.buttons.start(self.put)
-            except DeviceError as error:
-                self._button_trouble = str(error)
-        if self._devices.puck is not None:
-            self._devices.puck.start(self.put)
-        self._calibration.put_in_force(self.state.calibrations, self._house)
-        self._readings.start(self.put)
 
     def _take(self, item: Any) -> None:
         match item:
@@ -351,16 +292,11 @@ class TableProcess:
     def _show(self) -> None:
         trouble = bool(self.state.faults or self._record_trouble)
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
-        try:
-            if self._devices.lamps is not None:
-                tried = self._trials.lights(self.state)
-                self._devices.lamps.show(lights(self.state, trouble) if tried is None else tried)
-                self._lamp_trouble = ""
-            times = 0 if self.state.on_trial else beeps(before, self._shown)
-            if self._devices.buzzer is not None and times:
-                self._devices.buzzer.beep(times)
-        except DeviceError as error:
-            self._lamp_trouble = str(error)
+        tried = self._trials.lights(self.state)
+        self._devices.show(
+            lights(self.state, trouble) if tried is None else tried,
+            0 if self.state.on_trial else beeps(before, self._shown),
+        )
 
     # ---- people ----
 
@@ -490,7 +426,7 @@ class TableProcess:
         return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
 
     def _faults(self) -> dict[str, str]:
-        faults = {**self._devices.trouble(), **self._watch.faults(self.state.hand)}
+        faults = self._devices.faults(self._puck, self._clock()) | self._watch.faults(self.state.hand)
         if self._keeper is not None:
             faults |= self._keeper.faults
         if self._calibration.trouble:
@@ -499,16 +435,4 @@ class TableProcess:
             faults["camera"] = self._looks.trouble
         if why := self._looks.unseen:
             faults["view"] = f"Placed cards are not seen: {why}. Let the table lie still for a moment."
-        if self._lamp_trouble:
-            faults["lamps"] = self._lamp_trouble
-        if self._buzzer_trouble:
-            faults["buzzer"] = self._buzzer_trouble
-        if self._button_trouble:
-            faults["buttons"] = self._button_trouble
-        if self._devices.puck is not None:
-            puck, now = self._puck, self._clock()
-            if puck is not None and puck.state not in (PuckState.UNKNOWN, PuckState.FAULT):
-                self._puck_known_at = now
-            elif now - self._puck_known_at > PUCK_GRACE:
-                faults["puck"] = puck.detail if puck else "The puck reader does not answer."
         return faults

@@ -14,7 +14,8 @@ from firmware.app.house import house_rules, prepare_house
 from firmware.app.moments import box_clock
 from firmware.app.players import Habits, Players, SetHand
 from firmware.app.reading_messages import CameraJob, JobLost, ReaderState, ReadingDone, ReadingJob
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.journal import Journal

@@ -16,7 +16,8 @@ import pytest
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
 from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
-from firmware.app.table_process import Devices, Readings, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import Readings, TableProcess
 from firmware.devices.gpio import GpioButtons, GpioLamps
 from firmware.devices.panel import ButtonName
 from firmware.devices.puck import PuckReading, PuckState

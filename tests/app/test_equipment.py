@@ -14,7 +14,8 @@ import pytest
 from firmware.app.config import CameraConfig, Config
 from firmware.app.equipment import make_camera, open_devices, panel_trouble
 from firmware.app.house import prepare_house
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.devices.camera_files import FileFrames
 from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings

@@ -22,7 +22,8 @@ from firmware.app.hands_command import command as hands
 from firmware.app.house import prepare_house
 from firmware.app.keeping_commands import keep
 from firmware.app.record_keeper import EXPORTS, RecordKeeper
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.anchors import Anchor

@@ -15,7 +15,8 @@ import pytest
 
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.service import ServiceManager, handed_over
 from firmware.table.journal import Journal
 from tests.app.conftest import FakeReadings

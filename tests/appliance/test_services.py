@@ -18,7 +18,7 @@ import pytest
 from firmware.app import equipment
 from firmware.app.config import CameraConfig, Config, PowerConfig, PuckConfig
 from firmware.app.run import run
-from firmware.app.table_process import Devices
+from firmware.app.table_devices import Devices
 from firmware.table.journal import JournalReader
 from tests.patience import A_MINUTE
 

@@ -19,7 +19,8 @@ from firmware.app.config import Config, KeepingConfig
 from firmware.app.dispute_pdf import dispute_pdf
 from firmware.app.house import prepare_house
 from firmware.app.record_keeper import RecordKeeper
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.table import events as ev
 from firmware.table.journal import Journal
 from firmware.table.moment import now

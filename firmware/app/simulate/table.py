@@ -14,7 +14,8 @@ from firmware.app.moments import box_clock
 from firmware.app.simulate.far_ends import Killed, TurnedButtons, TurnedLamps, TurnedPuck
 from firmware.app.simulate.faults import Faults
 from firmware.app.simulate.readings import TurnedReadings
-from firmware.app.table_process import Devices, TableProcess
+from firmware.app.table_devices import Devices
+from firmware.app.table_process import TableProcess
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel import ButtonName
 from firmware.table import TableError
