@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import time
 from datetime import UTC, datetime
@@ -63,24 +65,32 @@ def command(
     results: list[Result] = []
     try:
         with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, tell, asked) as test:
+            folder = _folder(data)
             for number, result in enumerate(test.run(frozenset(left_out)), start=1):
                 results.append(result)
                 tell(line(number, result))
     except SelftestError as error:
         raise click.ClickException(str(error)) from error
     told = report(results, by, yes)
-    kept = _keep(data, told)
+    kept = _keep(folder, told, results)
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))
-    counts = {verdict: sum(result.verdict == verdict for result in results) for verdict in _WORDS}
-    tell(f"{counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped. The report: {kept}")
-    sys.exit(counts["fail"] > 0)
+    tell(f"{counts(results)} The report: {kept}")
+    sys.exit(any(result.verdict == "fail" for result in results))
 
 
 def line(number: int, result: Result) -> str:
     """Return a step's line."""
     figures = ", ".join(f"{name} {value}" for name, value in result.figures.items())
     return f"{number:2} {_WORDS[result.verdict]:8} {result.title}: {result.says}{f' ({figures})' if figures else ''}"
+
+
+def counts(results: list[Result]) -> str:
+    """Return the run's last line."""
+    passed, failed, skipped = (
+        sum(result.verdict == verdict for result in results) for verdict in ("pass", "fail", "skip")
+    )
+    return f"{passed} passed, {failed} failed, {skipped} skipped."
 
 
 def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
@@ -98,24 +108,52 @@ def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
     }
 
 
-def _keep(data: Path, told: dict[str, Any]) -> Path:
+def _folder(data: Path) -> Path:
+    """Return the folder of the reports; said before the run that nothing could be kept. Raises click.ClickException."""
+    from firmware.table.disk import make_folder
+
+    folder = data / FOLDER
+    owner = data.stat().st_uid
+    try:
+        if os.geteuid() == 0 and owner != 0:
+            raise PermissionError(errno.EPERM, "it belongs to the table's user")
+        make_folder(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise click.ClickException(
+            f"The report cannot be kept in {folder}: {error.strerror}. "
+            "Run it as the table's user: sudo -u feltwatch-table feltwatch selftest"
+        ) from error
+    return folder
+
+
+def _keep(folder: Path, told: dict[str, Any], results: list[Result]) -> Path:
     """Keep the report beside the record, as JSON and as text to be printed. Raises click.ClickException."""
-    from firmware.app.selftest import Result
-    from firmware.table.disk import make_folder, sync_folder
+    from firmware.table.disk import sync_folder
 
     name = f"selftest-{told['at'].replace(':', '').replace('+0000', 'Z')}"
     lines = [f"{told['software']} · {told['at']} · {told['by']}"]
-    for step in told["steps"]:
-        lines.append(
-            line(step["number"], Result(**{key: value for key, value in step.items() if key != "number"}))
-        )
-    folder = data / FOLDER
+    lines += [line(number, result) for number, result in enumerate(results, start=1)]
+    lines.append(counts(results))
+    if told["answered_yes_unseen"]:
+        lines.append("Nobody looked at the lamps or listened to the buzzer: --yes was given.")
+    kept = folder / f"{name}.json"
     try:
-        make_folder(folder)
-        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        kept = folder / f"{name}.json"
-        kept.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        _write(folder / f"{name}.txt", "\n".join(lines))
+        _write(kept, json.dumps(told, ensure_ascii=False, indent=1))
         sync_folder(folder)
     except OSError as error:
         raise click.ClickException(f"The report cannot be kept in {folder}: {error.strerror}.") from error
     return kept
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that the page's user may read, durably. Raises OSError."""
+    from firmware.table.disk import make_file
+
+    make_file(path)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())

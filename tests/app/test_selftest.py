@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,29 @@ import pytest
 from click.testing import CliRunner
 
 from dealer_ui.link import TableLink
+from firmware.app import selftest
 from firmware.app.config import Config, SeatConfig, TimesConfig
 from firmware.app.selftest import EXAMPLE, EXAMPLE_PAID, HANDS, STEPS, Result, Selftest, SelftestError
 from firmware.app.selftest_command import command, report
 from firmware.app.simulation import SimulatedTable
 from firmware.rules import settle_json
+from firmware.table.dispute_verifier import ROWS
 from firmware.table.events_setup import DeviceTried
 from firmware.table.journal import JournalReader
+from firmware.table.verify import Problem, Verification, verify
+from vision.render import render_table
 
 PIN = "2846"
 COLOURS: dict[str, Any] = {"white": "next", "green": "confirm", "red": "reject"}
+
+
+def only(name: str) -> frozenset[str]:
+    """Every step but this one, to be left out."""
+    return frozenset(step.name for step in STEPS) - {name}
+
+
+def result(test: Selftest, name: str) -> Result:
+    return next(one for one in test.run(only(name)) if one.name == name)
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +116,162 @@ def test_a_wrong_pin_is_said(table: tuple[Path, SimulatedTable]) -> None:
 
 
 def test_without_a_technician_every_device_says_who_may(table: tuple[Path, SimulatedTable]) -> None:
-    left_out = frozenset(step.name for step in STEPS) - {"disk"}
     with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
-        (disk,) = [result for result in test.run(left_out) if result.name == "disk"]
+        disk = result(test, "disk")
     assert disk.verdict == "fail"
     assert "technician" in disk.says
+
+
+@pytest.fixture(scope="module")
+def played(table: tuple[Path, SimulatedTable]) -> Path:
+    """The table once a hand was opened and is void: there is something to export."""
+    link = TableLink(table[0] / "table.sock", timeout=30)
+    signed = {"by": "Ada", "pin": PIN}
+    for order in (
+        {"do": "end_set_up", "skipped": True} | signed,
+        {"do": "list_person", "person": "Robin", "role": "dealer"} | signed,
+        {"do": "log_on", "person": "Robin"},
+        {"do": "next"},
+        {"do": "void", "reason": "a test"},
+    ):
+        answer = link.send(order)
+        assert answer["ok"], (order, answer)
+    return table[0]
+
+
+def test_a_hand_is_exported_and_verified_by_a_python_that_has_nothing_of_ours(played: Path) -> None:
+    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+        found = result(test, "export")
+    assert found.verdict == "pass", found
+    assert found.figures["hand"] == 1
+    assert found.figures["bytes"] == (played / "exports/hand-000001.zip").stat().st_size
+
+
+def alter(file: Path) -> None:
+    """Change a word in the exported rows."""
+    with zipfile.ZipFile(file) as packed:
+        held = {name: packed.read(name) for name in packed.namelist()}
+    assert b"a test" in held[ROWS]
+    held[ROWS] = held[ROWS].replace(b"a test", b"a jest")
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, data in held.items():
+            packed.writestr(name, data)
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (alter, "rows.jsonl"),
+        (lambda file: file.write_bytes(b"no archive at all"), "not a zip file"),
+        (lambda file: file.unlink(), "No such file"),
+    ],
+)
+def test_an_export_that_does_not_verify_fails_and_says_where_to_look(
+    played: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], object], says: str
+) -> None:
+    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+        order = test.order
+
+        def then_harmed(do: str, **fields: Any) -> dict[str, Any]:
+            answer = order(do, **fields)
+            if do == "export_hand":
+                harm(played / "exports" / answer["file"])
+            return answer
+
+        monkeypatch.setattr(test, "order", then_harmed)
+        found = result(test, "export")
+    assert found.verdict == "fail"
+    assert "does not verify" in found.says
+    assert says in found.says
+    assert found.says.endswith("feltwatch hands verify --all")
+
+
+def test_a_verifier_that_never_ends_fails_the_export(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest, "VERIFIED_S", 0.0)
+    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+        found = result(test, "export")
+    assert (found.verdict, "timed out" in found.says) == ("fail", True)
+
+
+def test_an_export_that_is_refused_fails_with_the_tables_words(played: Path) -> None:
+    with Selftest(played, None, None, lambda text: None, lambda text: True) as test:
+        found = result(test, "export")
+    assert (found.verdict, found.says.endswith(".")) == ("fail", True)
+
+
+def test_a_record_that_was_changed_fails_and_says_where_to_look(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Verification(**{**vars(verify(played)), "problems": (Problem(2, "Row 2 is not what it was."),)})
+    monkeypatch.setattr("firmware.table.verify.verify", lambda data: broken)
+    with Selftest(played, None, None, lambda text: None, lambda text: True) as test:
+        found = result(test, "record")
+    assert (found.verdict, found.says) == (
+        "fail",
+        "Row 2 is not what it was. See what the record says: feltwatch hands verify --all",
+    )
+
+
+def test_where_no_report_can_be_kept_nothing_is_tried(table: tuple[Path, SimulatedTable]) -> None:
+    data, simulated = table
+    before = simulated.process.seq
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("firmware.table.disk.make_folder", refused)
+        done = CliRunner().invoke(command, ["--data", str(data), "--skip", "hands"])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "sudo -u feltwatch-table feltwatch selftest" in done.stderr
+    assert simulated.process.seq == before
+
+
+def refused(folder: Path) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict", "says"),
+    [
+        (60_000.0, "pass", "read right and in time"),
+        (0.0, "fail", "too long: is the box too warm, or busy?"),
+    ],
+)
+def test_a_full_table_is_read_here_and_its_speed_is_judged(
+    table: tuple[Path, SimulatedTable],
+    monkeypatch: pytest.MonkeyPatch,
+    limit: float,
+    verdict: str,
+    says: str,
+) -> None:
+    monkeypatch.setattr(selftest, "READ_MS", limit)
+    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+        found = result(test, "speed")
+    assert (found.verdict, says in found.says) == (verdict, True), found
+    assert 0 < found.figures["best_ms"] <= found.figures["worst_ms"]
+    assert found.figures["wanted_ms"] == limit
+
+
+def test_a_table_that_is_read_wrong_fails_and_names_the_zones(
+    table: tuple[Path, SimulatedTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exchanged(hands: dict[str, Any], *args: Any, **options: Any) -> Any:
+        a, b = hands["A"], hands["B"]
+        moved = {"A": {**a, "front": b["front"]}, "B": {**b, "front": a["front"]}}
+        return render_table({**hands, **moved}, *args, **options)
+
+    monkeypatch.setattr("vision.render.render_table", exchanged)
+    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+        found = result(test, "speed")
+    assert (found.verdict, found.figures["wrong"]) == ("fail", "A front, B front")
+    assert "Install the release again." in found.says
+
+
+def test_a_model_that_is_not_there_fails_and_says_what_to_do(
+    table: tuple[Path, SimulatedTable], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("vision.reader.default_model", lambda: tmp_path / "none.onnx")
+    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+        found = result(test, "speed")
+    assert (found.verdict, "none.onnx" in found.says) == ("fail", True)
+    assert found.says.endswith("Install the release again.")
 
 
 def test_without_a_table_nothing_is_tried(tmp_path: Path) -> None:
