@@ -41,6 +41,7 @@ pytestmark = [
 
 REPOSITORY: Final = Path(__file__).parents[2]
 VIEW: Final = "srv/room/view.png"
+UNITS: Final = "etc/systemd/system"
 CONFIG: Final = """# this house's own file
 [[seats]]
 seat = 1
@@ -84,6 +85,8 @@ DIES: Final = (
     '        raise AppError("a mistake")',
 )
 """A release that migrates the record and then does not come up."""
+GONE_SINCE: Final = "feltwatch-old.timer"
+"""A unit that only the first release has, of a kind that no other is."""
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,10 @@ def box(folder: Path) -> Iterator[Machine]:
     for name, edits in ((FIRST, ()), (SECOND, ()), (BROKEN, (MIGRATES, DIES))):
         target = machine.root / "media" / name
         shutil.copytree(release, target, copy_function=os.link)
+        if name == FIRST:
+            (target / "system/units" / GONE_SINCE).write_text(
+                "[Timer]\nOnBootSec=1y\nUnit=feltwatch-goback.service\n"
+            )
         another_release(target, name, edits, release_key(folder / "release"))
     machine.file("/etc/feltwatch/feltwatch.toml", CONFIG)
     lay(machine, {})
@@ -129,6 +136,27 @@ def install(box: Machine, release: str) -> tuple[int, str]:
 def releases(box: Machine) -> dict[str, str]:
     links = {name: (box.root / "opt/feltwatch" / name) for name in ("current", "previous")}
     return {name: link.readlink().name for name, link in links.items() if link.is_symlink()}
+
+
+def placed(box: Machine) -> set[str]:
+    """Our units where the service manager looks for them."""
+    return {path.name for path in (box.root / UNITS).glob("feltwatch*") if path.suffix != ".d"}
+
+
+def units(box: Machine, release: str) -> set[str]:
+    """The units that a release brings."""
+    return {path.name for path in (box.root / "media" / release / "system/units").iterdir()}
+
+
+def archive(box: Machine, release: str) -> str:
+    """Pack a release as it is carried to a box; return where it lies there."""
+    packed = f"media/{release}.tar.gz"
+    folder = ["--directory", str(box.root / "media"), release]
+    subprocess.run(
+        ["tar", "--create", "--use-compress-program=gzip -1", "--file", box.root / packed, *folder],
+        check=True,
+    )
+    return f"/{packed}"
 
 
 def play(box: Machine) -> int:
@@ -179,6 +207,7 @@ def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
     assert code == 0, said + box.log()
     assert "Not installed, and wanted for a whole table: apt-get install cage chromium" in said
     assert releases(box) == {"current": FIRST}
+    assert placed(box) == units(box, FIRST) > {GONE_SINCE}
     assert (box.root / "etc/feltwatch/feltwatch.toml").read_text() == CONFIG, "what the house wrote stays"
     for unit, user in (("table", "feltwatch-table"), ("ui", "feltwatch-ui"), ("kiosk", "feltwatch-kiosk")):
         assert box.unit(f"feltwatch-{unit}.service", "ActiveState") == "active", box.log()
@@ -238,10 +267,22 @@ def test_installing_it_again_changes_nothing(box: Machine) -> None:
     assert whole(box)[1] == before[1]
 
 
-def test_an_upgrade_goes_on_with_the_record_and_keeps_two_releases(box: Machine) -> None:
+def test_a_release_that_was_altered_is_refused_and_nothing_changes(box: Machine) -> None:
+    slipped_in = box.root / "media" / SECOND / "wheels/other.whl"
+    slipped_in.touch()
     code, said = install(box, SECOND)
-    assert code == 0, said + box.log()
+    slipped_in.unlink()
+    assert (code, "The package was altered: wheels/other.whl" in said) == (2, True), said
+    assert releases(box) == {"current": FIRST}
+    assert is_up(box)
+
+
+def test_an_upgrade_goes_on_with_the_record_and_keeps_two_releases(box: Machine) -> None:
+    done = box.run("feltwatch", "update", archive(box, SECOND))
+    assert done.returncode == 0, done.stdout + done.stderr + box.log()
     assert releases(box) == {"current": SECOND, "previous": FIRST}
+    assert placed(box) == units(box, SECOND) == units(box, FIRST) - {GONE_SINCE}
+    assert list((box.root / "opt/feltwatch").glob(".*")) == [], "what was unpacked is away"
     assert play(box) == 2
     assert whole(box)[1] == 2
 
@@ -280,7 +321,9 @@ def test_a_person_goes_back_to_the_release_before(box: Machine) -> None:
     done = box.run("bash", "/opt/feltwatch/current/system/install", "--rollback")
     assert done.returncode == 0, done.stdout + done.stderr + box.log()
     assert releases(box) == {"current": FIRST, "previous": SECOND}
+    assert placed(box) == units(box, FIRST), "each release places its own"
     assert is_up(box)
+    whole(box)
 
 
 def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> None:
@@ -354,12 +397,20 @@ def test_a_table_that_asks_for_it_switches_the_box_off_in_good_order(box: Machin
 
 def test_it_is_taken_off_and_the_record_stays(box: Machine) -> None:
     before = whole(box)
+    beside = [unit for unit in placed(box) if "[Install]" in (box.root / UNITS / unit).read_text()]
+    assert "feltwatch-training.service" in beside
+    box.run("systemctl", "enable", *beside, check=True)
     done = box.run("bash", f"/media/{FIRST}/uninstall")
     assert done.returncode == 0, done.stdout + done.stderr
     assert whole(box)[1] == before[1]
     assert (box.root / "etc/feltwatch/feltwatch.toml").read_text() == CONFIG
-    left = [path for path in (box.root / "etc/systemd/system").rglob("feltwatch*") if path.suffix != ".d"]
-    assert [path.name for path in left] == [], "but for the house's own drop-ins"
+    left = {path.relative_to(box.root).as_posix() for path in (box.root / "etc").rglob("*feltwatch*")}
+    assert left == {
+        "etc/feltwatch",
+        "etc/feltwatch/feltwatch.toml",
+        f"{UNITS}/feltwatch-kiosk.service.d",  # the house's own
+    }
+    assert box.run("systemctl", "list-units", "--all", "--no-legend", "feltwatch*").stdout == ""
     assert not (box.root / "opt/feltwatch").exists()
     assert box.ask("/")[0] == 0
 

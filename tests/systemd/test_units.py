@@ -93,6 +93,13 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
     assert [name for name in named if not (HERE / name).exists()] == []
 
 
+def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
+    """So installer and `uninstall` stop it, whatever a release brings."""
+    runs_once = {"feltwatch-fault@.service", "feltwatch-goback.service", "feltwatch-poweroff.service"}
+    parts = {unit.name for unit in UNITS if "\nPartOf=feltwatch.target\n" in unit.read_text()}
+    assert parts == {unit.name for unit in UNITS} - runs_once - {"feltwatch.target"}
+
+
 def test_programs_of_ours_are_executable_and_understood_by_the_shell() -> None:
     for name in ("install", "uninstall", "release", "kiosk", "fault/write"):
         script = HERE / name
