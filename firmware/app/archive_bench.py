@@ -40,9 +40,9 @@ class Measured:
     """One size of a record. Times in milliseconds are medians, the `worst` the longest; `per_s` are events a second.
 
     `list_ms` and `list_worst_ms` are of the list's first page, plain and by every filter; `hand_ms` of a random hand
-    found in the journal, followed again and told as data. `hand_core_ms` is what that takes of the processor,
-    `core_per_s` what one process verifies in a second of it: on a busy machine these are the program's, the others the
-    machine's.
+    found in the journal, followed again and told as data; `drawn_ms` of the last hands and of the list as the screen
+    gets them. `hand_core_ms` is what a hand told takes of the processor, `core_per_s` what one process verifies in a
+    second of it: on a busy machine these are the program's, the others the machine's.
     """
 
     hands: int
@@ -55,6 +55,8 @@ class Measured:
     hand_ms: float
     hand_worst_ms: float
     hand_core_ms: float
+    drawn_ms: float
+    drawn_worst_ms: float
     core_per_s: float
     one_per_s: float
     all_per_s: float
@@ -66,7 +68,7 @@ class Measured:
     type=click.IntRange(100),
     default=100_000,
     show_default=True,
-    help="Hands of the longest record; 1000000 takes 17 GB and some 20 minutes.",
+    help="Hands of the longest record; 1000000 takes 17 GB and some ten minutes.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
@@ -107,8 +109,9 @@ def command(upto: int, seed: int, folder: Path | None, report: Path | None, as_j
         return
     console = Console()
     console.print(f"{told['machine']}; {told['load']}")
-    table = Table(*HEADS)
-    for row in _cells(told):
+    head, *figures = _figures(told)
+    table = Table(*head)
+    for row in figures:
         table.add_row(*row)
     console.print(table)
     console.print(_images_said(told))
@@ -153,11 +156,12 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measur
     ]
     pages = [_timed(lambda one=one: archive.hands(one)) for _ in range(LOOKS // 10) for one in wanted]  # type: ignore[misc]
     numbers = [rng.randint(1, hands) for _ in range(LOOKS)]
-    looks = [_timed(lambda n=n: _drawn(archive, n)) for n in numbers]  # type: ignore[misc]
+    looks = [_timed(lambda n=n: _told(archive, n)) for n in numbers]  # type: ignore[misc]
     used = time.process_time()
     for number in numbers:
-        _drawn(archive, number)
+        _told(archive, number)
     hand_core_ms = 1000 * (time.process_time() - used) / len(numbers)
+    drawn = list(_pages(data, hands))
     core, one, every = _verified(data, events)
     return Measured(
         hands=hands,
@@ -170,6 +174,8 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measur
         hand_ms=statistics.median(looks),
         hand_worst_ms=max(looks),
         hand_core_ms=hand_core_ms,
+        drawn_ms=statistics.median(drawn),
+        drawn_worst_ms=max(drawn),
         core_per_s=core,
         one_per_s=one,
         all_per_s=every,
@@ -182,7 +188,7 @@ def _timed(run: Callable[[], Any]) -> float:
     return 1000 * (time.perf_counter() - began)
 
 
-def _drawn(archive: Any, number: int) -> None:
+def _told(archive: Any, number: int) -> None:
     """Find a hand, follow it row by row, and tell it as the page does before it draws."""
     from firmware.app.hands_text import hand_json
     from firmware.table.recall import recall
@@ -190,6 +196,31 @@ def _drawn(archive: Any, number: int) -> None:
     recall(archive.reader, number)
     hand = archive.hand(number)
     hand_json(hand, archive.images(hand))
+
+
+def _pages(data: Path, hands: int) -> Iterator[float]:
+    """Yield what the page takes for each of the last hands, which nobody needs a PIN for, and for the list."""
+    from dealer_ui.app import Settings, create_app
+    from dealer_ui.review import LAST
+
+    app = create_app(Settings(data, data / "table.sock"))
+    client = app.test_client()
+    addresses = ["/review", *(f"/review/{hands - back}" for back in range(LAST))]
+    try:
+        for address in addresses:  # once for templates and words, which a page that runs has read
+            client.get(address)
+        for address in addresses * (LOOKS // 10):
+            status = 0
+
+            def get(address: str = address) -> None:
+                nonlocal status
+                status = client.get(address).status_code
+
+            yield _timed(get)
+            if status != 200:
+                raise click.ClickException(f"The page does not show {address} of the generated record.")
+    finally:
+        app.extensions["feltwatch"].live.stop()
 
 
 def _verified(data: Path, events: int) -> tuple[float, float, float]:
@@ -252,6 +283,8 @@ HEADS: Final = (
     "any hand, ms",
     "worst",
     "of it processor",
+    "its page or the list's, ms",
+    "worst",
     "verified a second of one core",
     "by one process",
     "by all cores",
@@ -286,10 +319,17 @@ def _cells(told: Mapping[str, Any]) -> Iterator[list[str]]:
             f"{one['hand_ms']:.1f}",
             f"{one['hand_worst_ms']:.1f}",
             f"{one['hand_core_ms']:.1f}",
+            f"{one['drawn_ms']:.1f}",
+            f"{one['drawn_worst_ms']:.1f}",
             f"{one['core_per_s']:,.0f}",
             f"{one['one_per_s']:,.0f}",
             f"{one['all_per_s']:,.0f}",
         ]
+
+
+def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield a line of each figure, a column for each size: so it fits on a terminal."""
+    yield from zip(HEADS, *_cells(told), strict=True)
 
 
 def _images_said(told: Mapping[str, Any]) -> str:
@@ -302,7 +342,8 @@ def _images_said(told: Mapping[str, Any]) -> str:
 
 def markdown(told: Mapping[str, Any]) -> str:
     """Return the figures as a page, with how they were come by."""
-    rows = "\n".join(f"| {' | '.join(row)} |" for row in _cells(told))
+    head, *figures = (f"| {' | '.join(line)} |" for line in _figures(told))
+    rows = "\n".join(figures)
     return f"""# What a long record costs
 
 Written by `feltwatch bench archive --upto {told["sizes"][-1]["hands"]} --report FILE` on {told["measured"]}:
@@ -310,11 +351,12 @@ Written by `feltwatch bench archive --upto {told["sizes"][-1]["hands"]} --report
 
 Hands of four players, played by the real rules and chained by the real journal, grown to each size. "List" is the
 list's first page, plain and by every filter (also those that nothing fits); "any hand" is one of {LOOKS} random hands
-found in the journal, followed again row by row and told as data, images compared. A verification reads every row and
-compares its hash and its place in the chain; these hands have no images.
+found in the journal, followed again row by row and told as data, images compared; its page is HTML as the screen gets
+it, of the last ten hands. A verification reads every row and compares its hash and its place in the chain; these hands
+have no images.
 
-| {" | ".join(HEADS)} |
-|{"---:|" * len(HEADS)}
+{head}
+|---|{"---:|" * len(told["sizes"])}
 {rows}
 
 {_images_said(told)}
