@@ -212,7 +212,7 @@ def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
     for unit, user in (("table", "feltwatch-table"), ("ui", "feltwatch-ui"), ("kiosk", "feltwatch-kiosk")):
         assert box.unit(f"feltwatch-{unit}.service", "ActiveState") == "active", box.log()
         pid = box.unit(f"feltwatch-{unit}.service", "MainPID")
-        assert box.run("ps", "-o", "user:32=", "-p", pid).stdout.strip() == user
+        assert box.run("stat", "--format=%U", f"/proc/{pid}").stdout.strip() == user
     assert box.shown() == f"{PAGE}/"
 
 
