@@ -9,21 +9,14 @@ from typing import Final
 
 import click
 
-from firmware.app.config import DATA
+from firmware.app.asking import data_option
 
 SHOWN: Final = 50
 """Differences printed for people; a program gets all of them."""
 
 
 @click.command("audit")
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
+@data_option
 @click.option("--from", "first", type=click.IntRange(min=1), help="The first hand.  [default: 1]")
 @click.option("--to", "last", type=click.IntRange(min=1), help="The last hand.  [default: the last one]")
 @click.option("--no-pictures", is_flag=True, help="Settle again only; read no picture.")

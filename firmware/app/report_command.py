@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from firmware.app.config import DATA
+from firmware.app.asking import data_option
 
 
 def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
@@ -22,14 +22,7 @@ def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None
 
 
 @click.command("report")
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
+@data_option
 @click.option(
     "--from", "since_ms", metavar="TIME", callback=_time, help="From this time on: 2026-11-20T18:30."
 )
