@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -15,31 +16,34 @@ from hardware.make.arrangements import NAMES, arrange
 from hardware.make.bom import Bom, bom_page
 from hardware.make.errors import HardwareError, ToolMissing
 from hardware.make.felt import board_sheet, card_pages, felt_sheet
-from hardware.make.mech import PARTS, build_picture, build_stl, parameters
-from hardware.make.wiring import header_sheet, loom_text, panel_loom, puck_loom
+from hardware.make.frame import Frame, frame_page
+from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
+from hardware.make.stamps import LOOMS, write_stamps
+from hardware.make.wiring import header_sheet, looms, panel_board_page
 from vision.cards import CARDS
 from vision.errors import VisionError
 from vision.layout import TableLayout
 from vision.optics import coverage_table
 
 HARDWARE: Final = Path(__file__).parents[1]
-LOOMS: Final = ("panel", "puck")
 
 
 def write_texts(root: Path) -> None:
-    """Write what is text: parts, power, optics, looms, the parts' measures. `root` is laid out as `hardware/`."""
+    """Write what is text: parts, power, frame, optics, looms, measures. `root` is laid out as `hardware/`."""
     for folder in ("out", "wiring", "mech"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     pins = HARDWARE / "pinmap.toml"
+    layout, bom = TableLayout.load(), Bom.load(HARDWARE / "bom.toml")
     said = {
-        "out/bom.md": bom_page(Bom.load(HARDWARE / "bom.toml")),
+        "out/bom.md": bom_page(bom),
+        "out/frame.md": frame_page(Frame(measures(HARDWARE / "mech"), layout), bom),
         "out/optics.md": "# What each camera sees\n\nMade by `make hardware` from `hardware/cameras.toml`; computed, "
         "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.15`.\n\n"
         + coverage_table(),
-        "wiring/panel.yml": loom_text(panel_loom(pins), "From the Pi's header to the dealer's panel"),
-        "wiring/puck.yml": loom_text(puck_loom(), "From the RP2040 to the antennas"),
-        "mech/parameters.scad": parameters(HARDWARE / "mech"),
+        "out/panel-board.md": panel_board_page(pins),
+        "mech/parameters.scad": parameters(HARDWARE / "mech", layout),
     }
+    said |= {f"wiring/{name}.yml": text for name, text in looms(pins, bom).items()}
     for name, text in said.items():
         (root / name).write_text(text, encoding="utf-8")
     header_sheet(pins).svg(root / "out/header.svg")
@@ -73,16 +77,24 @@ def draw_looms(root: Path) -> None:
         done = subprocess.run([wireviz, "-f", "gs", f"{at}.yml"], capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise ToolMissing(f"wireviz failed: {done.stderr.strip()[-400:]}")
-        subprocess.run(["dot", "-Tpdf", f"{at}.gv", "-o", root / "out" / f"wiring-{name}.pdf"], check=True)
+        pdf = subprocess.run(["dot", "-Tpdf", f"{at}.gv"], capture_output=True, check=True).stdout
+        # without the time of day: the same source is the same file
+        dateless = re.sub(rb"(/CreationDate \(D:)\d{14}", rb"\g<1>20000101000000", pdf)
+        (root / "out" / f"wiring-{name}.pdf").write_bytes(dateless)
         Path(f"{at}.svg").replace(root / "out" / f"wiring-{name}.svg")
         Path(f"{at}.gv").unlink()
 
 
 def build_parts(root: Path) -> None:
-    """Build and draw the printed parts. Raises ToolMissing."""
+    """Build the printed parts. Raises ToolMissing."""
     for part in PARTS:
         build_stl(HARDWARE / "mech", part, root / "out" / f"{part}.stl")
-        build_picture(HARDWARE / "mech", part, root / "out" / f"{part}.png")
+
+
+def draw_assembly(root: Path) -> None:
+    """Draw the pictures of the assembly. Raises ToolMissing."""
+    for scene in SCENES:
+        draw_scene(HARDWARE / "mech", scene, root / "out" / f"assembly-{scene}.png")
 
 
 @click.group(invoke_without_command=True)
@@ -98,6 +110,7 @@ def main(context: click.Context) -> None:
         ("test cards", lambda: _cards(HARDWARE / "out")),
         ("drawings of the looms", lambda: draw_looms(HARDWARE)),
         ("printed parts", lambda: build_parts(HARDWARE)),
+        ("pictures of the assembly", lambda: draw_assembly(HARDWARE)),
     )
     for name, step in steps:
         try:
@@ -108,6 +121,7 @@ def main(context: click.Context) -> None:
             click.echo(f"{name}: {error}", err=True)
     if failed:
         raise click.exceptions.Exit(1)
+    write_stamps(HARDWARE)
 
 
 @main.command()

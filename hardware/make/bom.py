@@ -48,7 +48,10 @@ class Supply(_Strict):
 
 
 class Part(_Strict):
-    """One job to be done, and what may do it; `watts` is the most that all pieces together draw from `supply`."""
+    """One job to be done, and what may do it.
+
+    `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length.
+    """
 
     id: Text
     name: Text
@@ -57,6 +60,7 @@ class Part(_Strict):
     choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
     supply: str | None = None
     watts: Annotated[float, Field(ge=0)] = 0.0
+    length_m: Annotated[float, Field(gt=0)] | None = None
     optional: bool = False
 
     @property
@@ -134,6 +138,17 @@ class Bom(_Strict):
         """Add up the recommended choices of all parts that are not optional, for so many tables."""
         return tables * sum(p.quantity * p.choice.price for p in self.part if not p.optional)
 
+    def length_m(self, part_id: str) -> float:
+        """Return how long a cable is.
+
+        Raises:
+            BomError: there is no such part, or it is no cable.
+        """
+        for part in self.part:
+            if part.id == part_id and part.length_m is not None:
+                return part.length_m
+        raise BomError(f"the parts list has no cable {part_id}")
+
     def loads(self) -> tuple[Load, ...]:
         """Say what hangs on each supply."""
         return tuple(
@@ -166,7 +181,8 @@ def bom_page(bom: Bom) -> str:
                 said = f"{'★ ' if choice.recommended else 'or: '}{choice.name}: {choice.why}"
                 said += "" if choice.source == "estimate" else f" (price: {choice.source})"
                 together = f"{part.quantity * choice.price:.2f}" if choice.recommended else ""
-                name = part.name + (" (optional, in no total)" if part.optional else "")
+                name = part.name + (f", {part.length_m:g} m" if part.length_m else "")
+                name += " (optional, in no total)" if part.optional else ""
                 first = (name, str(part.quantity)) if choice.recommended else ("", "")
                 lines.append(f"| {first[0]} | {first[1]} | {said} | {choice.price:.2f} | {together} |")
     lines += ["", "## Together", "", "| | " + money + " |", "|---|--:|"]

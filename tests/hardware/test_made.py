@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tomllib
@@ -17,20 +18,13 @@ from click.testing import CliRunner
 
 from firmware.devices.pins import PinMap
 from firmware.puck_reader import config
-from hardware.make.__main__ import LOOMS, draw_looms, main, write_prints, write_texts
-from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS
+from hardware.make.__main__ import draw_looms, main, write_prints, write_texts
+from hardware.make.stamps import LOOMS, STAMPS, sources, stamps
+from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS, panel_board_page
 from vision.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 PINMAP: dict[str, Any] = tomllib.loads((HARDWARE / "pinmap.toml").read_text())
-TEXTS = (
-    "out/bom.md",
-    "out/optics.md",
-    "out/header.svg",
-    "wiring/panel.yml",
-    "wiring/puck.yml",
-    "mech/parameters.scad",
-)
 PRINTS = ("felt.pdf", "felt-a4.pdf", "felt-a3.pdf", "lens-board.pdf")
 STALE = "the committed file is not what its source makes: run `make hardware`"
 
@@ -45,10 +39,40 @@ def pages(path: Path) -> list[np.ndarray[Any, np.dtype[np.uint8]]]:
         return [np.array(page.render(scale=0.35).to_numpy(), np.uint8) for page in pdf]
 
 
+def shown(drawing: Path) -> str:
+    """The words of an SVG."""
+    words = (e.text or "" for e in ET.parse(drawing).iter() if e.tag.endswith("text"))
+    return " ".join(words).replace("\xa0", " ")
+
+
 def test_committed_texts_are_what_their_sources_make(tmp_path: Path) -> None:
     write_texts(tmp_path)
-    for name in TEXTS:
+    written = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 8
+    for name in written:
         assert (tmp_path / name).read_text() == (HARDWARE / name).read_text(), f"{name}: {STALE}"
+
+
+def test_what_outer_tools_made_is_of_the_sources_as_they_are_and_nobody_changed_it() -> None:
+    """So a stale STL, picture or drawing is found where OpenSCAD and Graphviz are not installed, too."""
+    assert json.loads((HARDWARE / STAMPS).read_text()) == stamps(HARDWARE), STALE
+
+
+def test_a_changed_source_is_found(tmp_path: Path) -> None:
+    shutil.copytree(HARDWARE, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.pdf~"))
+    with (tmp_path / "mech/puck_shell.scad").open("a") as file:
+        file.write("// thinner\n")
+    kept, now = stamps(HARDWARE), stamps(tmp_path)
+    stale = {name for name in kept if kept[name] != now[name]}
+    assert stale == {name for name in kept if name.endswith(".png")} | {"out/puck_shell.stl"}
+
+
+def test_every_file_of_the_folder_is_made_by_something_that_is_tested(tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    write_prints(tmp_path / "out", TableLayout.load())
+    made = {path.name for path in (tmp_path / "out").iterdir()} | {Path(name).name for name in sources()}
+    made |= {Path(STAMPS).name, "test-cards.pdf"}
+    assert {path.name for path in (HARDWARE / "out").iterdir()} <= made
 
 
 def test_committed_prints_are_what_the_layout_makes(tmp_path: Path) -> None:
@@ -76,7 +100,7 @@ def test_the_panels_loom_wires_the_pins_that_the_code_drives() -> None:
     code |= {f"lamp {name}": bcm for name, bcm in pins.lamps.items()}
     code |= {"buzzer": pins.buzzer}
     panel = loom("panel")
-    start, wires, end = panel["connections"][0]
+    start, wires, end = panel["connections"][0]  # the header to the board
     board = panel["connectors"]["Board"]["pinlabels"]
     wired = {}
     for pin, wire, at in zip(start["Pi"], wires["W1"], end["Board"], strict=True):
@@ -86,6 +110,69 @@ def test_the_panels_loom_wires_the_pins_that_the_code_drives() -> None:
         else:
             assert board[at - 1] == POWER_PINS[pin]
     assert wired == code
+
+
+def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_their_pin() -> None:
+    panel = loom("panel")
+    out, cable, strip = panel["connections"][1]
+    cores = panel["connectors"]["Out"]["pinlabels"]
+    assert out["Out"] == cable["W2"] == strip["Panel"] == list(range(1, len(cores) + 1))
+    assert panel["connectors"]["Panel"]["pinlabels"] == panel["cables"]["W2"]["wirelabels"] == cores
+    ends: dict[str, list[str]] = {}
+    for start, wires, end in (c for c in panel["connections"][2:] if len(c) == 3):
+        ((name, at),) = end.items()
+        labels = panel["connectors"][name]["pinlabels"]
+        assert [labels[i - 1] for i in at] == [cores[i - 1] for i in start["Panel"]]
+        (colours,) = (panel["cables"][wire]["colors"] for wire in wires)
+        assert colours == [panel["cables"]["W2"]["colors"][i - 1] for i in start["Panel"]]
+        ends[name] = labels
+    pins = PinMap.load()
+    assert ends == {
+        **{f"button_{n}": [f"contact {n}", "GND", "+5V", f"lamp {n} -"] for n in pins.buttons},
+        **{f"lamp_{n}": ["+5V", f"lamp {n} -"] for n in pins.lamps if n not in pins.buttons},
+        "buzzer": ["+5V", "buzzer -"],
+    }
+    page = panel_board_page(HARDWARE / "pinmap.toml").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in page if line.startswith("| ") and "BCM" not in line]
+    board = {row[2].split(" ", 1)[1]: int(row[1]) for row in rows if len(row) > 3}
+    assert board == {
+        **{f"contact {name}": bcm for name, bcm in pins.buttons.items()},
+        **{f"lamp {name} -": bcm for name, bcm in pins.lamps.items()},
+        "buzzer -": pins.buzzer,
+    }
+
+
+def test_the_upss_line_lies_at_the_pin_that_the_code_watches() -> None:
+    ups = loom("ups")
+    (line,) = (c for c in ups["connections"] if c[0].get("UPS") == [3, 4])
+    by_label = dict(zip(line[0]["UPS"], line[2]["Pi"], strict=True))
+    assert HEADER_BCM[by_label[4]] == PinMap.load().power_fail
+    assert POWER_PINS[by_label[3]] == "GND"
+
+
+def test_every_supply_of_the_budget_is_wired_and_all_that_it_feeds() -> None:
+    supply = loom("supply")
+    ends = {frozenset(next(iter(part)) for part in (c[0], c[2])) for c in supply["connections"]}
+    assert ends == {
+        frozenset(pair)
+        for pair in (
+            ("Strip", "Box_supply"),
+            ("Strip", "Lamp_supply"),
+            ("Box_supply", "Pi"),
+            ("Pi", "Camera"),
+            ("Pi", "Display"),
+            ("Pi", "Pico"),
+            ("Lamp_supply", "Lamp_left"),
+            ("Lamp_supply", "Lamp_right"),
+        )
+    }
+    for start, _, end in supply["connections"]:
+        ((first, at),), ((last, to),) = start.items(), end.items()
+        if first == "Lamp_supply":
+            labels = supply["connectors"]
+            assert [labels[first]["pinlabels"][i - 1] for i in at] == [
+                labels[last]["pinlabels"][i - 1] for i in to
+            ]
 
 
 def test_the_pucks_loom_wires_the_pins_that_its_program_drives() -> None:
@@ -120,14 +207,13 @@ def test_the_header_picture_names_every_pin_that_is_wired() -> None:
 
 @pytest.mark.parametrize("name", LOOMS)
 def test_the_committed_drawing_shows_every_plug_and_label_of_its_loom(name: str) -> None:
-    words = " ".join(
-        e.text or "" for e in ET.parse(HARDWARE / f"out/wiring-{name}.svg").iter() if e.tag.endswith("text")
-    ).replace("\xa0", " ")
+    words = shown(HARDWARE / f"out/wiring-{name}.svg")
     for plug, said in loom(name)["connectors"].items():
         assert plug in words, STALE
         for label in said["pinlabels"]:
             assert label in words, STALE
-    assert (HARDWARE / f"out/wiring-{name}.pdf").read_bytes().startswith(b"%PDF")
+    (page,) = pages(HARDWARE / f"out/wiring-{name}.pdf")
+    assert (page < 128).any()
 
 
 @pytest.mark.skipif(
@@ -138,7 +224,9 @@ def test_looms_are_drawn_anew(tmp_path: Path) -> None:
     write_texts(tmp_path)
     draw_looms(tmp_path)
     for name in LOOMS:
-        assert ET.parse(tmp_path / f"out/wiring-{name}.svg").getroot().tag.endswith("svg")
+        made, kept = (root / f"out/wiring-{name}" for root in (tmp_path, HARDWARE))
+        assert sorted(shown(made.with_suffix(".svg"))) == sorted(shown(kept.with_suffix(".svg"))), STALE
+        assert len(pages(made.with_suffix(".pdf"))) == 1
 
 
 def test_the_tool_writes_a_felt_of_a_houses_own_and_says_what_is_wrong(tmp_path: Path) -> None:
