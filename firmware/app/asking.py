@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +14,24 @@ from firmware.app.config import DATA, KEY, SOCKET
 WITHIN: Final = 60.0
 """Seconds to wait for an answer; a dispute file with its PDF may take some."""
 
+
+def _open_to_us(context: click.Context, _: click.Parameter, folder: Path) -> Path:
+    """Say it at once where this user may not look into the folder: else every reading of it would seem to fail."""
+    there = os.access(folder, os.F_OK) and folder.is_dir()
+    if there and not os.access(folder, os.R_OK | os.X_OK):
+        raise click.UsageError(
+            f"{folder} is not open to this user. On a box: sudo -u feltwatch-table {context.command_path}"
+        )
+    return folder
+
+
 data_option = click.option(
     "--data",
     envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     default=DATA,
     show_default=True,
+    callback=_open_to_us,
     help="The folder of the record.",
 )
 by_option = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,16 @@ def test_the_text_says_what_to_do(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "BAD  Table process" in done.stdout
     assert "systemctl start feltwatch.target" in done.stdout
+
+
+def test_a_record_that_this_user_may_not_see_is_said_in_the_place_of_faults_it_has_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.F_OK)
+    done = CliRunner().invoke(command, ["--data", str(tmp_path)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{tmp_path} is not open to this user" in done.stderr
+    assert "sudo -u feltwatch-table" in done.stderr
 
 
 def test_a_look_needs_a_table(tmp_path: Path) -> None:
