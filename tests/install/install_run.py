@@ -330,7 +330,7 @@ def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> 
     units = ("feltwatch-table.service", "feltwatch-ui.service")
     before = {unit: box.unit(unit, "MainPID") for unit in units}
     for pid in before.values():
-        box.run("kill", "-STOP", pid, check=True)
+        box.run("bash", "-c", f"kill -STOP {pid}", check=True)
     hung = time.monotonic()
 
     def anew() -> bool:
