@@ -166,7 +166,7 @@ def _pins(_: str) -> str:
     """Return hardware/pinmap.toml as a table."""
     parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/pinmap.toml").read_text(encoding="utf-8"))
     rows = (
-        (f"{part} {name}", pin.get("colour", ""), pin.get("means", ""), pin["bcm"], pin["pin"])
+        (name if part == name else f"{part.removesuffix('s')} {name}", pin.get("colour", ""), pin.get("means", ""), pin["bcm"], pin["pin"])
         for part, pins in parts.items()
         for name, pin in pins.items()
         if isinstance(pin, dict) and "bcm" in pin
@@ -227,10 +227,32 @@ def _felt(_: str) -> str:
     )
 
 
+def _page(path: str) -> str:
+    """Return a page of the repository without its title; its links hold from the book."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, (ROOT / path).parent)
+
+
 def _readme(folder: str) -> str:
-    """Return a folder's README.md without its title; its links hold from the book."""
-    text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
-    return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, ROOT / folder)
+    return _page(f"{folder}/README.md")
+
+
+def _prints(_: str) -> str:
+    """Return the printed parts: file, pieces, size."""
+    parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/mech/mech.toml").read_text(encoding="utf-8"))
+    return table(
+        ("part", "pieces", "at most, mm", "file"),
+        (
+            (
+                name.replace("_", " "),
+                part["pieces"],
+                " × ".join(f"{side:g}" for side in part["bounds_mm"]),
+                f"{{download}}`{name}.stl <../../hardware/out/{name}.stl>`",
+            )
+            for name, part in parts.items()
+            if "pieces" in part
+        ),
+    )
 
 
 def _section(wanted: str) -> str:
@@ -251,7 +273,9 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "locks": _locks,
     "may": _may,
     "packages": _packages,
+    "page": _page,
     "pins": _pins,
+    "prints": _prints,
     "profiles": _profiles,
     "readme": _readme,
     "section": _section,
@@ -272,7 +296,7 @@ def made(asked: str) -> str:
     return FACTS[name](about.strip())
 
 
-PAGES: Final[Mapping[str, str]] = {"hardware": "technician/assembly.md", "tests": "developer/testing.md"}
+PAGES: Final[Mapping[str, str]] = {"tests": "developer/testing.md"}
 """Folders whose README stands on a page with more on it."""
 LINK: Final = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 """A link in Markdown: its text, its file, its anchor."""

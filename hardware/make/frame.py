@@ -152,7 +152,8 @@ def frame_page(frame: Frame, bom: Bom) -> str:
     for route in frame.routes(bom):
         verdict = "" if route.ok else ", TOO SHORT"
         lines.append(
-            f"| {route.what} | {route.way} | {route.needed_mm / 1000:.2f} m | {route.cable_mm / 1000:.2f} m{verdict} |"
+            f"| {route.what} | {route.way} | {route.needed_mm / 1000:.2f}\u00a0m "
+            f"| {route.cable_mm / 1000:.2f}\u00a0m{verdict} |"
         )
     enough = least >= MIN_LUX * (1 - EVEN) and mean >= MIN_LUX
     lines += [
