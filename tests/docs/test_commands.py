@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
+import cv2
 import pytest
 from click.testing import CliRunner
 
@@ -14,16 +17,44 @@ from docs.facts import ROOT, commands, help_text, targets
 from firmware.app.generated_record import generate_record
 from firmware.app.main import main
 from tests.docs.lines import Line, lines, module_of, parsed
+from vision.layout import TableLayout
+from vision.render import render_table
 
 FELTWATCH: Final = lines("feltwatch")
 MAKE: Final = lines("make")
 PYTHON: Final = [line for line in lines("python") if line.words[1:2] == ("-m",)]
 RUN: Final = frozenset(
-    {"anchor", "audit", "backup", "bundle", "hands", "keep", "profiles", "report", "settle"}
+    {"anchor", "audit", "backup", "bundle", "calibrate", "hands"}
+    | {"keep", "optics", "profiles", "read", "report", "settle"}
 )
-"""Commands that are quick and touch nothing but the folder that they are given."""
-NOT_HERE: Final = frozenset({"--key", "--anchor", "--do"})
-"""These need a running table, or a slip of this very record."""
+"""Commands that are quick and touch nothing but the folder that they are given: run here as the pages have them."""
+NOT_HERE: Final = frozenset({"--key", "--anchor", "--do", "--loose", "--lens", "--keep"})
+"""These need a running table, a slip of this very record, or photographs."""
+ELSEWHERE: Final = {
+    "bench appliance": "app/test_appliance_bench.py",
+    "bench archive": "app/test_archive_bench.py",
+    "bench rules": "rules/test_bench.py",
+    "bench table": "app/test_table_bench.py",
+    "bench vision": "vision/test_peer.py",
+    "bundle": "app/test_keeping_commands.py",
+    "calibrate": "app/test_calibrate_command.py",
+    "demo": "appliance/test_demo.py",
+    "doctor": "app/test_doctor.py",
+    "enrol": "vision/test_enrolment.py",
+    "hands": "app/test_hands_command.py",
+    "keep": "app/test_keeping_commands.py",
+    "people": "app/test_people_command.py",
+    "read": "vision/test_read_command.py",
+    "restore": "app/test_keeping_commands.py",
+    "run": "appliance/test_demo.py",
+    "selftest": "app/test_selftest.py",
+    "settle": "rules/test_commands.py",
+    "simulate": "app/test_simulate.py",
+    "training": "app/test_training.py",
+    "ui": "dealer_ui/test_command.py",
+    "update": "security/test_updates.py",
+}
+"""Which test runs the others: what needs a table, a browser, a box, or minutes."""
 
 
 def test_enough_is_named() -> None:
@@ -64,15 +95,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hands.json").write_text(hand)
     shown = CliRunner().invoke(main, ["profiles", "show", "traditional"])
     (folder / "ours.toml").write_text(shown.stdout)
+    (folder / "pictures").mkdir()
+    felt = render_table({}, TableLayout.load(), seed=3).frame
+    cv2.imwrite(str(folder / "pictures/felt.jpg"), felt)
+    cv2.imwrite(str(folder / "photo.jpg"), felt)
+    CliRunner().invoke(main, ["calibrate", str(folder / "pictures"), "--out", str(folder / "felt.json")])
     return folder
 
 
 def runs(line: Line) -> bool:
     _, name, *rest = line.words
-    return name in RUN and not NOT_HERE & set(rest) and (bool(rest) or name in ("report", "audit"))
+    alone = ("report", "audit", "optics")  # the others want to be told what
+    return name in RUN and not NOT_HERE & set(rest) and (bool(rest) or name in alone)
 
 
-@pytest.mark.parametrize("line", [line for line in FELTWATCH if runs(line)], ids=str)
+@pytest.mark.parametrize("line", {line.words: line for line in FELTWATCH if runs(line)}.values(), ids=str)
 def test_what_is_harmless_runs(line: Line, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setenv("FELTWATCH_DATA", str(place / "data"))
@@ -83,6 +120,28 @@ def test_what_is_harmless_runs(line: Line, place: Path, monkeypatch: pytest.Monk
         shutil.rmtree(words[1], ignore_errors=True)
     done = CliRunner().invoke(main, words, input=(place / "hands.json").read_text())
     assert done.exit_code == 0, done.output
+
+
+def test_every_line_that_is_not_run_here_is_of_a_command_that_another_test_runs() -> None:
+    tests = Path(__file__).parents[1]
+    points = {
+        **{point.name: point for point in entry_points(group="feltwatch.commands")},
+        **{f"bench {point.name}": point for point in entry_points(group="feltwatch.bench")},
+    }
+    for line in FELTWATCH:
+        name = " ".join(line.words[1:3]) if line.words[1] == "bench" else line.words[1]
+        if runs(line) or name not in points:
+            continue
+        words = (tests / ELSEWHERE[name]).read_text(encoding="utf-8")
+        folder, _, module = points[name].module.rpartition(".")
+        imported = rf"from {points[name].module} import|from {folder} import [^\n]*\b{module}\b"
+        called = rf"{imported}|[\"']{name.split()[-1]}[\"']"
+        assert re.search(called, words), f"{ELSEWHERE[name]} does not run feltwatch {name}"
+
+
+def test_the_readme_names_every_command() -> None:
+    named = {line.words[1] for line in FELTWATCH if line.page == "README.md"}
+    assert {name for name, it in commands().items() if " " not in name and not it.hidden} - named == set()
 
 
 @pytest.mark.parametrize("line", MAKE, ids=str)
