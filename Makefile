@@ -87,7 +87,7 @@ page-load: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.load --write docs/page-load.md $(ARGS)
 
 docs: .venv/dev.stamp
-	$(BIN)/sphinx-build --builder html --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
+	$(BIN)/sphinx-build --builder html --fresh-env --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
 	$(BIN)/python -m docs.laminate build/docs
 	@echo "The book: build/docs/index.html"
 

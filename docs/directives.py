@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final
 
-from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.errors import ExtensionError
 from sphinx.util.typing import ExtensionMetadata
 
 from docs.facts import linked, made
 
+BLOCK: Final = re.compile(r"^```\{made\} (.+)\n```$", re.MULTILINE)
+"""A block that asks for a fact: its name, and what it is about."""
 
-class Made(SphinxDirective):
-    """A block that asks for a fact: its name, and what it is about."""
 
-    required_arguments = 1
-    optional_arguments = 0
-    final_argument_whitespace = True
+def _facts(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put each fact in its block's place; what is unknown is an error of the page."""
 
-    def run(self) -> list[nodes.Node]:
-        """Return the fact as part of the page; what is unknown is an error of the page."""
+    def fact(block: re.Match[str]) -> str:
         try:
-            text = made(self.arguments[0])
+            return made(block[1])
         except (KeyError, OSError) as error:
-            raise self.error(f"Nothing in docs/facts.py makes “{self.arguments[0]}”: {error}") from error
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
+            raise ExtensionError(f"{page}: nothing in docs/facts.py makes “{block[1]}”: {error}") from error
 
-
-def _links(app: Sphinx, page: str, source: list[str]) -> None:
-    source[0] = linked(source[0], Path(app.env.doc2path(page)).parent)
+    text = linked(source[0], Path(app.env.doc2path(page)).parent)
+    source[0] = BLOCK.sub(fact, text)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Register both with Sphinx."""
-    app.add_directive("made", Made)
-    app.connect("source-read", _links)
+    """Register it with Sphinx."""
+    app.connect("source-read", _facts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -166,7 +166,13 @@ def _pins(_: str) -> str:
     """Return hardware/pinmap.toml as a table."""
     parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/pinmap.toml").read_text(encoding="utf-8"))
     rows = (
-        (name if part == name else f"{part.removesuffix('s')} {name}", pin.get("colour", ""), pin.get("means", ""), pin["bcm"], pin["pin"])
+        (
+            name if part == name else f"{part.removesuffix('s')} {name}",
+            pin.get("colour", ""),
+            pin.get("means", ""),
+            pin["bcm"],
+            pin["pin"],
+        )
         for part, pins in parts.items()
         for name, pin in pins.items()
         if isinstance(pin, dict) and "bcm" in pin

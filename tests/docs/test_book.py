@@ -75,6 +75,13 @@ def test_nothing_of_the_book_comes_from_elsewhere(book: Path) -> None:
     assert [one for one in loaded if ELSEWHERE.match(one)] == []
 
 
+def test_a_fact_stands_where_it_was_asked_for(book: Path) -> None:
+    words = (book / "technician/parts.html").read_text(encoding="utf-8")
+    order = ["Tools:", "the recommended choice", "Computer", "Together", "Another camera", "px/mm"]
+    assert sorted(order, key=words.index) == order
+    assert "{made}" not in "".join(page.read_text(encoding="utf-8") for page in book.rglob("*.html"))
+
+
 def test_every_link_of_the_book_leads_somewhere(book: Path) -> None:
     pages = {path: _Page(path) for path in book.rglob("*.html")}
     lost = []

@@ -95,6 +95,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hands.json").write_text(hand)
     shown = CliRunner().invoke(main, ["profiles", "show", "traditional"])
     (folder / "ours.toml").write_text(shown.stdout)
+    stick = folder / "feltwatch-2026-11-20"
+    CliRunner().invoke(main, ["backup", str(stick), "--data", str(folder / "data")])
     (folder / "pictures").mkdir()
     felt = render_table({}, TableLayout.load(), seed=3).frame
     cv2.imwrite(str(folder / "pictures/felt.jpg"), felt)
