@@ -68,22 +68,8 @@ def create_app(settings: Settings) -> Flask:
 
     The journal is looked at on each request; `services(app).live.start()` follows it from a thread, for streams.
     """
-    app = Flask(__name__)
-    app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
-    app.config.update(
-        TRUSTED_HOSTS=list(settings.hosts),
-        MAX_CONTENT_LENGTH=MAX_REQUEST,
-        BUILD=_build(Path(app.static_folder or "")),
-    )
-    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters.update(
-        capital=capital,
-        in_other_words=in_other_words,
-        card_name=card_name,
-        row_name=row_name,
-        rank_text=rank_text,
-        role_name=role_name,
-    )
+    app = bare_app()
+    app.config.update(TRUSTED_HOSTS=list(settings.hosts))
     link = TableLink(settings.socket)
     reader = JournalReader(settings.data, training=settings.training)
     lesson = training.Lesson() if settings.training else None
@@ -121,9 +107,26 @@ def create_app(settings: Settings) -> Flask:
         app.register_blueprint(part.blueprint)
     if lesson:
         training.add_to(app, lesson)
-    app.register_error_handler(HTTPException, _refuse)
     guard.protect(app)
     app.after_request(_compress)
+    return app
+
+
+def bare_app() -> Flask:
+    """Return an application without a route: what the templates need, and errors told in a sentence."""
+    app = Flask(__name__)
+    app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
+    app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_env.filters.update(
+        capital=capital,
+        in_other_words=in_other_words,
+        card_name=card_name,
+        row_name=row_name,
+        rank_text=rank_text,
+        role_name=role_name,
+    )
+    app.register_error_handler(HTTPException, _refuse)
     return app
 
 

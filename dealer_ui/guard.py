@@ -21,7 +21,6 @@ from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.sentences import say
 from dealer_ui.services import services
-from dealer_ui.sessions import COOKIE
 from firmware.table.people import PIN_ROLES, Role
 from firmware.table.sentence import Sentence, one_of
 
@@ -66,13 +65,13 @@ def roles_of(view: Callable[..., Any] | None) -> frozenset[Role]:
 
 def session() -> str | None:
     """Return the token of the request's session; None where it has none that is still open."""
-    sent = request.cookies.get(COOKIE)
+    sent = request.cookies.get(services().sessions.cookie)
     return sent if sent and _session_role(sent) else None
 
 
 def role() -> Role:
     """Return the role of whoever sent the request."""
-    return _session_role(request.cookies.get(COOKIE)) or Role.DEALER
+    return _session_role(request.cookies.get(services().sessions.cookie)) or Role.DEALER
 
 
 def name() -> str:

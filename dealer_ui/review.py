@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, Final
 
 from flask import Blueprint, Response, abort, jsonify, request, send_file, url_for
@@ -76,7 +77,7 @@ def _of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(view)
     def find(hand: str, **more: Any) -> Any:
-        number = _number(hand)
+        number = number_of(hand)
         if number <= _last(services().live.state()) - LAST:
             guard.need(PAST, _("A hand before the last ten"))
         try:
@@ -88,7 +89,8 @@ def _of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
     return find
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
+    """Return a hand's number as an address names it; anything else is 404."""
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
         abort(404, _("“%(text)s” is no hand's number.", text=text[:40]))
     return int(text)
@@ -118,7 +120,7 @@ def listed() -> Any:
     if not whole and wanted.narrows:
         guard.need(PAST, _("Looking for hands"))
     state = services().live.state()
-    archive = Archive(services().captures.folder.parent)
+    archive = _archive()
     try:
         if os.access(services().captures.folder.parent, os.W_OK):
             archive.refresh()
@@ -126,7 +128,8 @@ def listed() -> Any:
         found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
     except TableError as error:
         abort(503, say(error))
-    found = [line for line in found if line.outcome != "open" and (whole or line.hand > _last(state) - LAST)]
+    oldest = 1 if whole else _last(state) - LAST + 1
+    found = [line for line in found if line.outcome != "open" and oldest <= line.hand <= _last(state)]
     return page(
         "review/list.html",
         _("Past hands"),
@@ -139,6 +142,10 @@ def listed() -> Any:
         names=names,
         times=_times(),
     )
+
+
+def _archive() -> Archive:
+    return Archive(services().captures.folder.parent, services().reader)
 
 
 def _times() -> tuple[tuple[str, int], ...]:
@@ -271,7 +278,7 @@ def dispute(recalled: Recalled) -> str:
     state = services().live.state()
     number = recalled.hand
     is_floor = guard.role() is Role.FLOOR
-    archive = Archive(services().captures.folder.parent)
+    archive = _archive()
     whole = archive.hand(number)
     return _shown(
         "dispute",
@@ -285,6 +292,7 @@ def dispute(recalled: Recalled) -> str:
         if is_floor
         else None,
         exports=Action(_("Make the dispute file"), {"do": "export_hand", "past": number}, tone="go"),
+        is_made=_export(number).is_file(),
     )
 
 
@@ -300,13 +308,17 @@ def _dispute_actions(hand: int, disputed: bool) -> tuple[Action, ...]:
 
 @blueprint.get("/review/<hand>/file")
 @guard.open_to(PAST)
-def dispute_file(hand: str) -> Response:
+@_of_hand
+def dispute_file(recalled: Recalled) -> Response:
     """Give a hand's dispute file, once the table has made it."""
-    name = f"hand-{_number(hand):06}.zip"
-    path = services().captures.folder.parent / "exports" / name
+    path = _export(recalled.hand)
     try:
         if path.is_symlink() or path.parent.is_symlink():
             raise FileNotFoundError(path)  # the table makes none: somebody would have another file read out
-        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=name)
+        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)
     except OSError:
         abort(404, _("There is no dispute file of this hand; make it first."))
+
+
+def _export(hand: int) -> Path:
+    return services().captures.folder.parent / "exports" / f"hand-{hand:06}.zip"

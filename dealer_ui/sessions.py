@@ -29,6 +29,9 @@ class _Session:
 class Sessions:
     """The sessions of this process's lifetime, by their tokens."""
 
+    cookie: str = COOKIE
+    """The name of the cookie in which a browser keeps one."""
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()

@@ -125,8 +125,9 @@ class Archive:
     it so far, or, where there is none, makes one of his own in a temporary folder.
     """
 
-    def __init__(self, data: Path) -> None:
-        self.reader = JournalReader(data)
+    def __init__(self, data: Path, reader: JournalReader | None = None) -> None:
+        """`reader`: the journal as it may be read, where that is not all of it; the index knows no such bounds."""
+        self.reader = reader or JournalReader(data)
         self._data = data
         self._store = CaptureStore(data)
         self._own: Path | None = None

@@ -12,8 +12,9 @@ import hmac
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware.table.disk import sync_folder
 from firmware.table.errors import PinError
@@ -34,12 +35,7 @@ class PinStore:
 
     def keep(self, pin: str) -> str:
         """Store a verifier for a PIN, durably, and return its id. Raises PinError."""
-        name, salt = secrets.token_hex(8), secrets.token_bytes(16)
-        stored = {
-            "scrypt": {"n": _N, "r": _R, "p": _P},
-            "salt": salt.hex(),
-            "key": _derive(pin, salt, _N, _R, _P).hex(),
-        }
+        name, stored = secrets.token_hex(8), verifier(pin)
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
             handle = os.open(self._path(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -58,12 +54,9 @@ class PinStore:
     def matches(self, name: str, pin: str) -> bool:
         """Say whether this is the PIN. Raises PinError if its verifier is lost: then set a new PIN."""
         try:
-            stored = json.loads(self._path(name).read_text(encoding="ascii"))
-            cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
-            tried = _derive(pin, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))
+            return verified(json.loads(self._path(name).read_text(encoding="ascii")), pin)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise PinError("That PIN's file is missing or broken; set a new PIN.") from error
-        return hmac.compare_digest(tried, key)
 
     def forget(self, names: set[str]) -> None:
         """Remove verifiers that no event holds in force. What cannot be removed does no harm."""
@@ -76,6 +69,20 @@ class PinStore:
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{Path(name).name}.json"
+
+
+def verifier(secret: str) -> dict[str, Any]:
+    """Return what a PIN or a passphrase is known again by, as JSON-able data: scrypt's cost, salt and key."""
+    salt = secrets.token_bytes(16)
+    key = _derive(secret, salt, _N, _R, _P)
+    return {"scrypt": {"n": _N, "r": _R, "p": _P}, "salt": salt.hex(), "key": key.hex()}
+
+
+def verified(stored: Mapping[str, Any], secret: str) -> bool:
+    """Say whether a verifier is this secret's. Raises ValueError, KeyError or TypeError for what is no verifier."""
+    cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
+    tried = _derive(secret, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))
+    return hmac.compare_digest(tried, key)
 
 
 def _derive(pin: str, salt: bytes, n: int, r: int, p: int) -> bytes:

@@ -58,6 +58,10 @@ SAYING: Final = (
     "vision/enrolment.py",
 )
 """Modules whose sentences come into the record, or from there to the page."""
+CONSOLE: Final = frozenset(
+    {"command.py", "serve.py", "lan_access.py", "lan_command.py", "lan_server.py", "lan_tls.py"}
+)
+"""Modules of the page whose sentences are said at a console only."""
 
 each_language = pytest.mark.parametrize("code", OTHERS)
 
@@ -117,7 +121,7 @@ def test_no_message_stands_within_an_f_string() -> None:
 def test_every_sentence_of_the_page_is_in_the_catalogues() -> None:
     """Also those that no state of a page shows: refusals and errors. Commands and the interface speak English."""
     for path in sorted((ROOT / "dealer_ui").glob("*.py")):
-        if path.name not in ("command.py", "serve.py") and not path.name.startswith("interface"):
+        if path.name not in CONSOLE and not path.name.startswith("interface"):
             assert [
                 one for one in sentences(path) if ("", one) not in known() and ("rules", one) not in known()
             ] == []

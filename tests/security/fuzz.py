@@ -6,8 +6,10 @@ Nothing may raise but the product's own sentences, take longer than `LONGEST_S`,
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
+import os
 import random
 import resource
 import sys
@@ -15,15 +17,23 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import cv2
 import numpy as np
+from flask import Flask
 
 from dealer_ui.app import Settings, create_app
+from dealer_ui.lan import create_app as create_lan_app
+from dealer_ui.lan import door
+from dealer_ui.lan_access import LanSessions, Limit
+from dealer_ui.services import services
 from firmware.app.json_input import json_inputs
+from firmware.app.rules_bench import machine
 from firmware.rules import RulesError, load_profile, parse_sent_profile, profile_names, profile_toml
 from firmware.rules.exchange import settle_json as settled_from
 from tests.dealer_ui.felt import Felt
@@ -92,57 +102,85 @@ def settle_json(rng: random.Random, _folder: Path) -> Pieces:
         yield
 
 
+BITS: Final = (
+    "1",
+    "0",
+    "-1",
+    "9" * 30,
+    "..",
+    "%2e%2e%2f",
+    "%00",
+    "é",
+    "'",
+    "<b>",
+    "{{7*7}}",
+    "%s",
+    "a" * 3000,
+)
+"""What stands in an address in the place of a name or a number."""
+ASKED: Final = ("past", "hand", "card", "row", "back", "player", "with", "from", "before", "profile", "down")
+
+
 def requests(rng: random.Random, folder: Path) -> Pieces:
-    """Requests to every route, with paths, bodies and headers that mean harm."""
+    """Requests to every route of the table's page, with paths, bodies and headers that mean harm."""
     with ExitStack() as stack:
         felt = Felt(folder / "felt")
         stack.callback(felt.journal.close)
         felt.to_settled()
         stack.enter_context(felt.answering())
         app = create_app(Settings(felt.folder, felt.folder / "table.sock"))
-        app.extensions["feltwatch"].live.stop()  # a stream then ends after its first view
-        client = app.test_client()
-        rules = [rule.rule for rule in app.url_map.iter_rules()]
-        bits = [
-            "1",
-            "0",
-            "-1",
-            "9" * 30,
-            "..",
-            "%2e%2e%2f",
-            "%00",
-            "é",
-            "'",
-            "<b>",
-            "{{7*7}}",
-            "%s",
-            "a" * 3000,
-        ]
+        services(app).live.stop()  # a stream then ends after its first view
         token = app.config["CSRF_TOKEN"]
-        while True:
-            rule = rng.choice(rules)
-            path = "/".join(rng.choice(bits) if part.startswith("<") else part for part in rule.split("/"))
-            query = (
-                f"?{rng.choice(('past', 'hand', 'card', 'row', 'back', 'player', 'with'))}={rng.choice(bits)}"
-            )
-            order = {
+
+        def order() -> dict[str, Any]:
+            told = {
                 "do": rng.choice(("next", "void", "set_house", "unlock", "key_row")),
-                "reason": rng.choice(bits),
+                "reason": rng.choice(BITS),
             }
-            body = bent(json.dumps(order).encode(), rng) if rng.random() < 0.7 else rng.randbytes(200)
-            headers = {
-                "X-CSRF-Token": rng.choice((token, "", "x")),
-                "Cookie": f"feltwatch_session={rng.randint(0, 9)}",
-            }
-            method = rng.choice(("GET", "GET", "POST", "HEAD", "PUT"))
-            data = body if method == "POST" else b""
-            with client.open(
-                path + query, method=method, headers=headers, data=data, content_type="application/json"
-            ) as answer:
-                told = answer.get_data() if method != "HEAD" else b""
-                assert answer.status_code < 500 or answer.status_code == 503, (method, path, query, body)
-                assert b"Traceback" not in told
-            yield
+            body = bent(json.dumps(told).encode(), rng) if rng.random() < 0.7 else rng.randbytes(200)
+            headers = {"X-CSRF-Token": rng.choice((token, "", "x"))}
+            return {"data": body, "headers": headers, "content_type": "application/json"}
+
+        yield from _asked(rng, app, f"feltwatch_session={rng.randint(0, 9)}", order)
+
+
+def lan_requests(rng: random.Random, folder: Path) -> Pieces:
+    """The same to every route of the review for other machines, with a session and without; log-ins of nonsense."""
+    felt = Felt(folder / "felt")
+    felt.to_settled()
+    felt.do("archive")
+    felt.journal.close()
+    app = create_lan_app(felt.folder, folder / "secrets")
+    without = Limit((1 << 60, 1.0), (1 << 60, 1.0))
+    app.extensions["feltwatch-lan"] = replace(door(app), requests=without, tries=without)
+    door(app).people.add("Ines", "correct horse battery")
+    passphrase = door(app).people.matches("Ines", "correct horse battery")
+    assert passphrase
+    token = door(app).sessions.open("Ines", passphrase)
+
+    def order() -> dict[str, Any]:
+        told = f"name={rng.choice(BITS)}&passphrase={rng.choice(BITS)}".encode()
+        body = bent(told, rng) if rng.random() < 0.7 else rng.randbytes(200)
+        return {"data": body, "content_type": "application/x-www-form-urlencoded"}
+
+    yield from _asked(rng, app, f"{LanSessions.cookie}={token}", order)
+
+
+def _asked(rng: random.Random, app: Flask, cookie: str, order: Callable[[], dict[str, Any]]) -> Pieces:
+    client = app.test_client(use_cookies=False)
+    rules = [rule.rule for rule in app.url_map.iter_rules() if rule.endpoint != "lan.log_out"]
+    while True:
+        rule = rng.choice(rules)
+        path = "/".join(rng.choice(BITS) if part.startswith("<") else part for part in rule.split("/"))
+        query = f"?{rng.choice(ASKED)}={rng.choice(BITS)}"
+        method = rng.choice(("GET", "GET", "POST", "HEAD", "PUT"))
+        given = order() if method == "POST" else {}
+        headers = {**given.pop("headers", {}), "Cookie": rng.choice((cookie, cookie, "x=y"))}
+        with client.open(path + query, method=method, headers=headers, **given) as answer:
+            told = answer.get_data() if method != "HEAD" else b""
+            assert answer.status_code < 500 or answer.status_code == 503, (method, path, query, given)
+            assert b"Traceback" not in told
+        yield
 
 
 def serial(rng: random.Random, _folder: Path) -> Pieces:
@@ -159,6 +197,7 @@ KINDS: Final[tuple[Callable[[random.Random, Path], Pieces], ...]] = (
     profiles,
     settle_json,
     requests,
+    lan_requests,
     serial,
 )
 
@@ -176,15 +215,35 @@ def grown_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+@dataclass(frozen=True)
+class Sent:
+    """What was sent of a kind; the longest piece in seconds, the most memory that the process had in MB."""
+
+    kind: str
+    pieces: int
+    longest_s: float
+    most_mb: float
+
+
 def send(
-    kind: Callable[[random.Random, Path], Pieces], seed: int, seconds: float, most: int = 1 << 60
-) -> tuple[int, float]:
-    """Send pieces of a kind for so long, or so many; return how many, and the longest that one took, in seconds."""
+    kind: Callable[[random.Random, Path], Pieces],
+    seed: int,
+    seconds: float,
+    most: int = 1 << 60,
+    watch: Callable[[], None] = lambda: None,
+) -> Sent:
+    """Send pieces of a kind for so long, or so many. Raises AssertionError for one that takes too long or too much.
+
+    The first piece is not timed: with it what stands around the others is built. `watch` is called before each.
+    """
     before, longest, count = grown_mb(), 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
         pieces = kind(random.Random(seed), Path(folder))
+        watch()
+        next(pieces)
         began = time.monotonic()
         while count < most and time.monotonic() - began < seconds:
+            watch()
             at = time.monotonic()
             next(pieces)
             longest = max(longest, time.monotonic() - at)
@@ -195,25 +254,57 @@ def send(
         )
         pieces.close()  # type: ignore[attr-defined]
     gc.collect()
-    return count, longest
+    return Sent(kind.__name__, count, longest, grown_mb())
+
+
+def _watched() -> None:
+    """End the process, and say on which line it hung, where the next piece never comes back."""
+    faulthandler.dump_traceback_later(3 * LONGEST_S, exit=True)
+
+
+def report(found: list[Sent], seconds: float, seed: int) -> str:
+    """Say what was sent, as Markdown."""
+    rows = "\n".join(
+        f"| {one.kind.replace('_', ' ')} | {one.pieces:,} | {one.longest_s:.2f} | {one.most_mb:.0f} |"
+        for one in found
+    )
+    return f"""# What a fuzz run sends, and what came of it
+
+Written by `make fuzz-all ARGS="--write docs/fuzz-report.md"` on {datetime.now(UTC).date()}: {machine()},
+load {os.getloadavg()[0]:.1f} at the end. {seconds:.0f} seconds, seed {seed}. Nothing raised but the product's own
+sentences, nothing took {LONGEST_S:.0f} s, nothing grew by {MOST_MB} MB; the run fails where anything does.
+
+| kind | pieces | longest, s | most memory of the process so far, MB |
+|---|---:|---:|---:|
+{rows}
+
+Requests are sent to the applications themselves, without a server between; serial frames to every parser of a puck
+reader; pictures to the reader's loader; settle JSON is parsed and settled. Left out: what needs a real device.
+"""
 
 
 @click.command()
 @click.option("--seconds", default=600.0, show_default=True, help="For all kinds together.")
 @click.option("--seed", default=1, show_default=True, help="The same seed sends the same pieces.")
-def main(seconds: float, seed: int) -> None:
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report here.")
+def main(seconds: float, seed: int, write: Path | None) -> None:
     """Send what is damaged to everything that takes something from outside."""
+    found = []
     for kind in KINDS:
         try:
-            count, longest = send(kind, seed, seconds / len(KINDS))
+            one = send(kind, seed, seconds / len(KINDS), watch=_watched)
         except Exception as error:
             click.echo(f"{kind.__name__}: {error!r}", err=True)
             if not isinstance(error, AssertionError):
                 raise
             sys.exit(1)
         click.echo(
-            f"{kind.__name__}: {count:,} pieces, the longest {longest:.2f} s, {grown_mb():.0f} MB at most"
+            f"{one.kind}: {one.pieces:,} pieces, the longest {one.longest_s:.2f} s, {one.most_mb:.0f} MB at most"
         )
+        found.append(one)
+    faulthandler.cancel_dump_traceback_later()
+    if write:
+        write.write_text(report(found, seconds, seed), encoding="utf-8")
 
 
 if __name__ == "__main__":

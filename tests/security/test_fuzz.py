@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +16,7 @@ from tests.security import fuzz
 
 @pytest.mark.parametrize("kind", fuzz.KINDS, ids=lambda kind: kind.__name__)
 def test_what_is_damaged_is_refused_in_a_sentence(kind: Callable[[Random, Path], Iterator[None]]) -> None:
-    count, _ = fuzz.send(kind, seed=7, seconds=2, most=150)
-    assert count > 3
+    assert fuzz.send(kind, seed=7, seconds=20, most=150).pieces > 3
 
 
 def test_what_raises_or_hangs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +34,16 @@ def test_what_raises_or_hangs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         fuzz.send(raises, 1, 5)
     with pytest.raises(AssertionError, match="took"):
         fuzz.send(hangs, 1, 5)
+
+
+def test_a_piece_that_never_comes_back_ends_the_run_with_the_line_on_which_it_hangs(tmp_path: Path) -> None:
+    lines = (
+        "from threading import Event; from tests.security import fuzz; fuzz.LONGEST_S = 0.1\n"
+        "def hangs(rng, folder):\n  yield\n  Event().wait()\n  yield\n"
+        "fuzz.send(hangs, 1, 5, watch=fuzz._watched)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == 1
+    assert "in hangs" in done.stderr

@@ -13,6 +13,8 @@ from typing import Final
 import pytest
 
 from dealer_ui.command import TRAINING_SOCKET
+from dealer_ui.lan_command import PORT as PORT_OF_REVIEW
+from dealer_ui.lan_command import SECRETS
 from firmware.app.config import Config, load_config
 from firmware.app.training import PORT, TABLE_PORT
 from firmware.devices.puck_serial import STABLE_NAME
@@ -28,7 +30,8 @@ needs_systemd = pytest.mark.skipif(
 
 @needs_systemd
 @pytest.mark.parametrize(
-    ("unit", "at_most"), [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8), ("feltwatch-training", 1.5)]
+    ("unit", "at_most"),
+    [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8), ("feltwatch-training", 1.5), ("feltwatch-review", 0.8)],
 )
 def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
     said = subprocess.run(
@@ -81,7 +84,7 @@ def test_the_users_can_be_made(tmp_path: Path) -> None:
     assert "feltwatch.sysusers" not in said.stderr, "it names the line that it does not understand"
     if said.returncode == 0:  # elsewhere than as root it may not write them
         made = dict(line.split(":", 1) for line in (tmp_path / "etc/passwd").read_text().splitlines())
-        assert {"feltwatch-table", "feltwatch-ui", "feltwatch-kiosk"} <= set(made)
+        assert {"feltwatch-table", "feltwatch-ui", "feltwatch-kiosk", "feltwatch-review"} <= set(made)
 
 
 def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
@@ -145,6 +148,22 @@ def test_the_page_is_where_the_screen_looks_for_it() -> None:
     training = (HERE / "units/feltwatch-training.service").read_text()
     assert f"--port {PORT} --table-port {TABLE_PORT} --data {TRAINING_SOCKET.parent}" in training
     assert f"RuntimeDirectory={TRAINING_SOCKET.parent.name}\n" in training
+
+
+def test_the_review_for_other_machines_waits_for_a_technician_and_has_no_way_to_the_table() -> None:
+    names = [path.name for path in UNITS]
+    assert {"feltwatch-review.service", "feltwatch-review.socket"} <= set(names)
+    for unit in UNITS:
+        if not unit.name.startswith("feltwatch-review"):
+            assert "feltwatch-review" not in unit.read_text(), "nothing that boots asks for it"
+    assert "review" not in (HERE / "install").read_text()
+    service = (HERE / "units/feltwatch-review.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch review serve --data /var/lib/feltwatch" in service
+    assert "RestrictAddressFamilies=AF_INET AF_INET6" in service, "the table's socket is a Unix socket"
+    assert "PrivateNetwork=yes" in service
+    assert "BindReadOnlyPaths=/var/lib/feltwatch" in service
+    assert f"StateDirectory={SECRETS.name}" in service
+    assert f"ListenStream={PORT_OF_REVIEW}\n" in (HERE / "units/feltwatch-review.socket").read_text()
 
 
 def test_the_record_is_never_aged_by_the_system() -> None:

@@ -1,0 +1,207 @@
+"""`feltwatch review`: past hands for other machines, over TLS; who may look, and the box's certificate."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import click
+
+from dealer_ui.command import DATA
+from dealer_ui.errors import PageError
+
+if TYPE_CHECKING:
+    from dealer_ui.lan_tls import Certificate
+
+T = TypeVar("T")
+SECRETS: Final = Path("/var/lib/feltwatch-review")
+"""The folder of the certificate's key and of who may look: outside the record."""
+PORT: Final = 8443
+SOON_DAYS: Final = 30
+
+_secrets_option = click.option(
+    "--secrets",
+    envvar="FELTWATCH_REVIEW",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=SECRETS,
+    show_default=True,
+    help="The folder of the certificate and of who may look.",
+)
+
+
+@click.group("review")
+def command() -> None:
+    """Show past hands to other machines, over TLS and after a log-in. Nobody may, and nothing listens, by default.
+
+    \b
+        sudo feltwatch review add "Ines Moreno"
+        sudo systemctl enable --now feltwatch-review.socket
+
+    Then https://BOX:8443/ on any machine of the house's network: compare the certificate's fingerprint once. Only
+    hands that are over are shown, and nothing can be changed there.
+    """
+
+
+@command.command("serve")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+@click.option(
+    "--listen",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address of this machine to listen on.",
+)
+@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True)
+@_secrets_option
+def serve_command(data: Path, listen: str, port: int, secrets: Path) -> None:
+    """Serve past hands until stopped.
+
+    Where the service manager has opened the port already (feltwatch-review.socket), that one is served, whatever is
+    named here.
+    """
+    from dealer_ui.lan import create_app
+    from dealer_ui.lan_server import serve
+    from dealer_ui.lan_tls import certificate, context
+    from firmware.service import handed_over
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    listening = next(iter(handed_over()), None) or _listen_on(listen, port)
+    with closing(listening):
+        shown = _or_said(lambda: certificate(secrets))
+        if shown.days_left() < 0:
+            raise click.ClickException(
+                "The certificate is over. Make another: sudo feltwatch review certificate --anew"
+            )
+        spoken = _or_said(lambda: context(secrets))
+        where, number = listening.getsockname()[:2]
+        click.echo(f"Past hands: https://{_in_address(where)}:{number}/", err=True)
+        _say(shown, err=True)
+        serve(create_app(data, secrets), listening, spoken)
+
+
+def _listen_on(address: str, port: int) -> socket.socket:
+    from dealer_ui.serve import listen_on
+
+    try:
+        return listen_on(address, port)
+    except OSError as error:
+        raise click.ClickException(
+            f"The review cannot listen on {address}:{port} ({error.strerror or error}). Name an address of this "
+            "machine with --listen, a free port with --port."
+        ) from error
+
+
+def _in_address(address: str) -> str:
+    try:
+        return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+    except ValueError:
+        return address
+
+
+@command.command("add")
+@click.argument("name")
+@_secrets_option
+def add(name: str, secrets: Path) -> None:
+    """Let NAME look, or give NAME another passphrase: 12 letters or more.
+
+    It is asked for and never shown; where the input is no terminal, it is a line of it. The box's certificate is made
+    where there is none yet.
+    """
+    from dealer_ui.lan_access import LanPeople
+    from dealer_ui.lan_tls import certificate
+
+    asked = _asked(f"New passphrase for {name}")
+    name = _or_said(lambda: LanPeople(secrets).add(name, asked))
+    click.echo(f"{name} may look at past hands.")
+    _say(_or_said(lambda: certificate(secrets)))
+
+
+def _asked(text: str) -> str:
+    if sys.stdin.isatty():
+        return str(click.prompt(text, hide_input=True, confirmation_prompt=True))
+    return sys.stdin.readline().rstrip("\n")
+
+
+@command.command("remove")
+@click.argument("name")
+@_secrets_option
+def remove(name: str, secrets: Path) -> None:
+    """Let NAME look no more; what NAME has open ends at once."""
+    from dealer_ui.lan_access import LanPeople
+
+    _or_said(lambda: LanPeople(secrets).remove(name))
+    click.echo(f"{name} may look no more.")
+
+
+@command.command("list")
+@_secrets_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def list_people(secrets: Path, as_json: bool) -> None:
+    """Show who may look."""
+    from dealer_ui.lan_access import LanPeople
+
+    names = _or_said(LanPeople(secrets).names)
+    if as_json:
+        click.echo(json.dumps({"people": names}))
+    elif not names:
+        click.echo("Nobody may look. Begin with: sudo feltwatch review add NAME")
+    for name in [] if as_json else names:
+        click.echo(name)
+
+
+@command.command("certificate")
+@click.option(
+    "--anew", is_flag=True, help="Make another one, with another key; everybody's browser asks again."
+)
+@click.option(
+    "--name", "names", multiple=True, help="Another name or address of the box; may come more than once."
+)
+@_secrets_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
+    """Show the box's certificate and its fingerprint; make it where there is none."""
+    from dealer_ui.lan_tls import certificate
+
+    if names and not anew and (secrets / "tls.crt").exists():
+        raise click.UsageError("There is a certificate; with --anew another is made, by these names too.")
+    shown = _or_said(lambda: certificate(secrets, names, anew=anew))
+    if not as_json:
+        _say(shown)
+        if anew:
+            click.echo(
+                "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
+            )
+        return
+    told = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
+    click.echo(json.dumps(told))
+
+
+def _say(shown: Certificate, *, err: bool = False) -> None:
+    click.echo(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
+    click.echo(f"SHA-256 {shown.fingerprint}", err=err)
+    if shown.days_left() < SOON_DAYS:
+        click.echo("It is soon over. Make another: sudo feltwatch review certificate --anew", err=True)
+
+
+def _or_said(do: Callable[[], T]) -> T:
+    """Do it; say what the page's own errors say."""
+    try:
+        return do()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except PageError as error:
+        raise click.ClickException(str(error)) from error
