@@ -24,6 +24,7 @@ from tests.browser.pictures import FOLDER as PICTURES
 from tests.browser.pictures import shown
 from tests.docs.lines import PAGES
 
+CATALOGUE: Final = ROOT / "dealer_ui/translations/messages.pot"
 ELSEWHERE: Final = re.compile(r"^(?:https?:)?//")
 LOADS: Final = {
     "script": "src",
@@ -94,6 +95,26 @@ def test_every_link_of_the_book_leads_somewhere(book: Path) -> None:
             if not target.exists() or (anchor and target in pages and anchor not in pages[target].anchors):
                 lost.append(f"{path.relative_to(book)}: {lead}")
     assert lost == []
+
+
+def test_what_a_page_tells_people_to_touch_is_what_the_screen_calls_it() -> None:
+    """In the pages for dealers, floor and technicians italics are the screen's own words; … stands for anything."""
+    said = set(re.findall(r'^msgid "(.+)"$', CATALOGUE.read_text(encoding="utf-8"), re.MULTILINE))
+    pages = [
+        page for role in ("dealer", "floor", "technician") for page in (ROOT / "docs" / role).glob("*.md")
+    ]
+    found = {
+        (page.name, words)
+        for page in (*pages, ROOT / "docs/calibration.md")
+        for words in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", page.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 15
+
+    def is_said(words: str) -> bool:
+        like = re.compile(".+".join(map(re.escape, words.split("…"))) + "[.:…]?", re.IGNORECASE)
+        return any(like.fullmatch(one) for one in said) or any(words.lower() in one.lower() for one in said)
+
+    assert {(page, words) for page, words in found if not is_said(words)} == set()
 
 
 def _links() -> Iterator[tuple[Path, str]]:
