@@ -46,6 +46,7 @@ ELSEWHERE: Final = {
     "people": "app/test_people_command.py",
     "read": "vision/test_read_command.py",
     "restore": "app/test_keeping_commands.py",
+    "review": "dealer_ui/test_lan.py",
     "run": "appliance/test_demo.py",
     "selftest": "app/test_selftest.py",
     "settle": "rules/test_commands.py",
