@@ -99,7 +99,8 @@ def unpack(archive: Path, to: Path) -> Path:
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         if isinstance(error, UpdateRefused):
             raise
-        raise UpdateRefused(f"{archive} is no whole release: {error}. Copy it again.") from error
+        why = str(error).splitlines()[0].rstrip(":.") if str(error) else "it is empty"
+        raise UpdateRefused(f"{archive} is no whole release: {why}. Copy it again.") from error
     folders = list(to.iterdir())
     if len(folders) != 1 or not folders[0].is_dir():
         raise UpdateRefused(f"{archive} is no release: it holds more than one folder.")

@@ -54,6 +54,8 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
                 raise SystemExit(done.returncode)
     except UpdateRefused as error:
         raise click.UsageError(str(error)) from error
+    except PermissionError as error:
+        raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error
     except OSError as error:
         raise click.ClickException(f"The package cannot be used: {error.strerror or error}.") from error
 

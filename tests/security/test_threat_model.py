@@ -36,6 +36,7 @@ def test_the_threat_model_tells_every_attack() -> None:
 NOT_ATTACKS: Final = (
     "test_the_command_says_what_it_refuses_and_changes_nothing",
     "test_the_page_listens_on_this_machine",
+    "test_what_is_no_archive_is_refused_in_one_sentence_and_who_may_not_is_told_to_be_root",
     "test_what_the_release_key_signed_is_taken",
 )
 

@@ -161,6 +161,24 @@ def test_the_command_says_what_it_refuses_and_changes_nothing(tmp_path: Path, ke
     assert CliRunner().invoke(command, [str(public), *arguments]).exit_code == 2, "no archive at all"
 
 
+def test_what_is_no_archive_is_refused_in_one_sentence_and_who_may_not_is_told_to_be_root(
+    tmp_path: Path, key: DeviceKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted = tmp_path / "release.pub"
+    trusted.write_text(key.public.hex() + "\n")
+    for held in (b"no archive at all", b""):
+        (tmp_path / "package.tar.gz").write_bytes(held)
+        done = CliRunner().invoke(command, [str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
+        assert (done.exit_code, len(done.stderr.split("Error: ")[1].splitlines())) == (2, 1), done.stderr
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refused)
+    done = CliRunner().invoke(command, [str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
+    assert (done.exit_code, "This needs root: sudo feltwatch update" in done.stderr) == (1, True)
+
+
 def test_the_installer_asks_the_release_that_runs_before_it_touches_anything(tmp_path: Path) -> None:
     """The installer's own first look, with a release that runs and refuses."""
     text = INSTALL.read_text()
