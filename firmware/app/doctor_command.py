@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,4 +130,7 @@ def as_text(checks: tuple[Check, ...]) -> list[str]:
         lines.append(f"{_WORDS[check.verdict]:>5}  {check.title!s:22} {check.figure:>16}  {check.says}")
         if check.advice is not None and check.verdict != "ok":
             lines.append(f"{'':48}{check.advice}")
+    found: Counter[str] = Counter(check.verdict for check in checks)
+    words = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
+    lines.append(", ".join(f"{found[verdict]} {said}" for verdict, said in words.items()))
     return lines

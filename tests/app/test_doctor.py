@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from firmware.app.doctor_command import command, services
 from firmware.table import events as ev
+from firmware.table.health import CHECKS
 from firmware.table.journal import Journal
 
 if TYPE_CHECKING:
@@ -65,6 +67,15 @@ def test_the_text_says_what_to_do(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "BAD  Table process" in done.stdout
     assert "systemctl start feltwatch.target" in done.stdout
+    counts = [int(number) for number in re.findall(r"\d+", done.stdout.splitlines()[-1])]
+    assert counts == [
+        sum(mark in line[:5] for line in lines(done.stdout)) for mark in ("BAD", "LOOK", "ok", "?")
+    ]
+    assert sum(counts) == len(CHECKS)
+
+
+def lines(said: str) -> list[str]:
+    return said.splitlines()[:-1]
 
 
 def test_a_record_that_this_user_may_not_see_is_said_in_the_place_of_faults_it_has_not(
