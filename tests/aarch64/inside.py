@@ -1,7 +1,8 @@
 """The smoke test's two halves: what is handed in is made here, and looked at on arm64.
 
-`--make FOLDER` draws a frame on this machine; `--run CORE` stands inside the emulated machine and prints one JSON line;
-`--report FILE` says what came of all runs. The emulated half uses nothing but what the wheels brought.
+`--make FOLDER` draws a frame on this machine; `--run CORE` stands inside the emulated machine and prints one JSON line,
+`--failed` one in its place; `--report FILE` says what came of all runs. The emulated half uses nothing but what the
+wheels brought.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ SETTLED = {"1": 3, "2": -3}
 """Of these two hands, by the example of `tests/app/test_table_process.py`."""
 
 
+STEP = "step: "
+
+
 def make(folder: Path) -> None:
     """Draw a table of two hands, once, where it is quick."""
     import cv2
@@ -49,27 +54,26 @@ def run(core: str) -> dict[str, Any]:
     seconds: dict[str, float] = {}
 
     def timed(name: str, what: Callable[[], Any]) -> Any:
+        sys.stderr.write(
+            f"{STEP}{name}\n"
+        )  # where the whole process ends, the last of these is what is known
+        sys.stderr.flush()
         began = time.monotonic()
         done = what()
         seconds[name] = round(time.monotonic() - began, 1)
         return done
 
     def imports() -> dict[str, str]:
-        import cryptography
-        import cv2
+        import cryptography  # noqa: F401
+        import cv2  # noqa: F401
         import flask  # noqa: F401
-        import numpy as np
-        import onnxruntime
-        import scipy
+        import scipy  # noqa: F401
         import waitress  # noqa: F401
 
-        return {
-            "numpy": np.__version__,
-            "onnxruntime": onnxruntime.__version__,
-            "opencv": cv2.__version__,
-            "scipy": scipy.__version__,
-            "cryptography": cryptography.__version__,
-        }
+        import vision.reader  # noqa: F401 (it brings ONNX Runtime, as in the box)
+
+        names = ("numpy", "onnxruntime", "opencv-python-headless", "scipy", "cryptography")
+        return {name: version(name) for name in names}
 
     versions = timed("import", imports)
     import numpy as np
@@ -110,13 +114,21 @@ def run(core: str) -> dict[str, Any]:
     }
 
 
-def report(lines: list[dict[str, Any]], write: Path | None) -> None:
+def failed(core: str, python: str, said: str) -> dict[str, Any]:
+    """Return the line of a run that did not end well, from all that it said."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    steps = [line.removeprefix(STEP) for line in lines if line.startswith(STEP)]
+    last = lines[-1] if lines and not lines[-1].startswith(STEP) else "it ended without a word"
+    return {"core": core, "python": python, "failed": f"{steps[-1] if steps else 'start'}: {last}"}
+
+
+def report(lines: list[dict[str, Any]], qemu: str, write: Path | None) -> None:
     """Say what came of the runs."""
     said = [
         "# arm64, under emulation",
         "",
         "Written by `make smoke-aarch64 ARGS='--write docs/aarch64-report.md'`: Debian's arm64 Python under QEMU's",
-        f"user emulation, on a host with {os.cpu_count()} cores and a load of {os.getloadavg()[0]:.0f}.",
+        f"user emulation ({qemu}), on a host with {os.cpu_count()} cores and a load of {os.getloadavg()[0]:.0f}.",
         "It shows that every wheel is there and runs on these cores, no more: seconds are the emulation's, hundreds",
         "of times a Pi's. The host's pip puts the wheels in place, for that platform; GPIO, camera and pages of 16 KB",
         "are not emulated.",
@@ -126,11 +138,11 @@ def report(lines: list[dict[str, Any]], write: Path | None) -> None:
     ]
     for line in lines:
         if line.get("failed"):
-            said.append(f"| {line['python']} | {line['core']} | | **failed** | | |")
+            said.append(f"| {line['python']} | {line['core']} | **failed** at {line['failed']} | | | |")
             continue
         of, took = line["versions"], line["seconds"]
         said.append(
-            f"| {line['python']} | {line['core']} | {of['onnxruntime']}, {of['opencv']}, {of['numpy']} | "
+            f"| {line['python']} | {line['core']} | {of['onnxruntime']}, {of['opencv-python-headless']}, {of['numpy']} | "
             f"all {line['cards']} read right | settled right | "
             + ", ".join(str(took[name]) for name in ("import", "model", "frame", "settle"))
             + " |"
@@ -142,19 +154,25 @@ def report(lines: list[dict[str, Any]], write: Path | None) -> None:
 
 
 def main() -> None:
-    """Do one of the three."""
+    """Do one of the four."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--make", type=Path)
     parser.add_argument("--run")
+    parser.add_argument("--failed", nargs=3, metavar=("CORE", "PYTHON", "SAID"))
     parser.add_argument("--report", type=Path)
+    parser.add_argument("--qemu", default="")
     parser.add_argument("--write", type=Path)
     asked = parser.parse_args()
     if asked.make:
         make(asked.make)
     elif asked.run:
         sys.stdout.write(json.dumps(run(asked.run)) + "\n")
+    elif asked.failed:
+        core, python, said = asked.failed
+        told = failed(core, python, Path(said).read_text(encoding="utf-8", errors="replace"))
+        sys.stdout.write(json.dumps(told) + "\n")
     elif asked.report:
-        report([json.loads(line) for line in asked.report.read_text().splitlines()], asked.write)
+        report([json.loads(line) for line in asked.report.read_text().splitlines()], asked.qemu, asked.write)
 
 
 if __name__ == "__main__":
