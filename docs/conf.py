@@ -15,6 +15,7 @@ exclude_patterns = ["pictures"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nitpicky = True
+highlight_language = "none"  # most blocks are lines for a shell
 
 html_theme = "furo"
 html_title = "Feltwatch"
