@@ -142,7 +142,8 @@ def report(lines: list[dict[str, Any]], qemu: str, write: Path | None) -> None:
             continue
         of, took = line["versions"], line["seconds"]
         said.append(
-            f"| {line['python']} | {line['core']} | {of['onnxruntime']}, {of['opencv-python-headless']}, {of['numpy']} | "
+            f"| {line['python']} | {line['core']} | "
+            f"{', '.join(of[name] for name in ('onnxruntime', 'opencv-python-headless', 'numpy'))} | "
             f"all {line['cards']} read right | settled right | "
             + ", ".join(str(took[name]) for name in ("import", "model", "frame", "settle"))
             + " |"
