@@ -12,7 +12,7 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test coverage micropython fuzz fuzz-page fuzz-all lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make test   every test"
@@ -64,6 +64,9 @@ fuzz-page: .venv/dev.stamp
 
 fuzz-all: .venv/dev.stamp
 	$(BIN)/python -m tests.security.fuzz $(ARGS)
+
+security-load: .venv/dev.stamp
+	$(BIN)/python -m tests.security.load --write docs/security-load.md $(ARGS)
 
 # A release step each. No lock names where its parts come from: that is for whoever installs to say.
 LOCK := $(SUPPLY)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \

@@ -40,7 +40,8 @@ def load_picture(path: Path) -> Image:
             f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
     try:
-        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
+        # What does not say its size is not unpacked: OpenCV would take the word of a damaged head, for gigabytes.
+        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if pixels else None
     except cv2.error:  # more pixels than OpenCV agrees to hold
         picture = None
     if picture is None:
@@ -52,7 +53,7 @@ def load_picture(path: Path) -> Image:
 
 
 def _pixels(data: bytes) -> int:
-    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 where it does not say."""
+    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 where that cannot be told."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(

@@ -139,7 +139,25 @@ def test_a_picture_that_says_gigabytes_is_not_unpacked(
     with pytest.raises(PictureError, match="megapixels"):
         load_picture(bomb)
     assert not reached
-    monkeypatch.setattr(pictures, "_pixels", lambda _: 0)
+    monkeypatch.setattr(pictures, "_pixels", lambda _: 1)
     with pytest.raises(PictureError, match="not a picture"):
+        load_picture(bomb)
+    assert reached, "without the look at its size it is handed to be unpacked"
+
+
+def test_a_picture_whose_damaged_head_says_gigabytes_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fuzzing found: a head whose checksum does not hold tells Pillow nothing, and OpenCV three gigabytes."""
+    bomb = tmp_path / "felt.png"
+    whole = png_that_says(30_000, 30_000)
+    bomb.write_bytes(whole[:29] + bytes(4) + whole[33:])
+    reached: list[int] = []
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: reached.append(1))
+    with pytest.raises(PictureError, match="not a picture"):
+        load_picture(bomb)
+    assert not reached
+    monkeypatch.setattr(pictures, "_pixels", lambda _: 1)
+    with pytest.raises(PictureError):
         load_picture(bomb)
     assert reached, "without the look at its size it is handed to be unpacked"
