@@ -193,4 +193,9 @@ if (scene == "antenna") recessed(20);
 if (scene == "buttons") buttons(45);
 if (scene == "camera") eye(26);
 if (scene == "table") { top(); legs(); bars(); dealer(); labels(); }
-if (scene == "felt") { top(); dealer(); }
+if (scene == "felt") {
+    top();
+    dealer();
+    for (i = [0 : len(frame_antennas_mm) - 1]) at(frame_antennas_mm[i].x + 75, frame_antennas_mm[i].y, 10)
+        label(i + 1, 30);
+}

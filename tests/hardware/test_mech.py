@@ -29,10 +29,10 @@ def part(name: str, folder: Path = HARDWARE / "out") -> trimesh.Trimesh:
     return mesh
 
 
-def ring_mm(mesh: trimesh.Trimesh, height: float) -> list[float]:
-    """The diameters of the round edges that lie at this height."""
+def ring_mm(mesh: trimesh.Trimesh, height: float, x: float = 0.0, y: float = 0.0) -> list[float]:
+    """The diameters of the round edges around this point that lie at this height."""
     at = mesh.vertices[np.isclose(mesh.vertices[:, 2], height, atol=0.01)]
-    return sorted({round(float(d), 1) for d in 2 * np.hypot(at[:, 0], at[:, 1])})
+    return sorted({round(float(d), 1) for d in 2 * np.hypot(at[:, 0] - x, at[:, 1] - y)})
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -67,6 +67,34 @@ def test_a_readers_board_fits_into_its_pocket() -> None:
     walls = np.unique(np.round(np.abs(inside), 2)[:, 0]), np.unique(np.round(np.abs(inside), 2)[:, 1])
     assert (walls[0] == (said["board_long_mm"] + 1) / 2).any()
     assert (walls[1] == (said["board_wide_mm"] + 1) / 2).any()
+
+
+def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> None:
+    said, mesh = MEASURES["button_box"], part("button_box")
+    for i in (-1, 0, 1):
+        assert min(ring_mm(mesh, said["high_mm"], i * said["apart_mm"], -6)) == said["hole_mm"] >= 22.2
+    for i in (-1, 1):
+        assert min(ring_mm(mesh, said["high_mm"], i * said["apart_mm"] / 2, 20)) == said["lamp_mm"] >= 5.1
+    x, y = ((said[side] - 2 * said["wall_mm"] - said["foot_mm"]) / 2 for side in ("long_mm", "wide_mm"))
+    assert min(ring_mm(mesh, 0, x, y)) == min(ring_mm(mesh, 0, -x, y)) == said["insert_mm"]
+    nut = 26.0  # of a 22 mm button
+    assert x - said["foot_mm"] / 2 > said["apart_mm"] + nut / 2, (
+        "the feet leave room for the outer buttons' nuts"
+    )
+
+
+def test_the_arm_goes_into_the_heads_socket_and_the_camera_onto_its_plate() -> None:
+    said, mesh = MEASURES["camera_head"], part("camera_head")
+    hollow = said["profile_mm"] + said["play_mm"]
+    mouth = mesh.vertices[np.isclose(mesh.vertices[:, 1], said["deep_mm"], atol=0.01)]
+    assert np.isclose(np.abs(mouth[:, 0]), hollow / 2, atol=0.01).any(), "the socket's inner edge"
+    assert hollow >= MEASURES["frame"]["profile_mm"] + 0.3
+    across, along = said["camera_holes_mm"]
+    assert across > along, "the picture's long side lies across the arm"
+    for x in (-across / 2, across / 2):
+        for y in (-along / 2, along / 2):
+            ring = ring_mm(mesh, said["plate_mm"], x, y - said["reach_mm"] / 2)
+            assert min(ring) == pytest.approx(said["camera_hole_mm"], abs=0.05)
 
 
 def test_openscad_reads_the_measures_that_are_tested() -> None:
