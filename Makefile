@@ -21,6 +21,7 @@ help:
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
 	@echo "make fuzz-all   ten minutes of damaged pictures, profiles, settle JSON, requests and frames (ARGS=--help)"
+	@echo "make security-load  the table process under a full load of requests: docs/security-load.md"
 	@echo "make lock   requirements/*.lock anew, with hashes, for x86-64 and aarch64"
 	@echo "make audit-deps  asks the advisory service about each part of the box"
 	@echo "make sbom   the box's parts and their licences: build/sbom.json, build/licences.txt"
