@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from firmware.table.health import Check
 
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
+BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
+"""Units that run only where somebody enabled them."""
 LOOK_WITHIN: Final = 30.0
 """Seconds that a look through the camera may take."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
@@ -83,10 +85,10 @@ def _of_box(data: Path) -> dict[str, Any]:
 
 
 def services() -> dict[str, str] | None:
-    """Return the state of every unit of ours that is installed; None where no service manager answers."""
+    """Return the state of every unit of ours that should run here; None where no service manager answers."""
     try:
         said = subprocess.run(
-            ["systemctl", "show", "--property=Id,LoadState,ActiveState", *UNITS],
+            ["systemctl", "show", "--property=Id,LoadState,UnitFileState,ActiveState", *UNITS, *BESIDE],
             capture_output=True,
             text=True,
             timeout=5,
@@ -99,7 +101,8 @@ def services() -> dict[str, str] | None:
     return {
         unit["Id"]: unit["ActiveState"]
         for unit in units
-        if unit.get("LoadState") == "loaded" and "Id" in unit
+        if unit.get("LoadState") == "loaded"
+        and (unit["Id"] in UNITS or unit.get("UnitFileState") == "enabled")
     } or None
 
 

@@ -104,6 +104,11 @@ def test_a_look_needs_a_table(tmp_path: Path) -> None:
             "Id=feltwatch-kiosk.service\\nLoadState=not-found\\nActiveState=inactive\\n'",
             {"feltwatch-ui.service": "failed"},
         ),
+        (
+            "printf 'Id=feltwatch-training.service\\nLoadState=loaded\\nUnitFileState=disabled\\n"
+            "ActiveState=inactive\\n\\nId=feltwatch-review.socket\\nLoadState=loaded\\nUnitFileState=enabled\\nActiveState=failed\\n'",
+            {"feltwatch-review.socket": "failed"},
+        ),
     ],
 )
 def test_services_are_asked_of_the_service_manager(
