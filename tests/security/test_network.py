@@ -62,6 +62,8 @@ def test_a_name_of_an_address_on_a_network_is_refused(
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     assert listened_on("box.example", tmp_path) == ""
+    monkeypatch.setattr(ipaddress.IPv4Address, "is_loopback", property(lambda _: True))
+    assert listened_on("box.example", tmp_path) == "box.example"
 
 
 UNITS = HERE / "systemd/units"

@@ -10,27 +10,41 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 import pytest
 
 from firmware.app import socket_server
 from firmware.app.socket_server import CommandSocket
 from firmware.devices import puck_line
-from firmware.devices.puck import Disks
+from firmware.devices.puck import Disks, PuckReading, PuckState
 from firmware.devices.puck_line import PuckLine, encode
 from firmware.table.errors import JournalBusy
 from firmware.table.journal import Journal
 from tests.app.conftest import Table, say
 from tests.devices.fuzz import DEALER, DISKS, PARSERS, SEATS
 
+SEEN: Final = frozenset(SEATS)
+
 
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.__name__)
 def test_garbage_on_a_serial_port_names_no_wrong_seat_and_stops_nothing(
-    parser: Callable[[random.Random], Iterator[None]],
+    parser: Callable[[random.Random], Iterator[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sends = parser(random.Random(4242))
-    for _ in range(1500):
-        next(sends)
+    def send() -> None:
+        sends = parser(random.Random(4242))
+        for _ in range(1500):
+            next(sends)
+
+    send()
+    # Without the judgement of what was heard, without the look at what a question or an answer is:
+    monkeypatch.setattr(
+        "firmware.devices.puck.judge", lambda *_: PuckReading(PuckState.SEAT, 4, "", SEEN, 0.0)
+    )
+    monkeypatch.setattr("firmware.puck_reader.framing.Questions.feed", lambda *_: True)
+    monkeypatch.setattr("firmware.puck_reader.pn532._tags_of", lambda _: ["1"])
+    with pytest.raises(AssertionError):
+        send()
 
 
 def seat_named(disk: str, *, checksum: bytes = b"") -> int | None:

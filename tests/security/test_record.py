@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import struct
+import threading
 import zipfile
+import zlib
 from pathlib import Path
 
 import cv2
@@ -17,6 +19,7 @@ from firmware.table.backup import BackupError, back_up, restore
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_verifier import CannotCheck, unpack
 from firmware.table.moment import now
+from tests.patience import A_MINUTE
 from tests.security.pictures import png_that_says
 from tests.table.conftest import FRAME
 from tests.table.test_dispute_file import record
@@ -57,18 +60,45 @@ def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
 
 
 @pytest.mark.parametrize("name", ["captures", "journal.sqlite"])
-def test_a_backup_that_is_itself_a_link_is_refused(hostile: Path, tmp_path: Path, name: str) -> None:
+def test_a_backup_that_is_itself_a_link_is_refused(
+    hostile: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (hostile / name).rename(tmp_path / "elsewhere")
     (hostile / name).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, tmp_path / "box", now)
+    assert not (tmp_path / "box" / name).exists()
+    monkeypatch.setattr(backup, "_need_plain", lambda *_, **__: None)
+    restore(hostile, tmp_path / "box", now)
+    assert (tmp_path / "box" / name).exists()
 
 
-def test_a_device_in_a_backup_does_not_hold_the_restore_up(hostile: Path, tmp_path: Path) -> None:
+def test_a_device_in_a_backup_does_not_hold_the_restore_up(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe to which nobody writes: whoever reads it waits for ever."""
     (hostile / "captures/000009").mkdir()
-    os.mkfifo(hostile / "captures/000009/frame.jpg")  # reading it would wait for ever
+    pipe = hostile / "captures/000009/frame.jpg"
+    os.mkfifo(pipe)
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, tmp_path / "box", now)
+    reads = threading.Event()
+
+    def copy(path: Path, to: Path) -> None:
+        if path == pipe:
+            reads.set()
+        to.write_bytes(path.read_bytes())
+
+    monkeypatch.setattr(backup, "_copy_plain", copy)
+    held_up = threading.Thread(target=restore, args=(hostile, tmp_path / "box", now))
+    held_up.start()
+    assert reads.wait(A_MINUTE)
+    held_up.join(0.5)
+    assert held_up.is_alive()
+    with pipe.open("wb"):
+        pass  # somebody writes, and it goes on
+    held_up.join(A_MINUTE)
+    assert not held_up.is_alive()
 
 
 def test_a_link_in_the_data_folder_is_no_capture(
@@ -107,6 +137,10 @@ def test_a_zip_bomb_that_lies_about_its_size_is_not_unpacked(
     monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1_000_000)
     with pytest.raises(CannotCheck):
         unpack(str(bomb))
+    data = bomb.read_bytes()
+    begins = 30 + len("manifest.json")
+    naive = zlib.decompressobj(-15).decompress(data[begins:])
+    assert len(naive) == 4_000_000, "whoever unpacks what is there, and not what it says, unpacks all of it"
 
 
 def test_a_profile_that_was_sent_reads_no_file_of_the_box(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,41 @@ NOT_ATTACKS: Final = (
     "test_what_is_no_archive_is_refused_in_one_sentence_and_who_may_not_is_told_to_be_root",
     "test_what_the_release_key_signed_is_taken",
 )
+
+
+OTHERWISE: Final = {
+    "test_another_user_of_the_box_may_not_open_the_tables_socket": "the socket's mode is widened",
+    "test_a_name_that_leads_here_from_elsewhere_is_not_answered": "another application takes that name",
+    "test_a_body_that_is_too_large_never_reaches_the_table": "the application's limit is taken off",
+    "test_a_form_that_is_too_large_is_not_read": "the application's limit is taken off",
+    "test_streams_cannot_take_every_thread": "another application has no limit of streams",
+    "test_a_profile_that_was_sent_reads_no_file_of_the_box": "the console's own parser reads it",
+    "test_the_box_opens_no_port_but_on_loopback": "other units open one",
+    "test_the_port_for_other_machines_takes_private_addresses_only": "the kernel's doing: UNTESTED",
+    "test_from_another_machine_there_is_no_page_of_the_table": "the table's own page has them",
+    "test_too_many_requests_of_one_machine_are_put_off": "the limit is taken off",
+    "test_an_old_package_that_was_signed_once_is_refused": "there is no release to compare with",
+    "test_plain_http_and_old_tls_are_not_spoken": "the same application behind a server without TLS",
+    "test_another_box_in_its_place_is_noticed": "a browser that compares nothing",
+    "test_the_installer_asks_the_release_that_runs_before_it_touches_anything": "there is none to ask",
+}
+"""Attacks whose defence is taken away without patching anything."""
+
+
+def test_every_attack_is_made_without_its_defence_too() -> None:
+    unpatched = set()
+    for path in Path(__file__).parent.glob("test_*.py"):
+        if path.name in (*NO_ATTACKS, Path(__file__).name):
+            continue
+        for function in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
+                patches = any(
+                    isinstance(part, ast.Attribute) and part.attr in ("setattr", "setitem")
+                    for part in ast.walk(function)
+                )
+                if not patches and function.name not in NOT_ATTACKS:
+                    unpatched.add(function.name)
+    assert unpatched == set(OTHERWISE)
 
 
 def test_the_lesson_stands_at_the_head() -> None:

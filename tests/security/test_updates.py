@@ -47,11 +47,15 @@ def test_what_the_release_key_signed_is_taken(tmp_path: Path, key: DeviceKey) ->
     assert check(now, key.public, now).made == NOW, "the same one again"
 
 
-def test_an_unsigned_package_is_refused(tmp_path: Path, key: DeviceKey) -> None:
+def test_an_unsigned_package_is_refused(
+    tmp_path: Path, key: DeviceKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     it = package(tmp_path / "it", key)
     (it / SIGNATURE).unlink()
     with pytest.raises(UpdateRefused, match="not signed"):
         check(it, key.public)
+    monkeypatch.setattr(release_package, "_signed", lambda folder, _: release_package._told(folder))
+    assert check(it, key.public).name == "1.0-abc"
 
 
 def test_a_package_of_another_key_is_refused(
@@ -65,7 +69,9 @@ def test_a_package_of_another_key_is_refused(
 
 
 @pytest.mark.parametrize("how", ["changed", "added", "taken", "linked", "manifest"])
-def test_an_altered_package_is_refused(tmp_path: Path, key: DeviceKey, how: str) -> None:
+def test_an_altered_package_is_refused(
+    tmp_path: Path, key: DeviceKey, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     it = package(tmp_path / "it", key)
     wheel = it / "wheels/feltwatch-1.whl"
     match how:
@@ -83,6 +89,18 @@ def test_an_altered_package_is_refused(tmp_path: Path, key: DeviceKey, how: str)
             (it / MANIFEST).write_text(json.dumps(told))
     with pytest.raises(UpdateRefused):
         check(it, key.public)
+    told = json.loads((it / MANIFEST).read_text())["files"]
+    match how:
+        case "changed":
+            monkeypatch.setattr(release_package, "_hash", lambda path: told[str(path.relative_to(it))])
+        case "manifest":
+            monkeypatch.setattr(release_package, "signed_by", lambda *_: True)
+        case "added" | "linked":
+            monkeypatch.setattr(release_package, "_files", lambda _: iter(told))
+        case _:
+            monkeypatch.setattr(release_package, "_files", lambda _: iter(told))
+            monkeypatch.setattr(release_package, "_hash", lambda path: told[str(path.relative_to(it))])
+    assert check(it, key.public).name == "1.0-abc"
 
 
 def test_without_the_hashes_a_changed_wheel_is_taken(
