@@ -53,13 +53,17 @@ def load_picture(path: Path) -> Image:
 
 
 def _pixels(data: bytes) -> int:
-    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 where that cannot be told."""
+    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 for what is no whole file.
+
+    A PNG's parts say their own lengths, too, and OpenCV makes room for what they say before it looks for it.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
             )  # of bombs, and of notes that are damaged: only the size is asked for
             with Pillow.open(BytesIO(data)) as picture:
+                picture.verify()
                 return picture.width * picture.height
     except Pillow.DecompressionBombError:
         return MAX_PIXELS * 10
