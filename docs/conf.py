@@ -11,7 +11,7 @@ copyright = "the Feltwatch authors, Apache-2.0"
 version = release = version_of("feltwatch")
 
 extensions = ["myst_parser", "docs.directives"]
-exclude_patterns = ["pictures"]
+exclude_patterns = ["pictures", "README.md"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nitpicky = True
