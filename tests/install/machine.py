@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,14 +69,17 @@ WantedBy=multi-user.target
 """
 
 
+@cache
 def why_not() -> str:
     """Why no machine can be made here; "" where one can."""
     if os.geteuid() != 0:
         return "only root can boot a machine"
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    return (
-        f"not installed: {', '.join(missing)} (Debian's mmdebstrap and systemd-container)" if missing else ""
-    )
+    if missing:
+        return f"not installed: {', '.join(missing)} (Debian's mmdebstrap and systemd-container)"
+    mounts = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/mnt"]
+    refused = subprocess.run(mounts, capture_output=True, check=False).returncode != 0
+    return "root may mount nothing here, so it can boot no machine" if refused else ""
 
 
 def base_tree(folder: Path) -> Path:
