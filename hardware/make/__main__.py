@@ -74,15 +74,21 @@ def draw_looms(root: Path) -> None:
         )
     for name in LOOMS:
         at = root / "wiring" / name
-        done = subprocess.run([wireviz, "-f", "gs", f"{at}.yml"], capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            raise ToolMissing(f"wireviz failed: {done.stderr.strip()[-400:]}")
-        pdf = subprocess.run(["dot", "-Tpdf", f"{at}.gv"], capture_output=True, check=True).stdout
+        _run(str(wireviz), "-f", "gs", f"{at}.yml")
+        pdf = _run("dot", "-Tpdf", f"{at}.gv")
         # without the time of day: the same source is the same file
         dateless = re.sub(rb"(/CreationDate \(D:)\d{14}", rb"\g<1>20000101000000", pdf)
         (root / "out" / f"wiring-{name}.pdf").write_bytes(dateless)
         Path(f"{at}.svg").replace(root / "out" / f"wiring-{name}.svg")
         Path(f"{at}.gv").unlink()
+
+
+def _run(*command: str) -> bytes:
+    done = subprocess.run(command, capture_output=True, timeout=120)
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip()[-400:]
+        raise ToolMissing(f"{Path(command[0]).name} failed: {words}")
+    return done.stdout
 
 
 def build_parts(root: Path) -> None:
