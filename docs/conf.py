@@ -15,6 +15,7 @@ exclude_patterns = ["pictures", "README.md"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nitpicky = True
+smartquotes_action = "qe"  # two dashes begin an option
 highlight_language = "none"  # most blocks are lines for a shell
 
 html_theme = "furo"

@@ -80,6 +80,8 @@ def test_a_fact_stands_where_it_was_asked_for(book: Path) -> None:
     words = (book / "technician/parts.html").read_text(encoding="utf-8")
     order = ["Tools:", "the recommended choice", "Computer", "Together", "Another camera", "px/mm"]
     assert sorted(order, key=words.index) == order
+    commands = (book / "developer/commands.html").read_text(encoding="utf-8")
+    assert "--all of the record" in commands, "an option's dashes became another sign"
     assert "{made}" not in "".join(page.read_text(encoding="utf-8") for page in book.rglob("*.html"))
 
 
