@@ -31,11 +31,11 @@ def test_what_comes_later_than_the_limit_is_found() -> None:
         for ms in (10.0, 20.0):
             rest.add(kind, ms)
             busy.add(kind, ms + 90)
-    result = load.Result(2, load.delays(rest, busy), 100.0, 0.1)
+    result = load.Result(2, 0, load.delays(rest, busy), 100.0, 0.1)
     assert result.holds
     assert "**It holds**" in result.text()
     busy.add("puck", 121.0)
-    late = load.Result(2, load.delays(rest, busy), 100.0, 0.1)
+    late = load.Result(2, 0, load.delays(rest, busy), 100.0, 0.1)
     assert not late.holds
     assert "**It does not hold**" in late.text()
     assert [one.kind for one in late.delays if one.worst > load.LIMIT_MS] == ["puck"]
