@@ -62,10 +62,7 @@ CAMERA: Final = (
         "the lens, or name the right layout."
     ),
     N_("There is no picture of the spread yet: lay the cards out and take one."),
-    N_(
-        "No felt markers found (wanted %(wanted)s of %(dictionary)s): the whole felt must be in view, "
-        "lit and in focus."
-    ),
+    N_("The felt's markers are not seen: the whole felt must be in view, lit and in focus."),
     N_(
         "None of the felt's markers (%(wanted)s) is in view, but others are (%(ids)s): this is "
         "another felt; lay out the right one or name its layout."

@@ -31,6 +31,8 @@ KNOWN: Final = (
     N_("The camera gave no picture within %(late_after)s s."),
     N_("The camera has given no picture for %(silent)s s: restart it."),
     N_("The camera %(device)s is not connected: plug it in."),
+    N_("The camera is not connected: plug it in."),
+    N_("The camera gives no pictures: check its cable."),
     N_("The camera %(device)s cannot be opened: another program may hold it."),
     N_("The camera %(device)s does not stamp its pictures with the system's clock."),
     N_("The camera %(device)s does not take mains of %(mains_hz)s Hz."),

@@ -91,7 +91,10 @@ def _of_hand(state: State) -> list[Group]:
         groups.append(Group(_("Read again"), tuple(again)))
     if state.phase is Phase.SETTLED and not state.reopened:
         groups.append(
-            Group(_("Between hands"), (Action(_("Close this hand only"), {"do": "archive", **at}),))
+            Group(
+                _("Before the next hand"),
+                (Action(_("Close the hand: seats and chips"), {"do": "archive", **at}),),
+            )
         )
     return groups
 

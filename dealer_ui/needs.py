@@ -25,10 +25,12 @@ KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.
 """Phases in which the dealer may say that the hand will be keyed."""
 WITHOUT: Final = {
     "camera": N_("The hand goes on: its cards can be keyed on the pad."),
-    "puck": N_("The hand goes on: key the button's seat."),
+    "puck": N_("The hand goes on: key the button's seat under “More”."),
     "buttons": N_("The hand goes on: the page has the same buttons."),
 }
 """What is done without a device."""
+BESIDE: Final = frozenset({"puck", "buttons"})
+"""What is not waited for while cards are shown and read: the page does the same."""
 PUCK: Final = {
     "none": N_("The puck reader sees no puck at any seat."),
     "ambiguous": N_("The puck reader sees the puck at two seats."),
@@ -67,14 +69,15 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
-    if tells_devices(state.phase):
-        found += [_device(state, name) for name in sorted(state.faults)]
+    found += [_device(state, name) for name in sorted(state.faults) if tells_device(state, name)]
     return tuple(found)
 
 
-def tells_devices(phase: Phase) -> bool:
+def tells_device(state: State, name: str) -> bool:
     """Say whether a dead device is a need of its own; else it is a notice beside what is more urgent."""
-    return phase not in (Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID)
+    if state.phase in (Phase.SHOWDOWN, Phase.READING):
+        return name not in BESIDE
+    return state.phase not in (Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID)
 
 
 def _device(state: State, name: str) -> Need:
@@ -84,9 +87,15 @@ def _device(state: State, name: str) -> Need:
     return Need(
         kind="device",
         title=_("%(device)s: not working", device=capital(device_name(name))),
-        sentence=f"{in_other_words(state.faults[name])} {_(WITHOUT[name]) if name in WITHOUT else ''}".strip(),
+        sentence=f"{in_other_words(state.faults[name])} {_without(state, name)}".strip(),
         actions=(Action(_("Key this hand without the camera"), key),) if keyable else (),
     )
+
+
+def _without(state: State, name: str) -> str:
+    if name == "puck" and state.button is not None:
+        return _("The hand goes on: the button is at seat %(seat)s.", seat=state.button)
+    return _(WITHOUT[name]) if name in WITHOUT else ""
 
 
 def puck_words(state: State) -> str:

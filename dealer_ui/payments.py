@@ -26,15 +26,17 @@ FAULTS: Final = {
 }
 
 
-def payments(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[tuple[Payment, ...], int | None]:
+def payments(
+    settlement: Mapping[str, Any], paid: frozenset[Pair], *, due: bool = True
+) -> tuple[tuple[Payment, ...], int | None]:
     """Return every pair's payment, in the order of payment, and the index of the one to be made now.
 
-    A pair between which nothing moves stands still and is never waited for.
+    A pair between which nothing moves stands still and is never waited for. Nothing is to be made now where the
+    hand is none that is being paid (not `due`): it is over, or lies reopened and its paybacks are told instead.
     """
     pairs = settlement["pairs"]
-    current = next(
-        (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid), None
-    )
+    waiting = (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid)
+    current = next(waiting, None) if due else None
     reasons = Reasons(settlement)
     return tuple(_payment(pair, paid, i == current, reasons) for i, pair in enumerate(pairs)), current
 

@@ -15,7 +15,7 @@ from dealer_ui.hand_words import row_text, row_words
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import known
 from dealer_ui.more import more, past_hands, placing_words, seat_pads
-from dealer_ui.needs import needs, puck_words, tells_devices
+from dealer_ui.needs import needs, puck_words, tells_device
 from dealer_ui.past import Exchange
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
@@ -47,6 +47,8 @@ PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
 FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
 """Phases in which the record may hold the cards of closed seats."""
+PUCK_TOLD: Final = OPEN - {Phase.SETTLED}
+"""Phases in which a puck at another seat is told: once all is settled it is on its way to the next hand's."""
 CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
@@ -67,9 +69,10 @@ def view(
     and no device is called well.
     """
     settlement = state.settlement
-    pays, current = payments(settlement, state.paid) if settlement else ((), None)
+    due = state.phase is Phase.SETTLED and not state.reopened
+    pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
     players = {seat.seat: seat.player for seat in state.seats}
-    transfers = chips(settlement, players, state.paid) if settlement else ()
+    transfers = chips(settlement, players, state.paid) if settlement and not state.reopened else ()
     title, step = _phase(state, current is None)
     return Screen(
         seq=seq,
@@ -87,7 +90,9 @@ def view(
         payments=pays,
         current=current,
         transfers=transfers,
-        transferred=all_marked(settlement, state.hand) if settlement and transfers and answering else None,
+        transferred=all_marked(settlement, state.hand)
+        if settlement and transfers and due and answering
+        else None,
         actions=_actions(state) if answering else (),
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
         free=free_seats(state, rules) if rules and answering and is_between(state) else (),
@@ -98,7 +103,7 @@ def view(
         last_hand=past.hand if past and not settlement else None,
         recall=past_hands(state),
         more=more(state) if answering else (),
-        notices=_notices(state, rules, answering),
+        notices=_notices(state, rules, answering, paying=current is not None),
         cues=_cues(state, rules, answering),
         used=_used(state),
     )
@@ -202,26 +207,34 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     )
 
 
-def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+def _notices(state: State, rules: Profile | None, answering: bool, paying: bool) -> tuple[str, ...]:
+    """Return what is said beside the next step. While chips move, of a device only that it is dead: the place is the
+    points' reasons'.
+    """
     said: list[str] = []
     if not answering:
         said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
-    if answering and (rules is None or not tells_devices(state.phase)):
+    if answering:
         said += [
-            _("%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail))
+            _("%(device)s: not working", device=capital(device_name(name)))
+            if paying
+            else _(
+                "%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail)
+            )
             for name, detail in sorted(state.faults.items())
+            if rules is None or not tells_device(state, name)
         ]
     if answering and state.on_trial:
         said.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
     puck = state.puck
-    if state.phase is Phase.DEALING and state.button is None and answering:
+    if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
         said.append(
             _(
-                "%(trouble)s Lay the puck at its seat, or key the seat under “more”.",
+                "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",
                 trouble=puck_words(state),
             )
         )
-    elif state.phase in OPEN and puck.state == "seat" and state.button not in (None, puck.seat):
+    elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
         said.append(
             _(
                 "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
@@ -346,7 +359,7 @@ def _flags(
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why else _("FOUL")))
     if hand and hand["natural"]:
         flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
-    elif seat.declares:
+    elif seat.declares and not (hand and hand["foul"]):  # a foul says all, and needs the room
         flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))
     if hand and hand["fantasyland_next"]:
         kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)

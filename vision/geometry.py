@@ -269,16 +269,13 @@ def _detector(name: str) -> cv2.aruco.ArucoDetector:
 
 
 def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:
-    wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
     if found:
+        wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
         return (
             f"none of the felt's markers ({wanted}) is in view, but others are ({_ids(found)}): "
             "this is another felt; lay out the right one or name its layout"
         )
-    return (
-        f"no felt markers found (wanted {wanted} of {layout.markers.dictionary}): the whole felt must be in view, "
-        "lit and in focus"
-    )
+    return "the felt's markers are not seen: the whole felt must be in view, lit and in focus"
 
 
 def _ids(markers: Sequence[FoundMarker]) -> str:

@@ -149,7 +149,7 @@ class Gate:
 
         So it does with what comes before that in its set-up, and with leaving the set-up out.
         """
-        if any(person.role is Role.TECHNICIAN for person in state.people):
+        if _has(Role.TECHNICIAN, state):
             return None
         if not state.set_up and getattr(command, "do", "") in _FRESH:
             return Who(SET_UP, Role.TECHNICIAN)
@@ -240,15 +240,21 @@ def _need_right_over(who: Who, role: Role) -> None:
         )
 
 
+def _has(role: Role, state: State) -> bool:
+    return any(person.role is role for person in state.people)
+
+
 def _who_may(roles: frozenset[Role], state: State) -> Sentence:
     if not roles:
         return Sentence("Nobody may give that command.")
     words = one_of(sorted(roles))
-    if roles <= PIN_ROLES and not any(person.role in roles for person in state.people):
+    if roles <= PIN_ROLES and not any(_has(role, state) for role in roles):
+        first = Role.TECHNICIAN if not _has(Role.TECHNICIAN, state) else min(roles)
         return Sentence(
-            "That asks for a %(roles)s, and none is listed yet. Do: %(command)s",
+            "That asks for a %(roles)s, and none is listed yet. On the page: Records and set-up, People and PINs; "
+            "or do: %(command)s",
             roles=words,
-            command=f"feltwatch people add NAME --role {min(roles)}",
+            command=f"feltwatch people add NAME --role {first}",
         )
     return Sentence("That asks for a %(roles)s: enter the PIN.", roles=words)
 

@@ -97,7 +97,7 @@ def test_the_board_is_written_to_be_printed(tmp_path: Path) -> None:
 def test_what_cannot_be_calibrated_is_told_in_a_sentence(pictures: Path, tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "grey.png"), np.full((400, 600, 3), 90, np.uint8))
     for args, code, words in (
-        ((tmp_path / "grey.png",), 1, "No felt markers found"),
+        ((tmp_path / "grey.png",), 1, "The felt's markers are not seen"),
         ((tmp_path / "nothing.png",), 2, "There is no file"),
         ((pictures / "bare", "--lens"), 1, "The board can be made out in 0 of 2 pictures"),
         (("--lens",), 2, "Name the pictures of the board"),

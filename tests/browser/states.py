@@ -321,6 +321,18 @@ PLAIN: Final = (
     State("no hand yet"),
     State("dealing", Felt.deal),
     State("missing puck", lambda felt: felt.deal(button=None)),
+    State(
+        "puck dead",
+        lambda felt: (
+            felt.deal(button=None),
+            felt.say(
+                ev.DeviceFault(
+                    "puck",
+                    "The puck reader is not connected (/dev/feltwatch-puck): plug it in, or key the seat.",
+                )
+            ),
+        ),
+    ),
     State("setting", Felt.to_setting),
     State("natural declared", natural_declared),
     State("showdown", lambda felt: (felt.to_setting(), felt.do("next"))),

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import SIZES, Screen, Show
+from tests.browser.states import natural_not_borne_out
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 from tests.patience import patience
 
@@ -390,3 +391,29 @@ def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> No
         assert box["y"] + box["height"] <= 480
         assert page.locator(dialog).evaluate("(e) => e.scrollWidth <= e.clientWidth")
         page.locator(f"{dialog} [data-close]").tap()
+
+
+# ---- while a question is open ----
+
+
+def test_any_seat_is_looked_at_and_corrected_from_its_place_beside_an_open_question(show: Show) -> None:
+    screen = show(natural_not_borne_out)
+    page = screen.page
+    page.locator(".mini [data-open='look-A']").tap()
+    expect(page.locator("#look-A")).to_be_visible()
+    page.locator("#look-A button[data-pad]").first.tap()
+    page.locator("#pad [data-card='2d']").tap()
+    screen.until(lambda: screen.came)
+    assert {name: screen.came[0][name] for name in ("do", "seat", "row", "index", "card")} == {
+        "do": "set_card", "seat": 1, "row": "front", "index": 0, "card": "2d",
+    }  # fmt: skip
+
+
+def test_a_payments_reasons_stay_beside_a_short_notice(show: Show) -> None:
+    def keyed_fault(felt: Felt) -> None:
+        felt.to_settled()
+        felt.say(ev.DeviceFault("puck", "The cable is out."))
+
+    page = show(keyed_fault).page
+    expect(page.locator(".centre .notice")).to_have_text("Puck: not working")
+    expect(page.locator(".centre .lines")).to_be_visible()

@@ -14,6 +14,7 @@ from firmware.table import INITIAL, Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.past import reopen
 
 
 def shown(felt: Felt, *, answering: bool = True) -> Screen:
@@ -300,7 +301,10 @@ def test_a_dead_device_is_a_notice_beside_the_payments(felt: Felt) -> None:
     felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
     screen = shown(felt)
     assert screen.needs == ()
-    assert "Camera: The camera gives no picture. Check its cable." in screen.notices
+    assert screen.notices == ("Camera: not working",)
+    for _ in range(6):
+        felt.pay()
+    assert "Camera: The camera gives no picture. Check its cable." in shown(felt).notices
 
 
 def test_a_dead_camera_offers_to_key_the_hand_and_the_rows_follow_one_another(felt: Felt) -> None:
@@ -334,6 +338,63 @@ def test_a_puck_that_moved_after_the_cards_were_out_is_told_and_not_used(felt: F
     screen = shown(felt)
     assert at(screen, 2).button
     assert any("lies at seat 3" in notice and "stays at seat 2" in notice for notice in screen.notices)
+
+
+def test_a_puck_on_its_way_to_the_next_hand_is_not_told_beside_the_payments(felt: Felt) -> None:
+    felt.to_settled()
+    felt.say(ev.PuckSeen("seat", 1 if felt.state.button != 1 else 2))
+    assert shown(felt).notices == ()
+
+
+@pytest.mark.parametrize("device", ["puck", "buttons"])
+def test_a_dead_device_that_the_page_stands_in_for_leaves_the_showdown_its_place(
+    felt: Felt, device: str
+) -> None:
+    felt.to_setting()
+    felt.say(ev.DeviceFault(device, "The cable is out."))
+    assert shown(felt).needs
+    felt.go_on()
+    screen = shown(felt)
+    assert screen.phase == "showdown"
+    assert screen.needs == ()
+    assert any("The cable is out." in notice for notice in screen.notices)
+
+
+def test_a_dead_puck_is_said_once_with_where_the_seat_is_keyed(felt: Felt) -> None:
+    felt.deal(button=None)
+    felt.say(ev.DeviceFault("puck", "The cable is out."))
+    screen = shown(felt)
+    assert screen.notices == ()
+    assert (
+        screen.needs[0].sentence == "The cable is out. The hand goes on: key the button's seat under “More”."
+    )
+    felt.do("key_button", seat=3)
+    assert "the button is at seat 3" in shown(felt).needs[0].sentence
+
+
+def test_a_foul_is_said_without_the_declaration_that_was_not_borne_out(felt: Felt) -> None:
+    felt.to_setting()
+    felt.do("declare", seat=3)
+    felt.to_reading()
+    felt.read()
+    felt.do("confirm", seat=3)
+    assert [flag.kind for flag in at(shown(felt), 3).flags] == ["foul"]
+
+
+def test_a_hand_that_is_not_being_paid_names_no_payment_as_due(felt: Felt) -> None:
+    felt.to_settled()
+    felt.pay()
+    felt.do("archive")
+    closed = shown(felt)
+    assert closed.payment is None
+    assert {pay.state for pay in closed.payments} <= {"paid", "later", "still"}
+    assert closed.transferred is None
+    reopen(felt)
+    again = shown(felt)
+    assert again.phase == "settled"
+    assert again.payment is None
+    assert again.transfers == ()
+    assert "Correct it, then close it" in again.next_step
 
 
 def test_devices_being_tried_are_told_where_the_buttons_would_be_pressed(felt: Felt) -> None:
