@@ -164,7 +164,7 @@ class _Hand:
 
     def _pictures(self) -> Iterable[Flowable]:
         seen = looks(self.recalled)
-        yield from self.type.titled(_("Pictures"))
+        yield from self.type.titled(_("Pictures"), FRAME_HIGH if seen else 0)
         if not seen:
             yield self.type.text(_("No picture was stored of this hand."))
         captures = self._captures()

@@ -70,9 +70,12 @@ class Type:
         style = style or self.body
         return Paragraph(self._fitted(words, str(style.fontName)), style)
 
-    def titled(self, words: str) -> list[Flowable]:
-        """Return a heading, which takes the beginning of what it is about along to the next page."""
-        return [CondPageBreak(_WITH_HEADING), self.text(words, self.heading)]
+    def titled(self, words: str, above: float = 0.0) -> list[Flowable]:
+        """Return a heading, which takes the beginning of what it is about along to the next page.
+
+        `above`: the height in points of what it stands above, where that is whole or not at all.
+        """
+        return [CondPageBreak(_WITH_HEADING + above), self.text(words, self.heading)]
 
     def grid(
         self,

@@ -18,6 +18,8 @@ from dealer_ui.report_view import Line, shown
 from firmware.table.report import Report
 
 PLOT_HIGH = 46 * mm
+LARGER = 1.5
+"""How much wider a figure is than a letter of its column's head."""
 
 
 def report_pdf(report: Report, table: str = "", language: str = "en") -> bytes:
@@ -37,7 +39,11 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
     yield type_.text(view.when, type_.head)
     yield Spacer(0, 3 * mm)
     heads = [type_.text(head, ParagraphStyle("narrow", type_.small, fontSize=5.8)) for head in view.heads]
-    room = [max(6, *map(len, head.split())) for head in view.heads]
+    columns = zip(*(line.cells for line in (*view.downs, *view.dealers, view.total)), strict=True)
+    room = [
+        max(6, *map(len, head.split()), *(LARGER * len(cell) for cell in column))
+        for head, column in zip(view.heads, columns, strict=True)
+    ]
 
     def lines(of: Sequence[Line]) -> Flowable:
         cells = [
@@ -70,7 +76,7 @@ def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iter
     """Yield a plot of bars; nothing where there is nothing to plot."""
     if not any(figure for _name, figure in figures):
         return
-    yield from type_.titled(title)
+    yield from type_.titled(title, PLOT_HIGH)
     drawing = Drawing(WIDTH, PLOT_HIGH)
     chart = VerticalBarChart()
     chart.x, chart.y = 34, 23

@@ -121,6 +121,19 @@ def test_a_shift_is_printed_with_its_figures_and_plots(felt: Felt) -> None:
     assert found.total == Counts(1, fouls=1, reopened=1, corrected=2, cards=104, unsure=2, errors=2)
 
 
+@pytest.mark.parametrize("downs", range(1, 12))
+def test_no_plot_is_parted_from_its_heading(downs: int) -> None:
+    each = Counts(7, fouls=1, cards=468, unsure=52)
+    began = 1_700_000_000_000
+    told = tuple(Down("Robin", n + 1, began, began + 2_400_000, each) for n in range(downs))
+    report = Report(began, began + 9_000_000, told, (("camera", 2),), ((began, 7),))
+    with pypdfium2.PdfDocument(report_pdf(report)) as printed:
+        pages = [page.get_textpage().get_text_bounded() for page in printed]
+    for text in pages:
+        assert ("Device faults" in text) == ("camera" in text)
+        assert "11.11" in text or "Robin, down" not in text, "a figure stands on one line"
+
+
 def test_a_report_of_nothing_says_so() -> None:
     assert "Nothing happened at this table in that time." in texts(report_pdf(Report()))
     assert shown(Report()).is_empty
