@@ -139,7 +139,7 @@ def _table(facts: Facts) -> Found:
 
 def _services(facts: Facts) -> Found:
     if not facts.services:
-        return _unknown(says=Sentence("No service manager runs these services here."))
+        return _unknown(says=Sentence("The services are not seen from here; on the box: feltwatch doctor"))
     down = [name for name, state in facts.services.items() if state != "active"]
     figure = f"{len(facts.services) - len(down)} / {len(facts.services)}"
     if down:
