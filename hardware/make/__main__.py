@@ -19,7 +19,7 @@ from hardware.make.felt import board_sheet, card_pages, felt_sheet
 from hardware.make.frame import Frame, frame_page
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
 from hardware.make.stamps import LOOMS, write_stamps
-from hardware.make.wiring import header_sheet, looms, panel_board_page
+from hardware.make.wiring import header_sheet, looms, panel_board_page, puck_board_page
 from vision.cards import CARDS
 from vision.errors import VisionError
 from vision.layout import TableLayout
@@ -41,6 +41,7 @@ def write_texts(root: Path) -> None:
         "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.15`.\n\n"
         + coverage_table(),
         "out/panel-board.md": panel_board_page(pins),
+        "out/puck-board.md": puck_board_page(),
         "mech/parameters.scad": parameters(HARDWARE / "mech", layout),
     }
     said |= {f"wiring/{name}.yml": text for name, text in looms(pins, bom).items()}

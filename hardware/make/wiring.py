@@ -230,6 +230,30 @@ def puck_loom(cable_m: float) -> dict[str, Any]:
     return {"connectors": connectors, "cables": cables, "connections": connections}
 
 
+def puck_board_page() -> str:
+    """Write where each wire of the RP2040 goes, in Markdown."""
+    rows = [
+        (config.SCK, "every reader's SCK", ""),
+        (config.MOSI, "every reader's MOSI", ""),
+        (config.MISO, "every reader's MISO", "a diode for each reader, anode to the reader; 10 kΩ to GND"),
+    ]
+    for seat, (select, reset) in config.ANTENNAS.items():
+        rows += [(select, f"SDA (select) of seat {seat}", ""), (reset, f"RST of seat {seat}", "")]
+    lines = [
+        "# The puck reader's board",
+        "",
+        "Made by `make hardware` from `firmware/puck_reader/config.py`. UNTESTED on hardware.",
+        "",
+        "| Pico's pin | GP | to | with |",
+        "|--:|--:|---|---|",
+        *(f"| {PICO_PINS[gp]} | {gp} | {to} | {extra} |" for gp, to, extra in rows),
+        "| 40 | VBUS | the regulator's IN | |",
+        "| 38 | GND | the regulator's GND, every reader's GND | |",
+        "| | | the regulator's OUT to every reader's 3V3 | |",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def supply_loom(bom: Bom) -> dict[str, Any]:
     """The loom of what is plugged: mains, both supplies, the Pi's ports, the lamps."""
     box, light = ({s.id: s for s in bom.supply}[name] for name in ("box", "light"))

@@ -20,7 +20,7 @@ from firmware.devices.pins import PinMap
 from firmware.puck_reader import config
 from hardware.make.__main__ import draw_looms, main, write_prints, write_texts
 from hardware.make.stamps import LOOMS, STAMPS, sources, stamps
-from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS, panel_board_page
+from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS, panel_board_page, puck_board_page
 from vision.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
@@ -188,6 +188,23 @@ def test_the_pucks_loom_wires_the_pins_that_its_program_drives() -> None:
     assert wired == {
         f"Reader_{seat}": bus | {"SDA (select)": select, "RST": reset}
         for seat, (select, reset) in config.ANTENNAS.items()
+    }
+
+
+def test_the_pucks_table_names_the_same_pins() -> None:
+    rows = [line.strip("| ").split(" | ") for line in puck_board_page().splitlines() if line[:3].strip("| ")]
+    told = {
+        row[2].rstrip(" |"): (int(row[0]), int(row[1]))
+        for row in rows
+        if row[0].isdigit() and row[1].isdigit()
+    }
+    assert told == {
+        **{
+            f"every reader's {n}": (PICO_PINS[getattr(config, n)], getattr(config, n))
+            for n in ("SCK", "MOSI", "MISO")
+        },
+        **{f"SDA (select) of seat {seat}": (PICO_PINS[gp], gp) for seat, (gp, _) in config.ANTENNAS.items()},
+        **{f"RST of seat {seat}": (PICO_PINS[gp], gp) for seat, (_, gp) in config.ANTENNAS.items()},
     }
 
 
