@@ -80,9 +80,11 @@ audit-deps: .venv-supply/supply.stamp
 	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock
 
 sbom: .venv-supply/supply.stamp
-	$(PYTHON) -m venv --clear build/box && build/box/bin/python $(PIP_INSTALL) .
+	$(PYTHON) -m venv --clear build/box
+	build/box/bin/python $(PIP_INSTALL) --require-hashes --requirement requirements/box.lock
+	build/box/bin/python $(PIP_INSTALL) --no-deps .
 	$(SUPPLY)/cyclonedx-py environment build/box/bin/python --output-file build/sbom.json
-	$(SUPPLY)/python -m tests.security.supply_chain licences build/sbom.json >build/licences.txt
+	$(SUPPLY)/python -m tests.security.supply_chain licences build/sbom.json --of build/box >build/licences.txt
 
 golden: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.golden $(ARGS)
@@ -127,7 +129,7 @@ hardware: .venv/hardware.stamp
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel
 
-release: .venv/dev.stamp
+release: .venv/dev.stamp sbom
 	systemd/release $(ARGS)
 
 test-install: .venv/dev.stamp
@@ -188,7 +190,7 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 
 .venv-supply/supply.stamp: Makefile
 	$(PYTHON) -m venv .venv-supply
-	$(SUPPLY)/python $(PIP_INSTALL) click cyclonedx-bom pip-audit uv
+	$(SUPPLY)/python $(PIP_INSTALL) click cyclonedx-bom packaging pip-audit uv
 	@touch $@
 
 clean:

@@ -358,7 +358,7 @@ Simulated devices on two cores that page, reader and table share; a Raspberry Pi
 """
 
 
-def measure(hands: int, seed: int = 1) -> Result:
+def measure(hands: int, seed: int = 1, scale: float = 1.0) -> Result:
     """Play so many hands at rest and as many under load. Raises click.ClickException where the table does not go on."""
     load_before = os.getloadavg()[0]
     rest, busy, answers, seconds, thrown = Times(), Times(), 0, 0.0, 0
@@ -370,7 +370,7 @@ def measure(hands: int, seed: int = 1) -> Result:
             profile="washington-1-unit",
             times=TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0),
         )
-        table = stack.enter_context(SimulatedTable(config, folder / "room", seed))
+        table = stack.enter_context(SimulatedTable(config, folder / "room", seed, scale=scale))
         player = Player(table, config, seed)
         port = stack.enter_context(page(config.data))
         player.hands(Times(), WARM_UP)

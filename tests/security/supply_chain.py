@@ -1,7 +1,8 @@
 """What the box is made of: asked about, and listed with licences. `make audit-deps`, `make sbom`.
 
 python -m tests.security.supply_chain audit requirements/box.lock
-python -m tests.security.supply_chain licences build/sbom.json
+python -m tests.security.supply_chain licences build/sbom.json --of build/box
+python -m tests.security.supply_chain pins requirements/box.lock --python 3.13
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from packaging.markers import Marker
 
 UNREACHABLE: Final = 3
-_PIN: Final = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
+_PIN: Final = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)(?: ; ([^\\\n]+))?", re.MULTILINE)
 
 Ask = Callable[[str], tuple[str, str]]
 """Takes requirements, returns what pip-audit printed and what it complained of."""
@@ -26,7 +29,21 @@ Ask = Callable[[str], tuple[str, str]]
 
 def pins(lock: str) -> list[tuple[str, str]]:
     """Return every name and version of a lock, whatever machine or Python it is for."""
-    return [(name, version) for name, version in _PIN.findall(lock)]
+    return [(name, version) for name, version, _ in _PIN.findall(lock)]
+
+
+def pins_for(lock: str, python: str) -> list[str]:
+    """Return the pins of a lock that hold for a Python, as `name==version`: what a release of it is made of.
+
+    >>> pins_for("a==1 ; python_full_version < '3.12' \\\\\\n    --hash=x\\nb==2\\n", "3.13")
+    ['b==2']
+    """
+    there = {"python_full_version": f"{python}.0", "python_version": python, "implementation_name": "cpython"}
+    return [
+        f"{name}=={version}"
+        for name, version, marker in _PIN.findall(lock)
+        if not marker or Marker(marker).evaluate(there)
+    ]
 
 
 def in_rounds(pinned: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
@@ -92,14 +109,17 @@ def _without_hosts(text: str) -> str:
     return re.sub(r"\w+://\S+|host='[^']*'", "…", text)[:200]
 
 
-def licences(bill: Mapping[str, Any]) -> list[str]:
-    """Return a line for each part of a CycloneDX bill: name, version, licence. Raises ValueError where one has none."""
+def licences(bill: Mapping[str, Any], told: Callable[[str], str] = lambda _: "") -> list[str]:
+    """Return a line for each part of a CycloneDX bill: name, version, licence. Raises ValueError where one has none.
+
+    `told` says what a part's own metadata calls its licence, where the bill does not.
+    """
     lines = []
     for part in sorted(bill["components"], key=lambda one: str(one["name"]).lower()):
         said = [
             one.get("expression") or one["license"].get("id") or one["license"]["name"]
             for one in part.get("licenses", ())
-        ]
+        ] or [text for text in (told(str(part["name"])),) if text]
         if not said:
             raise ValueError(
                 f"{part['name']} {part['version']} names no licence; look it up before it is shipped."
@@ -124,12 +144,39 @@ def audit_command(lock: Path) -> None:
     sys.exit(code)
 
 
+def told_in(environment: Path) -> Callable[[str], str]:
+    """Return what asks the parts installed in a virtual environment for their licences."""
+    folders = [str(path) for path in environment.glob("lib/python3*/site-packages")]
+    found = {
+        str(part.metadata["Name"]).lower(): part.metadata["License"]
+        for part in distributions(path=folders)
+        if "License" in part.metadata
+    }
+    return lambda name: found.get(name.lower(), "")
+
+
+@main.command("pins")
+@click.argument("lock", type=click.Path(path_type=Path, exists=True))
+@click.option("--python", required=True, help="Of which Python: 3.11, 3.12 or 3.13.")
+def pins_command(lock: Path, python: str) -> None:
+    """Print the pins of LOCK that hold for a Python, for pip's --constraint."""
+    for pin in pins_for(lock.read_text(encoding="utf-8"), python):
+        click.echo(pin)
+
+
 @main.command("licences")
 @click.argument("bill", type=click.Path(path_type=Path, exists=True))
-def licences_command(bill: Path) -> None:
+@click.option(
+    "--of",
+    "environment",
+    type=click.Path(path_type=Path, exists=True),
+    help="The environment it is the bill of.",
+)
+def licences_command(bill: Path, environment: Path | None) -> None:
     """List the licences of a CycloneDX BILL."""
     try:
-        lines = licences(json.loads(bill.read_text(encoding="utf-8")))
+        told = told_in(environment) if environment else lambda _: ""
+        lines = licences(json.loads(bill.read_text(encoding="utf-8")), told)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     for line in lines:

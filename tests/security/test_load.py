@@ -12,7 +12,7 @@ def test_a_table_plays_on_and_is_timed_while_the_page_is_asked_for_all_that_it_g
 ) -> None:
     """How much later things come is measured on an idle machine; here, that they come, and that the load is one."""
     monkeypatch.setattr(load, "WARM_UP", 0)
-    result = load.measure(hands=1)
+    result = load.measure(hands=1, scale=0.5)
     assert {one.kind: one.count for one in result.delays} == {
         "frame": 1,
         "look": 1,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.security.supply_chain import UNREACHABLE, audit, in_rounds, licences, pins
+from tests.security.supply_chain import UNREACHABLE, audit, in_rounds, licences, pins, pins_for, told_in
 
 HERE: Final = Path(__file__).parents[2]
 LOCK: Final = "a==1 \\\n    --hash=sha256:0\nb==2 ; python_version < '3.12' \\\n    --hash=sha256:1\nb==3\n"
@@ -79,3 +82,36 @@ def test_a_part_without_a_licence_is_not_listed_over() -> None:
     bill["components"].append({"name": "b", "version": "2"})
     with pytest.raises(ValueError, match="b 2 names no licence"):
         licences(bill)
+    assert licences(bill, {"b": "3-Clause BSD License"}.get) == ["a 1: MIT", "b 2: 3-Clause BSD License"]  # type: ignore[arg-type]
+    assert told_in(Path(sys.prefix))("pyserial") == "BSD"
+
+
+def test_a_release_is_made_of_what_the_lock_pins_for_its_python() -> None:
+    assert pins_for(LOCK, "3.11") == ["a==1", "b==2", "b==3"]
+    assert pins_for(LOCK, "3.12") == ["a==1", "b==3"]
+    script = (HERE / "systemd/release").read_text(encoding="utf-8")
+    assert "supply_chain pins requirements/box.lock" in script
+    assert 'grep -q "sha256:$sum" requirements/box.lock' in script
+
+
+def test_a_wheel_that_is_not_the_locked_one_is_in_no_release(tmp_path: Path) -> None:
+    """The release's own last look, with one wheel that the lock knows and one that it does not."""
+    script = (HERE / "systemd/release").read_text(encoding="utf-8")
+    look = script[script.index("only_locked() {") : script.index("# ---- what a box is made of")]
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "feltwatch-1.whl").write_bytes(b"ours")
+    (wheels / "a-1.whl").write_bytes(b"a")
+    (tmp_path / "requirements").mkdir()
+    digest = hashlib.sha256(b"a").hexdigest()
+    (tmp_path / "requirements/box.lock").write_text(f"a==1 --hash=sha256:{digest}\n")
+
+    def looked() -> int:
+        lines = f"set -eu\nout={tmp_path}\n{look}\nonly_locked"
+        return subprocess.run(
+            ["bash", "-c", lines], cwd=tmp_path, check=False, capture_output=True
+        ).returncode
+
+    assert looked() == 0
+    (wheels / "b-2.whl").write_bytes(b"not what was locked")
+    assert looked() == 1
