@@ -92,7 +92,7 @@ def need(roles: frozenset[Role], what: str) -> None:
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
             abort(redirect(url_for("pin.pin", **asked)))
         words = say(Sentence("%(roles)s", roles=one_of(sorted(roles))))
-        abort(403, _("%(what)s asks for a %(roles)s: enter the PIN.", what=_(what), roles=words))
+        abort(403, _("%(what)s asks for a PIN: %(roles)s.", what=_(what), roles=words))
 
 
 def _session_role(token: str | None) -> Role | None:

@@ -43,7 +43,13 @@ from vision.render import deal, render_table
     metavar="FILE",
     help="ONNX graph of another network, timed beside the reader (models/training/yolo_graph.py makes YOLO11n's).",
 )
-@click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 64))
+@click.option(
+    "--threads",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processor threads to read with.",
+)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def command(

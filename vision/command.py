@@ -35,7 +35,7 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     "--layout",
     "layout_file",
     type=click.Path(path_type=Path),
-    metavar="NAME",
+    metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
 @click.option("--loose", is_flag=True, help="Any photo: no felt, no zones, every visible card.")
@@ -51,7 +51,13 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     help="The enrolled deck's profile (feltwatch enrol).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per photo.")
-@click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 64))
+@click.option(
+    "--threads",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processor threads to read with.",
+)
 def command(
     paths: tuple[Path, ...],
     layout_file: Path | None,

@@ -19,7 +19,7 @@ from vision.reading import read
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
 @click.option("--name", default="house", show_default=True, help="What to call the deck.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Where to store what was learnt."
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store what was learnt in this file."
 )
 @click.option(
     "--check", "only_check", is_flag=True, help="Only check that all 52 cards are there; store nothing."
@@ -29,8 +29,14 @@ from vision.reading import read
     type=click.Path(path_type=Path, dir_okay=False),
     help="With --check: the enrolled deck's profile.",
 )
-@click.option("--layout", "layout_file", type=click.Path(path_type=Path), metavar="NAME")
-@click.option("--json", "as_json", is_flag=True)
+@click.option(
+    "--layout",
+    "layout_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(
     paths: tuple[Path, ...],
     name: str,

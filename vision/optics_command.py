@@ -20,9 +20,16 @@ from vision.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table, sigh
 @click.option(
     "--height", type=float, metavar="METRES", help="Of the lens above the felt; default: the layout's."
 )
-@click.option("--layout", type=click.Path(path_type=Path), help="Another felt's table.toml.")
+@click.option(
+    "--layout",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
 @click.option("--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="Hertz.")
-@click.option("--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True)
+@click.option(
+    "--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True, help="The sensor's gain."
+)
 @click.option("--list", "listed", is_flag=True, help="The known cameras over usual heights, in Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(

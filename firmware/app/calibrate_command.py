@@ -40,7 +40,10 @@ CONSOLE: Final = "console"
     "--keep", is_flag=True, help="Put it into the record, in force from now on; the table must be stopped."
 )
 @click.option(
-    "--layout", type=click.Path(path_type=Path), metavar="NAME", help="Another felt than the product's."
+    "--layout",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
 )
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
 @click.option(
@@ -238,4 +241,6 @@ def _said(result: dict[str, Any]) -> str:
 
 
 def _sentence(text: str) -> str:
+    if {".", "/"} & set(text.partition(" ")[0]):  # a file's name stays as it is
+        return text
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -68,27 +68,37 @@ def _said() -> Iterator[None]:
     "--with", "marks", type=click.Choice(WITH), multiple=True, help="With such; may be given more than once."
 )
 @click.option("--before", type=click.IntRange(1), help="Go on before this hand.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a hand.")
 def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, **asked: Any) -> None:
     """List hands, the newest first."""
     from firmware.app.hands_text import line_json, line_text
-    from firmware.table.archive import Archive, Wanted
+    from firmware.table.archive import Wanted
 
     with _said():
-        archive = Archive(data)
+        archive = _opened(data)
         _refresh(archive)
         marks = frozenset(asked.pop("marks"))
         before, limit = asked.pop("before"), asked.pop("limit")
         lines = archive.hands(Wanted(since, until, marks=marks, **asked), before, limit)
     if not lines and not as_json:
-        click.echo(
-            "No such hands." if archive.reader.head()[0] else f"There are no hands in {data}.", err=True
-        )
+        click.echo("No such hands.", err=True)
     for line in lines:
         click.echo(json.dumps(line_json(line), ensure_ascii=False) if as_json else line_text(line))
     if len(lines) == limit and not as_json:
         click.echo(f"More: --before {lines[-1].hand}", err=True)
+
+
+def _opened(data: Path) -> Archive:
+    """Open the archive of a record that is there: a folder's mistyped name must not read as a table without hands."""
+    from firmware.table.archive import Archive
+
+    archive = Archive(data)
+    if not archive.reader.head()[0]:
+        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+    return archive
 
 
 def _refresh(archive: Archive) -> None:
@@ -107,10 +117,9 @@ def _refresh(archive: Archive) -> None:
 def show(number: int, data: Path, as_json: bool) -> None:
     """Show hand NUMBER: its rows, its images, and every settlement as it was shown."""
     from firmware.app.hands_text import hand_json, hand_text
-    from firmware.table.archive import Archive
 
     with _said():
-        archive = Archive(data)
+        archive = _opened(data)
         hand = archive.hand(number)
         images = archive.images(hand)
         text = (
@@ -127,16 +136,15 @@ def show(number: int, data: Path, as_json: bool) -> None:
 def recall(number: int | None, data: Path, as_json: bool) -> None:
     """Show again what hand NUMBER was settled to; without one, the last settled hand."""
     from firmware.app.hands_text import settlement_lines, when
-    from firmware.table.archive import Archive
     from firmware.table.events import Settled
 
     with _said():
-        archive = Archive(data)
+        archive = _opened(data)
         _refresh(archive)
         if number is None:
             number = next((line.hand for line in archive.hands(limit=50) if line.outcome == "settled"), None)
         if number is None:
-            raise click.UsageError(f"There is no settled hand in {data}.")
+            raise click.UsageError("No hand of this record was settled yet.")
         hand = archive.hand(number)
     if not hand.settlements:
         raise click.UsageError(f"Hand {number} was not settled.")

@@ -64,7 +64,7 @@ def _name(_: click.Context, __: click.Parameter, name: str) -> str:
 
 @command.command("add")
 @click.argument("name", callback=_name)
-@click.option("--role", type=click.Choice(ROLES), required=True)
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What NAME may do.")
 @by_option
 @data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:

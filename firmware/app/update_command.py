@@ -62,7 +62,13 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 
 @click.command("sign-release", hidden=True)
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--key-folder", type=click.Path(path_type=Path), required=True, envvar="FELTWATCH_RELEASE_KEY")
+@click.option(
+    "--key-folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    envvar="FELTWATCH_RELEASE_KEY",
+    help="The folder of the release key.",
+)
 @click.option("--made", type=int, required=True, help="Of when the sources are, in seconds since 1970.")
 def sign_release(folder: Path, key_folder: Path, made: int) -> None:
     """Sign the unpacked package in FOLDER with the key in --key-folder; make the key where there is none."""

@@ -251,12 +251,12 @@ def _who_may(roles: frozenset[Role], state: State) -> Sentence:
     if roles <= PIN_ROLES and not any(_has(role, state) for role in roles):
         first = Role.TECHNICIAN if not _has(Role.TECHNICIAN, state) else min(roles)
         return Sentence(
-            "That asks for a %(roles)s, and none is listed yet. On the page: Records and set-up, People and PINs; "
-            "or do: %(command)s",
+            "That asks for a PIN (%(roles)s), and nobody who has one is listed yet. "
+            "On the page: Records and set-up, People and PINs; or do: %(command)s",
             roles=words,
             command=f"feltwatch people add NAME --role {first}",
         )
-    return Sentence("That asks for a %(roles)s: enter the PIN.", roles=words)
+    return Sentence("That asks for a PIN: %(roles)s.", roles=words)
 
 
 def _locked(name: str, wait: float) -> Sentence:

@@ -65,11 +65,12 @@ def test_hands_are_listed_and_narrowed(data: Path) -> None:
 def test_bad_questions_are_said(data: Path, tmp_path: Path) -> None:
     assert "is no time" in run(data, "list", "--from", "yesterday", exits=2).output
     assert "is not one of" in run(data, "list", "--with", "aces", exits=2).output
-    assert "There are no hands" in run(tmp_path / "nowhere", "list").stderr
+    assert "There is no record" in run(tmp_path / "nowhere", "list", exits=2).output
+    assert "There is no record" in run(tmp_path / "nowhere", "show", 1, exits=2).output
     assert "not in the record" in run(data, "show", 9, exits=2).output
     assert "not in the record" in run(data, "export", 9, "--out", tmp_path / "x.zip", exits=2).output
     assert "not settled" in run(data, "recall", 2, exits=2).output
-    assert "no settled hand" in run(tmp_path / "nowhere", "recall", exits=2).output
+    assert "There is no record" in run(tmp_path / "nowhere", "recall", exits=2).output
     assert "dispute file, or say --all" in run(data, "verify", exits=2).output
     assert "no record" in run(tmp_path / "nowhere", "verify", "--all", exits=2).output
     assert "no anchor" in run(data, "verify", "--all", "--anchor", "FW1", exits=2).output

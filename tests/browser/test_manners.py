@@ -196,13 +196,13 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
         if "pin" in order:
             route.fulfill(json={"ok": True, "seq": 1})
         else:
-            answer = {"ok": False, "error": "That asks for a floor: enter the PIN.", "ask": ["Bo", "Vu"]}
+            answer = {"ok": False, "error": "That asks for a PIN: floor.", "ask": ["Bo", "Vu"]}
             route.fulfill(status=403, json={**answer, "wait_s": 0})
 
     page.route("**/command", judge)
     page.locator("[data-open=more-dialog]").tap()
     page.get_by_role("button", name="Reopen hand 1").tap()
-    page.wait_for_selector("#keypad-title:has-text('enter the PIN')")
+    page.wait_for_selector("#keypad-title:has-text('asks for a PIN')")
     page.get_by_role("button", name="Vu").tap()
     for key in "2580":
         page.locator(f"[data-key='{key}']").tap()

@@ -297,7 +297,7 @@ def test_a_refusal_is_said_from_its_template_and_its_arguments() -> None:
         assert say(refused) == said
         assert say_answer(refused.sentence.refusal()) == said
         assert say(
-            Sentence("That asks for a %(roles)s: enter the PIN.", roles=one_of(["dealer", "floor"]))
+            Sentence("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))
         ) == ("Eso requiere: crupier o jefe de sala. Introduzca el PIN.")
 
 

@@ -137,7 +137,7 @@ def test_before_any_pin_is_set_the_dealer_may_play_and_what_the_floor_may_do_is_
     assert table.gate.admit(parse_command('{"do":"next"}'), table).actor == "dealer"
     answer = table.give("list_person", person="Lin", role="dealer")
     assert not answer["ok"]
-    assert "none is listed yet" in answer["error"]
+    assert "is listed yet" in answer["error"]
     assert "feltwatch people add NAME --role technician" in answer["error"], "the first to be listed"
     assert not table.give("list_person", person="Moreno", role="floor", new_pin=PIN)["ok"]
 
