@@ -17,7 +17,7 @@ PAGES: Final = sorted(
     path
     for path in (ROOT / "README.md", *ROOT.glob("*/**/README.md"), *(ROOT / "docs").rglob("*.md"))
     if not any(
-        part.startswith((".", "build")) or part in ("node_modules", "cache")
+        part.startswith((".", "build")) or part in ("cache", "dist", "node_modules")
         for part in path.relative_to(ROOT).parts
     )
 )
