@@ -296,9 +296,9 @@ def test_a_refusal_is_said_from_its_template_and_its_arguments() -> None:
         said = "La fila delantera del asiento 2 tiene 3 cartas y no admite más."
         assert say(refused) == said
         assert say_answer(refused.sentence.refusal()) == said
-        assert say(
-            Sentence("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))
-        ) == ("Eso requiere: crupier o jefe de sala. Introduzca el PIN.")
+        assert say(Sentence("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))) == (
+            "Eso requiere: crupier o jefe de sala. Introduzca el PIN."
+        )
 
 
 def test_a_players_name_is_never_translated() -> None:

@@ -35,7 +35,12 @@ def test_a_hand_is_not_there_until_it_is_over(felt: Felt) -> None:
     reader, whole = FinishedReader(felt.folder), JournalReader(felt.folder)
     felt.say(ev.PuckSeen("seat", 2))
     before = felt.seq
-    steps: tuple[Callable[[], object], ...] = (partial(felt.deal, None), felt.go_on, felt.to_reading, felt.read)
+    steps: tuple[Callable[[], object], ...] = (
+        partial(felt.deal, None),
+        felt.go_on,
+        felt.to_reading,
+        felt.read,
+    )
     for step in steps:
         step()
         assert reader.head()[0] == before
