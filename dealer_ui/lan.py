@@ -71,7 +71,7 @@ HEADERS: Final = {
     "Strict-Transport-Security": "max-age=31536000",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with none at all browsers do not say whence a form comes
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=()",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
