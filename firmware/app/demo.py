@@ -25,8 +25,11 @@ from firmware.app.config import Config, SeatConfig, TimesConfig
 from firmware.app.errors import AppError, ConfigError
 
 if TYPE_CHECKING:
+    from dealer_ui.link import TableLink
     from firmware.app.sim.room import Room
 
+PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
+"""Who has a PIN at the demo's table, the first one first: what the floor and a technician do can be tried, too."""
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
 PAGE_STARTS_WITHIN: Final = 120.0
@@ -134,11 +137,12 @@ def _play(
     with ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
         table = stack.enter_context(SimulatedTable(config, room, seed))
+        link = TableLink(config.socket)
         dealer = SimulatedDealer(
             table,
             Players(seed, table.house.rules),
             JournalReader(config.data),
-            TableLink(config.socket),
+            link,
             seed,
             pace,
             among_people=port is not None,
@@ -151,12 +155,32 @@ def _play(
                 f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
                 err=True,
             )
+            for name, role, pin in _with_pins(link):
+                click.echo(f"Sign on as {role}: {name}, PIN {pin}", err=True)
+            click.echo(f"The record: feltwatch hands list --data {config.data}", err=True)
         for report in dealer.play(hands):
             click.echo(json.dumps(report, ensure_ascii=False) if as_json else _line(report))
         if port is not None and not over.is_set():
             click.echo("All hands are played; the page stays open until Ctrl-C.", err=True)
             over.wait()
     return over.is_set()
+
+
+def _with_pins(link: TableLink) -> Iterator[tuple[str, str, str]]:
+    """List the people who have a PIN; in a record that has a technician already, theirs are not ours to know."""
+    from dealer_ui.errors import PageError
+
+    by: dict[str, str] = {}
+    for name, (role, pin) in PINS.items():
+        listing = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
+        try:
+            answer = link.send(listing, within=PAGE_STARTS_WITHIN)
+        except PageError as error:
+            raise AppError(f"The demo's table takes no commands: {error}") from error
+        if not answer["ok"]:
+            return
+        by = by or {"by": name, "pin": pin}
+        yield name, role, pin
 
 
 @contextmanager

@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from dealer_ui.link import TableLink
 from firmware.table import Phase
 from firmware.table.events import CardPlaced
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.verify import verify
+from tests.patience import patience
 
 Demo = Callable[..., subprocess.CompletedProcess[str]]
 Check = Callable[[dict[str, Any]], None]
@@ -125,9 +127,13 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
             _wait(lambda: reader.recover()[0].settlement, "no hand was settled")
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
                 assert b"Ann" in page.read()
+            floor = {"do": "unlock", "by": "Kim", "pin": "2468"}
+            assert TableLink(tmp_path / "table.sock").send(floor, within=patience(10))["ok"]
         process.send_signal(ending)
         assert process.wait(30) == (0 if ending == signal.SIGINT else -ending)
-        assert "Traceback" not in process.stderr.read()
+        told = process.stderr.read()
+        assert "Traceback" not in told
+        assert "Sign on as floor: Kim, PIN 2468" in told or ending == signal.SIGKILL
         _wait(lambda: not any(_alive(child) for child in children), "a process was left behind", 10)
         assert (tmp_path / "table.sock").exists() == (ending == signal.SIGKILL)
         assert verify(tmp_path).ok
