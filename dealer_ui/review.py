@@ -124,7 +124,7 @@ def listed() -> Any:
     try:
         if os.access(services().captures.folder.parent, os.W_OK):
             archive.refresh()
-        names = archive.names()
+        names = archive.names(of_open=False)
         found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
     except TableError as error:
         abort(503, say(error))

@@ -180,16 +180,28 @@ class Archive:
             found = read_lines(db, "hands WHERE hand = ?", (hand,)) if db else []
             return found[0] if found else None
 
-    def names(self) -> dict[str, list[str]]:
-        """Return the players, dealers and profiles that there are to choose from. Raises JournalError."""
+    def names(self, *, of_open: bool = True) -> dict[str, list[str]]:
+        """Return the players, dealers and profiles that there are; without `of_open` no player before his hand is over.
+
+        Raises JournalError.
+        """
+        new = set() if of_open else self._only_in_open_hand()
         with self._open() as db:
             if db is None:
                 return {"player": [], "dealer": [], "profile": []}
             return {
-                "player": _distinct(db, "player", "seats"),
+                "player": [name for name in _distinct(db, "player", "seats") if name not in new],
                 "dealer": [name for name in _distinct(db, "dealer", "hands") if name],
                 "profile": _distinct(db, "profile", "hands"),
             }
+
+    def _only_in_open_hand(self) -> set[str]:
+        """Return the players whose first hand is on the table."""
+        last = self.hands(limit=1)
+        if not last or last[0].outcome != "open":
+            return set()
+        names = {seat.player for seat in last[0].seats}
+        return {name for name in names if not self.hands(Wanted(player=name), last[0].hand, 1)}
 
     def behind(self) -> int:
         """Return how many rows of the journal the index has not yet taken in. Raises JournalError."""

@@ -99,6 +99,14 @@ def test_every_page_of_a_hand_is_shown_without_a_script_and_leads_nowhere_else(l
     assert asked(client, "/captures/000001/second.jpg")[0] == 200
 
 
+def test_who_plays_a_first_hand_is_not_named_before_it_is_over(lan: Flask, past: Felt) -> None:
+    past.do("rename_player", player="Lin", name="Nobody yet")
+    past.deal()
+    assert "Nobody yet" not in page(logged_in(lan), "/review")[1]
+    past.do("void", reason="Exposed card")
+    assert "Nobody yet" in page(logged_in(lan), "/review")[1]
+
+
 def test_the_shift_report_is_read_there_too(lan: Flask) -> None:
     client = logged_in(lan)
     code, text = page(client, "/report")

@@ -258,6 +258,51 @@ def test_the_page_can_reach_no_network_and_write_nothing(box: Machine) -> None:
     assert box.run(*inside, "touch", "/etc/x").returncode != 0
 
 
+REVIEW: Final = """
+import http.client, http.cookies, ssl, sys, urllib.parse
+trusts = ssl.create_default_context(cafile="/var/lib/feltwatch-review/tls.crt")
+trusts.check_hostname = False
+def ask(method, path, body=None, **headers):
+    line = http.client.HTTPSConnection("127.0.0.1", 8443, context=trusts, timeout=60)
+    line.request(method, path, body, {"Accept": "text/html", **headers})
+    answer = line.getresponse()
+    return answer.status, answer.read().decode(), answer.headers
+form = urllib.parse.urlencode({"name": "Ines", "passphrase": "seven brown horses"})
+status, _, headers = ask("POST", "/log-in", form, **{"Content-Type": "application/x-www-form-urlencoded"})
+cookie = headers.get("Set-Cookie", "").split(";")[0]
+print(ask("GET", "/review")[0], status, *(ask("GET", way, Cookie=cookie)[0] for way in sys.argv[1:]))
+"""
+"""Read past hands as another machine would, but for the network between."""
+
+
+def test_past_hands_are_shown_to_other_machines_once_the_house_opens_them(box: Machine) -> None:
+    assert box.unit("feltwatch-review.socket", "ActiveState") == "inactive"
+    add = "echo seven brown horses | feltwatch review add Ines && systemctl enable --now feltwatch-review.socket"
+    told = box.run("bash", "-c", add, check=True).stdout
+    assert "SHA-256 " in told
+    ways = ("/review", "/review/1", "/report", "/view.json", "/events")
+    said = box.run("python3", "-c", REVIEW, *ways, check=True).stdout
+    assert said.split() == ["302", "303", "200", "404", "200", "404", "404"], "hand 1 lies on the table still"
+    assert box.ask({"do": "archive"})[0] == 200
+    said = box.run("python3", "-c", REVIEW, *ways, check=True).stdout
+    assert said.split() == ["302", "303", "200", "200", "200", "404", "404"], box.log()
+    pid = box.unit("feltwatch-review.service", "MainPID")
+    assert box.run("stat", "--format=%U", f"/proc/{pid}").stdout.strip() == "feltwatch-review"
+    inside = ("nsenter", f"--target={pid}", "--mount", "--net", "--")
+    links = box.run(*inside, "cat", "/proc/self/net/dev", check=True).stdout
+    assert [line.split(":")[0].strip() for line in links.splitlines()[2:]] == ["lo"]
+    assert box.run(*inside, "ls", "/var/lib/feltwatch/journal.sqlite").returncode == 0
+    for hidden in ("/var/lib/feltwatch-key", "/var/lib/feltwatch/pins/x"):
+        assert box.run(*inside, "ls", hidden).returncode != 0
+    assert box.run(*inside, "touch", "/var/lib/feltwatch/x").returncode != 0
+    families = box.unit("feltwatch-review.service", "RestrictAddressFamilies")
+    assert set(families.split()) == {"AF_INET", "AF_INET6"}, "the table's socket is of another family"
+    box.run(
+        "systemctl", "disable", "--now", "feltwatch-review.socket", "feltwatch-review.service", check=True
+    )
+    assert box.run("python3", "-c", REVIEW).returncode != 0
+
+
 def test_installing_it_again_changes_nothing(box: Machine) -> None:
     before = whole(box)
     code, said = install(box, FIRST)
