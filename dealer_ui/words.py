@@ -66,6 +66,7 @@ DEVICE_NAMES: Final = {
     "power": NP_("device", "power"),
     "captures": NP_("device", "captures"),
     "calibration": NP_("device", "calibration"),
+    "view": NP_("device", "view"),
     "table": NP_("device", "table"),
 }
 NATURAL_NAMES: Final = {

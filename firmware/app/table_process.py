@@ -434,5 +434,6 @@ class TableProcess:
         if self._looks.trouble:
             faults["camera"] = self._looks.trouble
         if why := self._looks.unseen:
-            faults["view"] = f"Placed cards are not seen: {why}. Let the table lie still for a moment."
+            why = why if why.endswith(".") else f"{why}."
+            faults["view"] = f"Placed cards are not seen: {why} Let the table lie still for a moment."
         return faults

@@ -52,6 +52,7 @@ SAYING: Final = (
     "firmware/devices/*.py",
     "firmware/app/table_process.py",
     "firmware/app/equipment.py",
+    "firmware/app/looks.py",
     "firmware/app/reading_*.py",
     "firmware/table/journal.py",
     "firmware/table/captures.py",
@@ -371,3 +372,12 @@ def test_no_script_holds_words_for_a_person(path: Path) -> None:
 def test_what_is_in_no_catalogue_is_found() -> None:
     html = '<p>⟦Seat 3⟧ · Lin Th</p><p>⟦The ⟦ten⟧⟧ lies here</p><b title="look">3</b><i lang="es">hola</i>'
     assert list(outside(html, frozenset({"Lin"}))) == ["look", "lies here"]
+
+
+def test_why_placed_cards_are_not_seen_is_said_in_the_language_too() -> None:
+    said = "Placed cards are not seen: The last hand's cards still lie there; collect them, deal, then look again."
+    with speaking("es"):
+        assert in_other_words(f"{said} Let the table lie still for a moment.") == (
+            "No se ven cartas colocadas: Aún están las cartas de la mano anterior; recójalas, reparta y mire otra vez. "
+            "Deje la mesa quieta un momento."
+        )
