@@ -459,7 +459,9 @@ def test_it_is_taken_off_and_the_record_stays(box: Machine) -> None:
         "etc/feltwatch/feltwatch.toml",
         f"{UNITS}/feltwatch-kiosk.service.d",  # the house's own
     }
-    assert box.run("systemctl", "list-units", "--all", "--no-legend", "feltwatch*").stdout == ""
+    left_over = box.run("systemctl", "list-units", "--all", "--no-legend", "feltwatch*").stdout.splitlines()
+    # The service manager may take a while to forget a name of which there is no file and no process any more.
+    assert [line for line in left_over if "not-found inactive dead" not in line] == []
     assert not (box.root / "opt/feltwatch").exists()
     assert box.ask("/")[0] == 0
 
