@@ -72,7 +72,8 @@ def view(
     due = state.phase is Phase.SETTLED and not state.reopened
     pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
     players = {seat.seat: seat.player for seat in state.seats}
-    transfers = chips(settlement, players, state.paid) if settlement and not state.reopened else ()
+    put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
+    transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
     title, step = _phase(state, current is None)
     return Screen(
         seq=seq,

@@ -14,7 +14,7 @@ from firmware.table import INITIAL, Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import SIX_PAIRS, Felt
-from tests.dealer_ui.past import reopen
+from tests.dealer_ui.past import corrected, reopen
 
 
 def shown(felt: Felt, *, answering: bool = True) -> Screen:
@@ -395,6 +395,14 @@ def test_a_hand_that_is_not_being_paid_names_no_payment_as_due(felt: Felt) -> No
     assert again.payment is None
     assert again.transfers == ()
     assert "Correct it, then close it" in again.next_step
+
+
+def test_no_chips_are_named_of_a_corrected_hand_but_what_is_paid_back(felt: Felt) -> None:
+    corrected(felt)
+    screen = shown(felt)
+    assert screen.phase == "archived"
+    assert any("back to" in notice for notice in screen.notices)
+    assert screen.transfers == ()
 
 
 def test_devices_being_tried_are_told_where_the_buttons_would_be_pressed(felt: Felt) -> None:
