@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option, key_option
+from firmware.app.asking import ask_table, by_option, data_option, key_option, need_record
 
 if TYPE_CHECKING:
     from firmware.table.anchors import Anchor
@@ -71,14 +71,12 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
     from firmware.table.journal import Journal, JournalReader
     from firmware.table.signing import DeviceKey
 
-    reader = JournalReader(data)
-    if not reader.head()[0]:
-        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+    need_record(data)
     clock = box_clock()
     with Journal(data, clock) as journal:
         key = DeviceKey.open(key_folder)
         state = journal.recover()
-        said = reader.last_key()
+        said = JournalReader(data).last_key()
         public = key.public.hex()
         if said is None or getattr(said.event, "key", "") != public:
             journal.append([ev.KeyAnnounced(public)], "console")

@@ -45,6 +45,17 @@ key_option = click.option(
 )
 
 
+def need_record(data: Path) -> None:
+    """Raise click.UsageError where a folder holds no record: a mistyped name must not read as an empty table's.
+
+    Raises JournalError where there is one that cannot be read.
+    """
+    from firmware.table.journal import JournalReader
+
+    if not JournalReader(data).head()[0]:
+        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+
+
 def pin_asked(text: str, new: bool = False) -> str:
     """Return a PIN: asked for unseen at a terminal, a line of the input elsewhere."""
     if sys.stdin.isatty():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option, key_option
+from firmware.app.asking import ask_table, by_option, data_option, key_option, need_record
 
 if TYPE_CHECKING:
     from firmware.table.archive import Archive
@@ -92,13 +92,10 @@ def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, 
 
 
 def _opened(data: Path) -> Archive:
-    """Open the archive of a record that is there: a folder's mistyped name must not read as a table without hands."""
     from firmware.table.archive import Archive
 
-    archive = Archive(data)
-    if not archive.reader.head()[0]:
-        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
-    return archive
+    need_record(data)
+    return Archive(data)
 
 
 def _refresh(archive: Archive) -> None:

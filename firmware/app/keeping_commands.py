@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option
+from firmware.app.asking import ask_table, by_option, data_option, need_record
 
 if TYPE_CHECKING:
     from firmware.table.keeping import Drop, Rule
@@ -162,6 +162,8 @@ def backup(folder: Path, data: Path) -> None:
     """
     from firmware.table.backup import back_up
 
+    with _said():
+        need_record(data)
     with _said(), _bar("verifying the copy") as done:
         found = back_up(data, folder, workers=_cores(), done=done)
     click.echo(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
@@ -173,7 +175,7 @@ def backup(folder: Path, data: Path) -> None:
 
 
 @click.command("restore")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @data_option
 @click.confirmation_option(prompt="Put this backup in the record's place?")
 def restore(folder: Path, data: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option, pin_asked
+from firmware.app.asking import ask_table, by_option, data_option, need_record, pin_asked
 
 ROLES: Final = ("dealer", "floor", "technician", "auditor")
 
@@ -102,6 +102,8 @@ def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
     if ask_table(order, by, data) is not None:
         return
     try:
+        if order["do"] != "list_person":
+            need_record(data)
         _at_the_console(order, data)
     except TableError as error:
         raise click.ClickException(str(error)) from error

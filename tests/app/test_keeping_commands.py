@@ -146,6 +146,8 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
     assert verify(data).ok
     assert "there already" in run(backup, to, "--data", data, exits=1).output
     assert CliRunner().invoke(restore, [str(to), "--data", str(data)], input="n\n").exit_code == 1
+    assert "There is no record" in run(backup, tmp_path / "x", "--data", tmp_path / "none", exits=2).output
+    assert "does not exist" in run(restore, tmp_path / "none", "--data", data, exits=2).output
 
 
 def test_a_support_bundle_has_no_secrets_and_no_names(data: Path, tmp_path: Path) -> None:

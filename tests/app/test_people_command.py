@@ -60,11 +60,19 @@ def test_people_are_listed_at_the_console_of_a_stopped_table(people: People, con
     ],
 )
 def test_a_refusal_is_one_sentence(people: People, args: tuple[str, ...], keyed: str, says: str) -> None:
+    people("add", "Ada", "--role", "technician", lines="90210\n")
     done = people(*args, lines=f"{keyed}\n")
     assert done.exit_code == 1
     assert says in done.output
     assert "Traceback" not in done.output
     assert "4711" not in done.output
+
+
+def test_a_folder_without_a_record_is_said_and_none_is_made_in_it(people: People, config: Config) -> None:
+    for args in (("remove", "Nobody"), ("pin", "Nobody")):
+        done = people(*args, lines="4711\n")
+        assert (done.exit_code, "There is no record" in done.output) == (2, True)
+        assert not JournalReader(config.data).path.exists()
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 41, "Li\x07n"])
