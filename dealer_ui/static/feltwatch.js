@@ -282,6 +282,7 @@
       button.textContent = name;
       return button;
     }));
+    $("keypad").querySelector("[data-key='00']").disabled = asked !== null; // it keys sums
     showKeyed();
     if (!$("keypad").open) $("keypad").showModal();
   }
