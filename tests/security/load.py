@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -145,7 +145,9 @@ class Player:
         self._do("next", times)
         self._table.lay(self._deal())
         self._do("next", times)
-        end = self._after(seq, ("settled", "reading_failed"), "reading_taken")
+        end = self._after(seq, "reading_taken", "reading_failed")
+        if end.type == "reading_failed":
+            raise Refused(end.payload)
         took: dict[str, float] = json.loads(end.payload)["ms"]
         whole = {"frames", "all_frames", "images"}
         times.add("frame", sum(ms for stage, ms in took.items() if stage not in whole))
@@ -167,22 +169,21 @@ class Player:
         self, seq: int, kind: str, began: float, timed: str, times: Times, right: Any = lambda row: True
     ) -> int:
         while True:
-            row = self._after(seq, (kind,), kind)
+            row = self._after(seq, kind)
             seq = row.seq
             if right(row):
                 times.add(timed, 1000 * (row.monotonic_ns / 1e9 + self._table.commit_s - began))
                 return seq
 
-    def _after(self, seq: int, ends: Sequence[str], wanted: str) -> Entry:
-        """Wait until a row of a type that ends the waiting stands in the journal; return the last row wanted."""
+    def _after(self, seq: int, *kinds: str) -> Entry:
+        """Wait until a row of one of these types stands in the journal after number `seq`, and return it."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self._table.failure is None:
-            rows = self._reader.events_since(seq)
-            phase = self._reader.recover()[0].phase if wanted == "reading_taken" else None
-            if any(row.type in ends for row in rows) or phase is Phase.REVIEW:
-                return next(row for row in reversed(rows) if row.type == wanted)
-            time.sleep(0.01)
-        raise click.ClickException(f"The table did not come to {wanted}.")
+            for row in self._reader.events_since(seq):
+                if row.type in kinds:
+                    return row
+            time.sleep(0.02)
+        raise click.ClickException(f"The table did not come to {kinds[0]}.")
 
     def _deal(self) -> dict[str, dict[str, list[str]]]:
         deck = [card.code for card in CARDS]
