@@ -218,7 +218,7 @@ def _notices(state: State, rules: Profile | None, answering: bool, paying: bool)
     if answering:
         said += [
             _("%(device)s: not working", device=capital(device_name(name)))
-            if paying
+            if paying and name in DEVICES
             else _(
                 "%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail)
             )
