@@ -43,6 +43,6 @@ def test_a_trainee_answers_pays_and_goes_on_to_the_next_hand(chromium: Browser, 
         expect(page.locator("#more-dialog")).to_be_visible()
         expect(page.locator("#band:popover-open")).to_be_visible()  # in the top layer, where dialogs are
         page.locator("#more-dialog [data-close]").tap()
-        page.locator("text=Next hand").tap()
+        page.get_by_role("button", name="Next hand").tap()
         expect(page.locator('body[data-hand="2"][data-mode="quiz"]')).to_be_visible()
         context.close()
