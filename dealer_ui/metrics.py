@@ -101,9 +101,8 @@ class Tallies:
                 for zone in reading.rows:
                     for card in zone.cards:
                         self._counts["card:yes" if card.sure else "card:no"] += 1
-                times = [value for value in reading.ms.values() if isinstance(value, int | float)]
-                if times:
-                    self._reading_s.saw(sum(times) / 1000)
+                if reading.ms:
+                    self._reading_s.saw(reading.frame_ms / 1000)
                 self._taken_at = row.monotonic_ns
             case ev.Settled():
                 if self._taken_at is not None and row.monotonic_ns >= self._taken_at:

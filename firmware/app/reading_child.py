@@ -222,20 +222,22 @@ class _Worker:
         """Return the last of the frames that agree, and what they say.
 
         Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
-        them took.
+        them took, "longest_frame" what looking at one took at most.
         """
         still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration)
         deadline = time.monotonic() + self._still_within
-        waited = looked = 0.0
+        waited = looked = longest = 0.0
         while True:
             began = time.monotonic()
             self._seen = self._frame().image
             came = time.monotonic()
             answer = still.offer(self._seen)
-            waited, looked = waited + came - began, looked + time.monotonic() - came
+            took = time.monotonic() - came
+            waited, looked, longest = waited + came - began, looked + took, max(longest, took)
             if not isinstance(answer, Waiting):
-                whole = {"frames": round(1000 * waited, 2), "all_frames": round(1000 * looked, 2)}
-                return self._seen, replace(answer, ms=answer.ms | whole)
+                whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
+                told = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
+                return self._seen, replace(answer, ms=answer.ms | told)
             if time.monotonic() > deadline:
                 raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
 

@@ -183,11 +183,13 @@ class _Bench:
 
 def _times(hand: list[Entry], still: float, commit: float, received: float) -> Measured:
     """Split one hand's time. The reading's own times are in its event; the settlement is committed with it."""
+    from firmware.table.events import ReadingTaken
+
     taken = next(entry for entry in reversed(hand) if entry.type == "reading_taken")
     settled = next(entry for entry in reversed(hand) if entry.type == "settled")
     said: dict[str, float] = json.loads(taken.payload)["ms"]
-    whole = {"frames", "all_frames", "images"}
-    reading = sum(ms for stage, ms in said.items() if stage not in whole)
+    assert isinstance(taken.event, ReadingTaken)
+    reading = taken.event.frame_ms
     durable = settled.monotonic_ns / 1e9 + commit
     stages = {
         "frame": said["frames"],

@@ -222,11 +222,19 @@ class ReadingTaken(Event):
     """
 
     type: ClassVar[str] = "reading_taken"
+    WHOLE: ClassVar[frozenset[str]] = frozenset({"frames", "all_frames", "longest_frame", "images"})
+    """Times of the whole look; the others in `ms` are the stages of its last frame."""
     rows: tuple[RowReading, ...]
     frame: Capture | None = None
     verdicts: dict[str, JsonValue] = field(default_factory=dict)
     ms: dict[str, JsonValue] = field(default_factory=dict)
     things: tuple[Thing, ...] = ()
+
+    @property
+    def frame_ms(self) -> float:
+        """Milliseconds from the last frame's pixels to named cards; 0 where no times were told."""
+        stages = (ms for stage, ms in self.ms.items() if stage not in self.WHOLE)
+        return sum(ms for ms in stages if isinstance(ms, int | float))
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,25 @@ def test_prometheus_counts_what_happens_and_learns_no_name_and_no_card(felt: Fel
         assert secret not in text
 
 
+def test_a_reading_counts_with_its_last_frames_stages_and_not_with_the_whole_look_beside_them(
+    felt: Felt,
+) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    app = page_of(felt)
+    metrics(app)
+    ms: dict[str, Any] = {
+        "felt": 20,
+        "network": 30,
+        "frames": 500,
+        "all_frames": 90,
+        "longest_frame": 50,
+        "images": 40,
+    }
+    felt.say(ev.ReadingTaken((), ms=ms))
+    assert metrics(app)["feltwatch_reading_seconds_sum", ""] == pytest.approx(0.05)
+
+
 def test_a_settlement_is_timed_from_its_reading(felt: Felt) -> None:
     app = page_of(felt)
     metrics(app)

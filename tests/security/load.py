@@ -51,7 +51,7 @@ WARM_UP: Final = 3
 PAGES: Final = ("/", "/view.json", "/review", "/rules", "/healthz?checks", "/health", "/profiles", "/metrics")
 TOLD_AFTER: Final = TOGETHER + BOUNCE + SETTLE
 KINDS: Final = {
-    "frame": "a frame through the card reader",
+    "frame": "a frame through the card reader, the longest of a look",
     "look": "from the signal to the last of the frames that must agree: several, each judged above",
     "button": f"from a finger on the white button to the row; {1000 * TOLD_AFTER:.0f} ms wait for a second finger",
     "puck": "from the puck being laid to the row, the reader's sweeps in it",
@@ -151,8 +151,7 @@ class Player:
         if end.type == "reading_failed":
             raise Refused(end.payload)
         took: dict[str, float] = json.loads(end.payload)["ms"]
-        whole = {"frames", "all_frames", "images"}
-        times.add("frame", sum(ms for stage, ms in took.items() if stage not in whole))
+        times.add("frame", took["longest_frame"])
         times.add("look", took["all_frames"])
         if self._reader.recover()[0].phase is Phase.SETTLED:
             self._do("archive", times)
