@@ -67,11 +67,12 @@ def _print_marker(felt: Image, layout: TableLayout, marker_id: int, px_per_mm: f
     (marker,) = (m for m in markers.at if m.id == marker_id)
     across = _cover((edges + marker.x_mm) * px_per_mm, felt.shape[1])
     down = _cover((edges + marker.y_mm) * px_per_mm, felt.shape[0])
+    there = np.ix_(down.any(axis=1), across.any(axis=1))  # the felt is large, a marker small
+    down, across = down[down.any(axis=1)], across[across.any(axis=1)]
     inside = down.sum(axis=1)[:, None] * across.sum(axis=1)
     printed = down @ ink @ across.T
-    mixed = felt * (1 - inside)[:, :, None] + printed[:, :, None]
-    touched = inside > 0
-    felt[touched] = np.round(mixed[touched]).astype(np.uint8)
+    mixed = felt[there] * (1 - inside)[:, :, None] + printed[:, :, None]
+    felt[there] = np.round(mixed).astype(np.uint8)
 
 
 def _cover(edges: Points, pixels: int) -> Points:

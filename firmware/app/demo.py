@@ -16,8 +16,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
@@ -32,6 +33,7 @@ PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
 """Who has a PIN at the demo's table, the first one first: what the floor and a technician do can be tried, too."""
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
+ROOM: Final = "room.sock"
 PAGE_STARTS_WITHIN: Final = 120.0
 """Seconds on the busiest machine; a page that dies meanwhile is said at once."""
 
@@ -136,6 +138,8 @@ def _play(
     over = threading.Event()
     with ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
+        # The page takes as long to start as the table does: both do it at once.
+        page = stack.enter_context(_page(config, port, room)) if port is not None else None
         table = stack.enter_context(SimulatedTable(config, room, seed))
         link = TableLink(config.socket)
         dealer = SimulatedDealer(
@@ -148,8 +152,9 @@ def _play(
             among_people=port is not None,
         )
         stack.enter_context(_interrupts(dealer, over))
-        if port is not None:
-            stack.enter_context(_page(config, port, room, Room(table, dealer)))
+        if page is not None:
+            stack.enter_context(_open_room(room, Room(table, dealer)))
+            page.wait()
             click.echo(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
             click.echo(
                 f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
@@ -200,16 +205,22 @@ def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def _page(config: Config, port: int, folder: Path, room: Room) -> Iterator[None]:
-    """Serve the page from a process of its own, and the room to it. Raises AppError if it does not come up."""
+def _open_room(folder: Path, room: Room) -> Iterator[None]:
+    """Let the page's process reach the simulated room."""
     from firmware.app.socket_server import CommandSocket
 
-    orders = folder / "room.sock"
-    with (folder / "page.log").open("w+b") as said, closing(CommandSocket(orders, room.answer)) as hands:
+    with closing(CommandSocket(folder / ROOM, room.answer)) as hands:
         hands.start()
+        yield
+
+
+@contextmanager
+def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
+    """Serve the page from a process of its own, which finds the room in a folder."""
+    with (folder / "page.log").open("w+b") as said:
         page = subprocess.Popen(
             [sys.executable, "-m", "firmware.app.sim.serve"]
-            + [str(part) for part in (config.data, config.socket, orders, port)],
+            + [str(part) for part in (config.data, config.socket, folder / ROOM, port)],
             stdin=subprocess.PIPE,
             stdout=said,
             stderr=said,
@@ -217,8 +228,7 @@ def _page(config: Config, port: int, folder: Path, room: Room) -> Iterator[None]
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
         try:
-            _wait_for_page(page, port, said)
-            yield
+            yield _Page(page, port, said)
         finally:
             assert page.stdin is not None
             page.stdin.close()
@@ -240,22 +250,31 @@ def _need_free(port: int) -> None:
             raise AppError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
 
 
-def _wait_for_page(page: subprocess.Popen[bytes], port: int, said: Any) -> None:
-    deadline = time.monotonic() + PAGE_STARTS_WITHIN
-    while page.poll() is None and time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10):
-                pass
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-            continue
-        if page.poll() is None:
-            return
-    said.seek(0)
-    last = said.read().decode(errors="replace").strip().splitlines()[-1:]
-    raise AppError(
-        last[0].removeprefix("Error: ") if last else "The page did not start; look for what holds its port."
-    )
+@dataclass(frozen=True)
+class _Page:
+    process: subprocess.Popen[bytes]
+    port: int
+    said: IO[bytes]
+
+    def wait(self) -> None:
+        """Wait until it answers. Raises AppError if it does not come up."""
+        deadline = time.monotonic() + PAGE_STARTS_WITHIN
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10):
+                    pass
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+                continue
+            if self.process.poll() is None:
+                return
+        self.said.seek(0)
+        last = self.said.read().decode(errors="replace").strip().splitlines()[-1:]
+        raise AppError(
+            last[0].removeprefix("Error: ")
+            if last
+            else "The page did not start; look for what holds its port."
+        )
 
 
 def _line(report: dict[str, Any]) -> str:
