@@ -57,6 +57,13 @@ def test_every_bouncing_press_is_one_press(panel: SimulatedPanel, sink: Sink[Pre
 
 
 @pytest.mark.usefixtures("buttons")
+def test_a_finger_that_presses_again_at_once_presses_twice(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+    for _ in range(4):
+        panel.press("next")
+    assert [press.held for press in wait_for(4, sink)] == [False] * 4
+
+
+@pytest.mark.usefixtures("buttons")
 def test_two_at_once_are_nothing_on_pins(panel: SimulatedPanel, sink: Sink[Press]) -> None:
     panel.press_together("confirm", "reject", apart=0.03)
     panel.press("next")

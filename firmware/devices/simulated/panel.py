@@ -21,6 +21,8 @@ from firmware.devices.pins import PinMap
 BOUNCE_LASTS = 0.008
 BOUNCE_GAP = 0.0006
 PRESS = 0.12
+LIFT = 0.05
+"""Seconds that a finger is off a button between two presses; sooner, the product takes the second for a bounce."""
 
 
 def bounces(rng: random.Random) -> list[float]:
@@ -44,6 +46,7 @@ class SimulatedPanel:
         self._rng = random.Random(seed)
         self._hand = threading.Lock()
         self._plugged = True
+        self._let_go_at: dict[ButtonName, float] = {}
         for bcm in self.pins.buttons.values():
             self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
         self._pin(self.pins.power_fail).drive_high()
@@ -116,10 +119,13 @@ class SimulatedPanel:
         return frozenset(name for name, bcm in self.pins.lamps.items() if self._pin(bcm).state)
 
     def _push(self, button: ButtonName) -> None:
+        lifts_until = self._let_go_at.get(button, float("-inf")) + LIFT
+        time.sleep(max(0.0, lifts_until - time.monotonic()))
         self._bounce(button, closed=True)
 
     def _let_go(self, button: ButtonName) -> None:
         self._bounce(button, closed=False)
+        self._let_go_at[button] = time.monotonic()
 
     def _bounce(self, button: ButtonName, *, closed: bool) -> None:
         pin = self._pin(self.pins.buttons[button])
