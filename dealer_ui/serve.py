@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import socket
@@ -54,6 +55,7 @@ def serve(
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     live.start()
+    gc.freeze()  # what was imported stays anyhow; else a full collection holds a page up for a tenth of a second
     try:
         server.run()
     finally:
