@@ -129,14 +129,13 @@ class Looks:
 
     def _left_over(self, state: State, taken: ev.ReadingTaken) -> bool:
         """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
-        last = state.hand - 1
-        if self._last_read[0] != last:
+        if self._last_read[0] != state.hand:
             try:
-                read = [e.event for e in self._reader.of_hand(last) if e.type == ev.ReadingTaken.type]
+                read = self._reader.last_reading_before(state.hand)
+                self._last_read = (state.hand, read.event if read else None)
             except TableError as error:
                 log.error("the last hand's reading: %s", error)
                 return False
-            self._last_read = (last, read[-1] if read else None)
         before = self._last_read[1]
         return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
 

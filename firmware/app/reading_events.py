@@ -51,9 +51,12 @@ def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
 def lie_as_before(rows: Iterable[RowReading], before: Iterable[RowReading]) -> bool:
     """Say whether these are the cards that another reading saw, still lying where they lay.
 
-    More than half of the cards in the same zones: of two deals from a shuffled deck a twelfth are.
+    More than half of the cards in the same zones, of those looked into: of two deals from a shuffled deck a twelfth
+    are.
     """
-    now, then = _where(rows), _where(before)
+    rows = tuple(rows)
+    looked = {(row.place, row.row) for row in rows}
+    now, then = _where(rows), _where(row for row in before if (row.place, row.row) in looked)
     return len(then) >= LEFT_OVER and len(now & then) * 2 > len(then)
 
 

@@ -143,8 +143,9 @@ class TableProcess:
 
     def _rules_now(self) -> Profile:
         opened = self.state.opened
-        if opened is None or self.state.phase not in OPEN:
-            return self._house.rules
+        return self._rules_of(opened) if opened and self.state.phase in OPEN else self._house.rules
+
+    def _rules_of(self, opened: ev.HandOpened) -> Profile:
         return rules_of(opened, self._reader.content(opened.profile_hash))
 
     # ---- from other threads ----
@@ -256,7 +257,10 @@ class TableProcess:
         Raises NotNow, JournalError; then nothing happened.
         """
         events = list(events)
-        state, followed = step(self.state, events, self._rules)
+        past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
+        # a past hand may settle at once: by what it was played under, never by what is played now
+        rules = self._rules_of(past[-1]) if past else self._rules
+        state, followed = step(self.state, events, rules)
         seq = self._journal.append(events, actor, followed)
         before, self.state = self.state, state
         if state.house != before.house:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
@@ -33,6 +34,7 @@ READY: Final = "ready"
 """In the data folder: a backup that is put in the record's place (`firmware.table.backup`); the file in it says that
 it is whole, and that the record may be half moved."""
 _COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
+_VALUES: Final = attrgetter(*_COLUMNS.split(", "))
 _WAIT_S: Final = 5.0
 CLOCK_TOLERANCE_MS: Final = 500
 """Milliseconds that the network's time may put the wall clock back without a word."""
@@ -70,19 +72,8 @@ class Entry:
 
     def columns(self) -> tuple[Any, ...]:
         """Return the row's values, in the order of the fields."""
-        return (
-            self.seq,
-            self.hand,
-            self.boot,
-            self.monotonic_ns,
-            self.wall_ms,
-            self.clock,
-            self.actor,
-            self.type,
-            self.payload,
-            self.previous,
-            self.hash,
-        )
+        values: tuple[Any, ...] = _VALUES(self)
+        return values
 
 
 def content_hash(data: bytes) -> str:
@@ -303,6 +294,13 @@ class JournalReader:
     def last_log_on(self) -> Entry | None:
         """Return the row in which the dealer's down began, or None where nobody ever logged on."""
         return self._last("logged_on")
+
+    def last_reading_before(self, hand: int) -> Entry | None:
+        """Return the row in which the camera last read a table before this hand, however many hands ago; or None."""
+        with self._open() as db:
+            where = "WHERE type = 'reading_taken' AND hand < ? ORDER BY seq DESC LIMIT 1"
+            found = _entries(db, where, (hand,)) if db else []
+            return found[0] if found else None
 
     def _last(self, kind: str) -> Entry | None:
         with self._open() as db:

@@ -1,0 +1,62 @@
+"""What was so before is not taken for what is so now: the house's rules for a past hand's, old cards for new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from firmware.app.reading_events import lie_as_before, reading_taken
+from firmware.app.reading_messages import ReadingDone
+from firmware.table import Phase, State
+from firmware.table.state import Seat
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Table
+
+WHITE = '{"do":"next"}'
+Cards = Callable[..., dict[str, Any]]
+
+
+def to_setting(table: Table) -> None:
+    table.puck_at(1)
+    table.until(lambda state: state.puck.seat == 1)
+    table.do(WHITE, WHITE)
+
+
+def test_a_void_hand_that_is_reopened_settles_by_its_own_rules_not_by_those_of_now(
+    table: Table, cards: Cards
+) -> None:
+    table.readings.ready = [cards()]
+    to_setting(table)
+    table.do(WHITE)
+    first = table.until_phase(Phase.SETTLED).settlement
+    table.do(
+        '{"do":"void","reason":"a fight"}',
+        '{"do":"list_person","person":"Ada","role":"technician","new_pin":"482915"}',
+        '{"do":"set_house","reason":"another game","options":{"scoring.row":5},"by":"Ada","pin":"482915"}',
+        '{"do":"list_person","person":"Moreno","role":"floor","new_pin":"736104","by":"Ada","pin":"482915"}',
+        '{"do":"reopen","past":1,"reason":"it was a hand","by":"Moreno","pin":"736104"}',
+    )
+    assert table.state.phase is Phase.SETTLED
+    assert table.state.settlement == first
+
+
+def test_cards_that_still_lie_there_after_a_void_hand_are_no_new_hand(table: Table, cards: Cards) -> None:
+    table.readings.ready = [cards(), cards(), cards()]
+    to_setting(table)
+    table.do(WHITE)
+    table.until_phase(Phase.SETTLED)
+    table.do(WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
+    table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
+    table.do('{"do":"void","reason":"pressed by mistake"}', WHITE, WHITE, WHITE)
+    state = table.until(lambda state: state.hand == 3 and state.phase in (Phase.REVIEW, Phase.SETTLED))
+    assert (state.phase, state.reading_failure[:26]) == (Phase.REVIEW, "The last hand's cards stil")
+
+
+def test_cards_that_still_lie_at_the_one_open_seat_of_two_are_the_last_hands(cards: Cards) -> None:
+    state = State(seats=(Seat(1, "Ann", "A"), Seat(2, "Bao", "B")))
+    before = reading_taken(ReadingDone(1, cards()), state).rows
+    open_seat = [row for row in before if row.place == "A"]
+    assert lie_as_before(open_seat, before)
+    assert not lie_as_before([replace(row, cards=()) for row in open_seat], before)
