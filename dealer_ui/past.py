@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from firmware.table.events import Settled
+from firmware.table.errors import TableError
 from firmware.table.journal import JournalReader
+from firmware.table.recall import recall
 from firmware.table.state import State
+
+log = logging.getLogger(__name__)
+
+FARTHEST: Final = 10
+"""Hands that are looked through for one that settled something."""
 
 
 @dataclass(frozen=True)
@@ -20,28 +27,33 @@ class Exchange:
 
 
 class LastExchange:
-    """Remembers the last settlement that was seen; looks it up once where it has seen none, as after a restart."""
+    """The last exchange by the record, looked up where a hand begins or loses its settlement.
+
+    What was taken back, voided or corrected since is not remembered: the record says what counts now.
+    """
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
+        self._sought: tuple[int, str] | None = None
         self._last: Exchange | None = None
-        self._sought = 0
 
     def look(self, state: State) -> Exchange | None:
-        """Return the last exchange before or of this state; None where there was none. Raises JournalError."""
+        """Return the state's own exchange, else the last one before its hand; None where there was none."""
         if state.settlement is not None:
-            self._last = Exchange(state.hand, state.settlement)
-        elif state.hand < self._sought:  # another journal
-            self._last = None
-        if self._last is None and state.hand > 1 and self._sought != state.hand:
-            self._last = self._seek(state.hand - 1)
-        self._sought = state.hand
+            self._sought = None
+            return Exchange(state.hand, state.settlement)
+        if self._sought != (state.hand, state.reopened):
+            self._sought = (state.hand, state.reopened)
+            self._last = self._before(state.hand)
         return self._last
 
-    def _seek(self, hand: int) -> Exchange | None:
-        rows = [row for row in self._reader.of_hand(hand) if row.type == Settled.type]
-        if not rows:
-            return None
-        event = rows[-1].event
-        assert isinstance(event, Settled)
-        return Exchange(hand, event.settlement)
+    def _before(self, hand: int) -> Exchange | None:
+        for past in range(hand - 1, max(0, hand - 1 - FARTHEST), -1):
+            try:
+                settlement = recall(self._reader, past).settlement
+            except TableError as error:  # the hand on the table is shown all the same
+                log.warning("the last exchange: %s", error)
+                return None
+            if settlement:
+                return Exchange(past, settlement)
+        return None

@@ -304,3 +304,20 @@ def test_a_void_hand_has_no_exchange_and_the_one_before_is_remembered(closed: Fe
     past = last.look(closed.state)
     assert past is not None
     assert past.hand == 1
+
+
+def test_a_settlement_that_was_taken_back_is_no_last_exchange(closed: Felt) -> None:
+    last = LastExchange(JournalReader(closed.folder))
+    closed.to_settled()
+    now = last.look(closed.state)
+    assert now is not None
+    assert now.hand == 2
+    closed.do("void", reason="Misdeal")
+    for looks in (last, LastExchange(JournalReader(closed.folder))):
+        past = looks.look(closed.state)
+        assert past is not None
+        assert past.hand == 1
+    closed.do("next")
+    past = LastExchange(JournalReader(closed.folder)).look(closed.state)
+    assert past is not None
+    assert past.hand == 1
