@@ -10,9 +10,10 @@ from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
 from firmware.table import events as ev
 from firmware.table.errors import NotNow
-from firmware.table.events import ROWS
+from firmware.table.events import ROWS, Row
 from firmware.table.house import House
 from firmware.table.phase import Phase
+from firmware.table.seen import NO_FACES
 from firmware.table.sentence import Sentence, all_of, listed
 from firmware.table.state import Seat, State
 
@@ -185,19 +186,36 @@ def reopened(past: State, reason: str) -> ev.HandReopened:
     """
     if past.opened is None or past.button is None or past.misdealt:
         raise NotNow("Hand %(hand)s was not played to its end; there is nothing to correct.", hand=past.hand)
+    doubtful = _doubtful(past)
     return ev.HandReopened(
         reason,
         past.opened,
         past.button,
-        tuple(map(_end, past.seats)),
+        tuple(_end(seat, doubtful) for seat in past.seats),
         dict(past.settlement or {}),
         past.frame,
         dict(past.names),
     )
 
 
-def _end(seat: Seat) -> ev.SeatEnd:
+def _doubtful(past: State) -> frozenset[tuple[int, Row]]:
+    """Return the rows about which something else than a card's name was still asked when a hand was voided."""
+    irregular = {(seen.seat, seen.row) for seen in past.irregularities}
+    moved_to = {(i.to_seat, i.to_row) for i in past.irregularities if i.to_seat and i.to_row}
+    faceless = {
+        (seat.seat, row)
+        for seat in past.seats
+        for row in ROWS
+        if not NO_FACES.isdisjoint(seat.things.get(row, ()))
+    }
+    return frozenset(irregular | moved_to | faceless)
+
+
+def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> ev.SeatEnd:
+    """Return what is certain of a seat; a row without all its cards is asked when the hand lies on the table again."""
     rows = {
-        row: tuple(card.card for card in seat.row(row) if card.sure and card.card is not None) for row in ROWS
+        row: tuple(card.card for card in seat.row(row) if card.sure and card.card is not None)
+        for row in ROWS
+        if (seat.seat, row) not in doubtful
     }
     return ev.SeatEnd(seat.seat, seat.declares, seat.confirmed, seat.surrenders, rows, dict(seat.captures))

@@ -383,6 +383,27 @@ def test_a_void_hand_is_reopened_to_be_settled_after_all(
     }
 
 
+def test_what_was_doubtful_when_a_hand_was_voided_is_asked_when_it_is_reopened(
+    played: tuple[Journal, JournalReader, Table], deal: Deal
+) -> None:
+    """Thirteen sure cards, and a back in a row that had its five: nobody has said what that row is."""
+    journal, reader, table = played
+    *before, taken = deal.until(Phase.REVIEW)
+    assert isinstance(taken, ev.ReadingTaken)
+    strange = replace(taken, things=(ev.Thing("back", 1, "middle"),))
+    events = [replace(deal.opened(3), profile=RULES.name, house=table.state.house), *before[1:], strange]
+    table.state, followed = step(table.state, events, RULES)
+    assert [question.what for question in table.state.questions] == ["count"]
+    events += [*followed, ev.HandVoided("a back in the middle")]
+    table.state = apply(table.state, events[-1])
+    journal.append(events, "test")
+    state = reopen(table, reader, 3)
+    assert (state.phase, [(q.what, q.row) for q in state.questions]) == (
+        Phase.REVIEW,
+        [("count", "middle")],
+    )
+
+
 def test_a_void_hand_that_is_void_again_changes_nothing(played: tuple[Journal, JournalReader, Table]) -> None:
     _, reader, table = played
     before = table.state
