@@ -123,6 +123,8 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
     is_last = beneath.hand == state.hand
     if is_last and settlement:
         beneath = replace(beneath, phase=Phase.ARCHIVED, void_reason="", settlement=dict(settlement))
+    elif is_last:
+        beneath = replace(beneath, settlement=None)  # void now: what it was settled to counts no longer
     return replace(
         beneath,
         puck=state.puck,
