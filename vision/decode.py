@@ -274,6 +274,14 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     return named + claimed if conflicts else named
 
 
+def is_whole_deck(named: list[Named]) -> bool:
+    """Say whether each of the 52 cards is named, and none twice: where two claim one card, another has no name.
+
+    Only then would a wrong name have had to push aside the card that it belongs to.
+    """
+    return len(named) == len(CARDS) == len({one.card for one in named})
+
+
 def _margin(matrix: NDArray[np.float64], row: int, column: int) -> tuple[float, tuple[str, ...]]:
     """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them).
 

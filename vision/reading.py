@@ -15,8 +15,7 @@ import cv2
 import numpy as np
 
 from vision.arrays import Image, Matrix, Points
-from vision.cards import CARDS
-from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, name
+from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, is_whole_deck, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
@@ -159,7 +158,7 @@ def read(
     known: list[KnownCard] = []
     found = _without_print(indices, clusters(indices, card_mm), layout)
     names = name(found, conflicts=True)
-    worth = reader.calibrations.whole if len(names) == len(CARDS) else reader.calibrations.part
+    worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     for named in names:
         card = _Laid.of(indices, named.cluster, layout)
         corners = view.to_image(card.corners)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vision.cards import CARDS
-from vision.decode import clusters, fuse, name
+from vision.decode import clusters, fuse, is_whole_deck, name
 from vision.reader import FEATURES, NO_INDICES, Floats, Indices, log_softmax
 
 
@@ -114,3 +114,21 @@ def test_the_margin_is_what_another_name_would_cost_and_the_candidates_come_with
 
 def test_a_faint_trace_of_a_card_is_not_named() -> None:
     assert name(clusters(_index(100, 100, _logp(), heat=0.21))) == []
+
+
+def test_a_table_with_a_card_claimed_twice_is_no_whole_deck_though_52_are_named() -> None:
+    def table(codes: tuple[str, ...]) -> Indices:
+        places = ((600.0 * (k % 13), 600.0 * (k // 13)) for k in range(52))
+        return Indices.joined(
+            [
+                index
+                for (x, y), code in zip(places, codes, strict=True)
+                for index in _card(x, y, _logp(**{code: 20}))
+            ]
+        )
+
+    whole = name(clusters(table(CARDS)), conflicts=True)
+    assert is_whole_deck(whole)
+    twice = name(clusters(table((CARDS[1], *CARDS[1:]))), conflicts=True)
+    assert len(twice) == 52
+    assert not is_whole_deck(twice)
