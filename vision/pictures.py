@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import warnings
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -17,6 +18,7 @@ from vision.errors import PictureError, PictureFileError
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
 MIN_SIDE_PX = 32
 MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
+MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, not packed at all
 _JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
 
 
@@ -28,9 +30,11 @@ def load_picture(path: Path) -> Image:
         PictureError: it holds no picture, half a picture, or one that is too small or too large.
     """
     try:
-        data = path.read_bytes()
+        data = _held(path)
     except FileNotFoundError:
         raise PictureFileError(f"There is no file {path}.") from None
+    except PictureFileError:  # an OSError, too
+        raise
     except OSError as error:
         raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
@@ -50,6 +54,19 @@ def load_picture(path: Path) -> Image:
     if min(h, w) < MIN_SIDE_PX:
         raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
     return np.asarray(picture, np.uint8)
+
+
+def _held(path: Path) -> bytes:
+    """Return a file's bytes. Raises OSError; PictureFileError for what is no file, PictureError for one without end.
+
+    A stick may hold a pipe, or a link to a device: who reads those waits for ever, or until no memory is left.
+    """
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # of a folder the system says what is wrong
+        raise PictureFileError(f"{path} is no plain file.")
+    if seen.st_size > MOST_BYTES:
+        raise PictureError(f"{path} has {seen.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read.")
+    return path.read_bytes()
 
 
 def _pixels(data: bytes) -> int:

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Hashable, Iterator
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,16 @@ class CaptureStore:
         if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
             raise CaptureError(f"The capture {name} is a link to elsewhere; no capture is one.")
         return self.folder / name
+
+    def read(self, name: str) -> bytes:
+        """Return what lies under a name, whatever it is. Raises OSError; CaptureError, which is one, as `path` does.
+
+        A record that comes on a stick may name anything, and have a pipe lie there: who opens that waits for ever.
+        """
+        path = self.path(name)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise CaptureError(f"The capture {name} is no plain file; every capture is one.")
+        return path.read_bytes()
 
     def save(self, name: str, data: bytes) -> Capture:
         """Write an image so that it outlives a power cut, and return how an event names it.
@@ -68,13 +79,13 @@ class CaptureStore:
         state = self.check(capture)
         if state != "ok":
             raise CaptureError(f"The capture {capture.name} is {state}: it is not what was stored.")
-        return self.path(capture.name).read_bytes()
+        return self.read(capture.name)
 
     def check(self, capture: Capture) -> Literal["ok", "missing", "changed"]:
         """Say whether the image is there and is what was stored."""
         try:
-            data = self.path(capture.name).read_bytes()
-        except OSError:  # a CaptureError is one: what is a link is no capture
+            data = self.read(capture.name)
+        except OSError:  # a CaptureError is one: what is a link or a device is no capture
             return "missing"
         return "ok" if hashlib.sha256(data).hexdigest() == capture.sha256 else "changed"
 

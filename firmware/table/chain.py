@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.table.captures import FOLDER
+from firmware.table.captures import CaptureStore
 from firmware.table.journal import Entry
 
 STRETCH: Final = 50_000
@@ -100,7 +100,7 @@ def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> 
         found.problems.append(
             (first + found.rows, f"The journal's file is damaged from this row on: {error}.")
         )
-    _check_images(data / FOLDER, found)
+    _check_images(CaptureStore(data), found)
     return found
 
 
@@ -208,14 +208,14 @@ def images_in(told: Any) -> Iterator[tuple[str, str]]:
             stack += part
 
 
-def _check_images(folder: Path, found: Stretch) -> None:
+def _check_images(store: CaptureStore, found: Stretch) -> None:
     named = {(name, digest): seq for seq, name, digest, _ in reversed(found.images)}
     found.images = []
     for (name, digest), seq in named.items():
         found.checked += 1
         try:
-            data = (folder / name).read_bytes()
-        except (OSError, ValueError):
+            data = store.read(name)
+        except OSError:  # also of a name that no capture has: whoever made the record may have written any
             found.images.append((seq, name, digest, "missing"))
             continue
         if hashlib.sha256(data).hexdigest() != digest:

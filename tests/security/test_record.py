@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import struct
 import threading
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import pytest
 
 from firmware.rules import ProfileError, load_profile, parse_profile, parse_sent_profile, profile_toml
-from firmware.table import backup, dispute_verifier
+from firmware.table import backup, captures, dispute_verifier
+from firmware.table import events as ev
 from firmware.table.backup import BackupError, back_up, restore
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_verifier import CannotCheck, unpack
+from firmware.table.journal import Journal
 from firmware.table.moment import now
+from firmware.table.verify import verify
 from tests.patience import A_MINUTE
 from tests.security.pictures import png_that_says
-from tests.table.conftest import FRAME
+from tests.table.conftest import FRAME, PIXELS
 from tests.table.test_dispute_file import record
 from vision import pictures
-from vision.errors import PictureError
+from vision.errors import PictureError, PictureFileError
 from vision.pictures import load_picture
 
 
@@ -113,6 +118,60 @@ def test_a_link_in_the_data_folder_is_no_capture(
     monkeypatch.setattr("os.path.realpath", lambda path: str(path))
     store._real = str(store.folder)
     assert store.check(FRAME) == "ok"
+
+
+def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever makes a record names in it what he likes: a file of the box, a device without end."""
+    (tmp_path / "elsewhere.jpg").write_bytes(PIXELS)
+    named = [str(tmp_path / "elsewhere.jpg"), "../../elsewhere.jpg"]
+    with Journal(hostile) as journal:
+        for name in named:
+            journal.append([ev.ReadingTaken((), replace(FRAME, name=name))], "camera")
+    said = [problem.what for problem in verify(hostile, replayed=False).problems]
+    assert [any(name in what and "missing" in what for what in said) for name in named] == [True, True], said
+    monkeypatch.setattr(captures, "_NAME", re.compile(".*"))
+    monkeypatch.setattr("os.path.realpath", os.path.join)
+    assert verify(hostile, replayed=False).ok, "taken for a picture of this record"
+
+
+def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a capture of a record that is looked through where it lies, of a picture to read."""
+    (hostile / "captures" / FRAME.name).unlink()
+    os.mkfifo(hostile / "captures" / FRAME.name)
+    os.mkfifo(tmp_path / "felt.jpg")
+    opened: list[Path] = []
+
+    def read(path: Path) -> bytes:
+        opened.append(path)
+        return b""
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert CaptureStore(hostile).check(FRAME) == "missing"
+    with pytest.raises(PictureFileError, match="no plain file"):
+        load_picture(tmp_path / "felt.jpg")
+    assert opened == []
+    monkeypatch.setattr("stat.S_ISREG", lambda _: True)
+    assert CaptureStore(hostile).check(FRAME) == "changed"
+    with pytest.raises(PictureError, match="not a picture"):
+        load_picture(tmp_path / "felt.jpg")
+    assert len(opened) == 2, "without the look at what it is it is opened, and waited for"
+
+
+def test_a_file_of_gigabytes_is_not_read_as_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / "felt.bmp").open("wb") as file:
+        file.truncate(4 << 30)  # a hole: it takes no room on the disk
+    with pytest.raises(PictureError, match="4295 MB"):
+        load_picture(tmp_path / "felt.bmp")
+    monkeypatch.setattr(pictures, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: b"all of it")
+    with pytest.raises(PictureError, match="not a picture"):
+        load_picture(tmp_path / "felt.bmp")
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
