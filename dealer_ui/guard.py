@@ -125,11 +125,16 @@ def _admit() -> None:
         need(allowed, N_("This page"))
     if request.method in SAFE_METHODS:
         return
-    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-        abort(403, _("This request comes from another site. Use the page itself."))
+    _need_own_site()
     sent = request.headers.get("X-CSRF-Token", "")
     if not hmac.compare_digest(sent.encode(), token().encode()):
         abort(403, _("This page is out of date. Reload it and try again."))
+
+
+def _need_own_site() -> None:
+    """Refuse what a page of another site has the browser send, even were it to know the token."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        abort(403, _("This request comes from another site. Use the page itself."))
 
 
 def _harden(response: Response) -> Response:

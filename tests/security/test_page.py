@@ -116,6 +116,17 @@ def test_a_command_of_another_site_is_refused(
         assert client.post("/command", json={"do": "next"}).status_code == 200
 
 
+def test_a_command_of_another_site_that_got_hold_of_the_token_is_refused(
+    felt: Felt, app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"X-CSRF-Token": app.config["CSRF_TOKEN"], "Sec-Fetch-Site": "cross-site"}
+    with felt.answering() as came:
+        assert client.post("/command", json={"do": "next"}, headers=headers).status_code == 403
+        assert came == []
+        monkeypatch.setattr(guard, "_need_own_site", lambda: None)
+        assert client.post("/command", json={"do": "next"}, headers=headers).status_code == 200
+
+
 def test_a_name_that_leads_here_from_elsewhere_is_not_answered(felt: Felt, client: FlaskClient) -> None:
     """DNS rebinding: the browser believes that this machine is the other site."""
     there = {"Host": "evil.example"}
