@@ -14,7 +14,7 @@ from reportlab.lib import colors
 from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
-from dealer_ui.i18n import SOURCE, known, speaking
+from dealer_ui.i18n import N_, SOURCE, known, speaking
 from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, Marked, looks
 from dealer_ui.pdf import DIM, RED, WIDTH, Type, box, cards, document
@@ -35,6 +35,7 @@ FRAME_HIGH: Final = 120 * mm
 QUALITY: Final = 82
 SURE: Final = colors.HexColor("#1f9e57")
 UNSURE: Final = colors.HexColor("#e0a500")
+_CALIBRATED: Final = {"felt": N_("Felt"), "lens": N_("Lens"), "deck": N_("Deck")}
 ZONE: Final = colors.HexColor("#f4f4f4")
 
 
@@ -224,6 +225,10 @@ class _Hand:
             [_("Hash of the last row"), last.hash],
             [_("Rules"), opened.profile_hash],
             [_("Felt"), opened.layout_hash],
+            *(
+                [_("Calibration") + " · " + _(_CALIBRATED.get(what, what)), one.hash]
+                for what, one in sorted(opened.calibrations.items())
+            ),
             [_("Card reader"), opened.model_hash],
             [_("Software"), opened.software],
         ]

@@ -40,6 +40,7 @@ def command(
     from dealer_ui.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
     from firmware.table import TableError
     from firmware.table.anchors import Anchor
+    from firmware.table.disk import write_whole
 
     try:
         answer = ask_table({"do": "sign_head"}, by, data)
@@ -47,7 +48,7 @@ def command(
         for path, made in ((svg, slip_svg), (png, slip_png), (pdf, slip_pdf)):
             if path is not None:
                 content = made(anchor)
-                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+                write_whole(path, content if isinstance(content, bytes) else content.encode())
     except TableError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

@@ -78,9 +78,10 @@ def command(
         raise click.ClickException(str(error)) from error
     if pdf_file is not None:
         from dealer_ui.report_pdf import report_pdf
+        from firmware.table.disk import write_whole
 
         try:
-            pdf_file.write_bytes(report_pdf(found, table))
+            write_whole(pdf_file, report_pdf(found, table))
         except OSError as error:
             raise click.ClickException(f"{pdf_file} cannot be written: {error.strerror}.") from error
         click.echo(f"{pdf_file} is written.", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,26 @@ def make_file(path: Path) -> None:
         os.fchmod(handle, FILE_MODE)  # whatever the umask is
     finally:
         os.close(handle)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write what somebody asked for into a file of his: it is there whole, or as it was. Raises OSError."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a pipe or a device: there is nothing to put in its place
+        return
+    path = path.resolve()
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
 
 
 def free_bytes(folder: Path) -> int:

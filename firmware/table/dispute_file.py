@@ -41,7 +41,8 @@ _README: Final = """Feltwatch dispute file: hand {hand}{table}
 hand.pdf           the hand for people: pictures, timeline, settlement with clauses (where this box could make it)
 rows.jsonl         the rows of the record, exactly as they were chained: {first} to {last} are the hand's own
 settlements.json   every settlement that was shown, with the row that holds it
-hand.json          the hand as it ended, for: feltwatch settle hand.json --profile content/RULES
+hand.json          the hand as it ended, and rules.toml, what it was played by: unpacked they settle again with
+                   feltwatch settle hand.json --profile rules.toml
 content/           rules, felt and calibration that the hand was opened with, by their SHA-256
 images/            what the camera saw, named in the rows by SHA-256
 anchors.txt        signed heads of the record that cover these rows, as printed on the slips at shift end
@@ -138,7 +139,12 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
             with suppress(NotNow):  # a hand that was void is none to settle
-                put("hand.json", canonical(hand_json(end_of_hand(archive.reader, hand.hand))).encode())
+                told = hand_json(end_of_hand(archive.reader, hand.hand))
+                del told["profile"]  # elsewhere that name may stand for other rules, or for none
+                put("hand.json", canonical(told).encode())
+            rules = archive.reader.content(hand.opened.profile_hash)
+            if rules is not None:
+                put(form.RULES, rules)
             for digest in dict.fromkeys(_HASH.findall(hand.rows[0].payload)):
                 content = archive.reader.content(digest)
                 if content is not None:
@@ -197,6 +203,7 @@ def _manifest(
         "profile": opened.profile,
         "profile_hash": opened.profile_hash,
         "layout_hash": opened.layout_hash,
+        "calibrations": {what: one.hash for what, one in sorted(opened.calibrations.items())},
         "model_hash": opened.model_hash,
         "software": opened.software,
         "disputed": hand.disputed,

@@ -18,7 +18,6 @@ import json
 import re
 import sys
 import zipfile
-import zlib
 from typing import Any
 
 FORMAT = "feltwatch-dispute"
@@ -27,13 +26,14 @@ MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
 ROWS = "rows.jsonl"
 SETTLEMENTS = "settlements.json"
+RULES = "rules.toml"
 ANCHORS = "anchors.txt"
 CONTENT = "content/"
 IMAGES = "images/"
 MOST_BYTES = 512 * 1024 * 1024
 """Unpacked; a hand has at most some 20 MB of images. What says that it is more is not unpacked."""
 MOST_FILES = 5000
-COLUMNS = 11
+COLUMNS = (int, int, str, int, int, str, str, str, str, str, str)
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 7, 8, 9, 10
 ENDS = ("hand_archived", "hand_voided", "hand_misdealt")
 _ANCHOR = re.compile(
@@ -176,9 +176,14 @@ class Report:
 
     def say(self, what: str, bad: list[str]) -> None:
         """Add a check: `what` holds if nothing is bad."""
-        self.wrong += bad
+        self.wrong += [_shown(sentence) for sentence in bad]
         if not bad:
-            self.holds.append(what)
+            self.holds.append(_shown(what))
+
+
+def _shown(sentence: str) -> str:
+    """Return a sentence that any terminal takes: a forger's names may hold what is no text."""
+    return sentence.encode(errors="backslashreplace").decode()
 
 
 def unpack(path: str) -> dict[str, bytes]:
@@ -204,11 +209,13 @@ def unpack(path: str) -> dict[str, bytes]:
                     )
                 files[info.filename] = data
             return files
+    except CannotCheck:
+        raise
     except FileNotFoundError:
         raise CannotCheck(f"There is no file {path}.") from None
     except OSError as error:
         raise CannotCheck(f"The file cannot be read: {error.strerror or error}.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except Exception as error:  # whatever a damaged packing may do to the unpacker
         raise CannotCheck(f"The file is no whole ZIP, or was damaged ({error}); copy it again.") from None
 
 
@@ -243,6 +250,7 @@ def _manifest(files: dict[str, bytes]) -> dict[str, object]:
         raise CannotCheck("The file is no dispute file: it has no manifest.")
     try:
         manifest = json.loads(files[MANIFEST])
+        canonical(manifest).encode()  # what cannot be written cannot be told of
     except (ValueError, RecursionError):
         raise CannotCheck("The file's manifest is no JSON; it was damaged or changed.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -299,11 +307,8 @@ def _rows(text: bytes) -> tuple[list[list[Any]], list[str]]:
     rows: list[list[Any]] = []
     bad: list[str] = []
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, list) or len(row) != COLUMNS or not isinstance(row[SEQ], int):
+        row = _row(line)
+        if row is None:
             bad.append(f"Line {number} of {ROWS} is no row of a journal.")
             continue
         if row_hash(row) != row[HASH]:
@@ -317,6 +322,18 @@ def _rows(text: bytes) -> tuple[list[list[Any]], list[str]]:
     if not rows:
         bad.append("The file holds no row of the record.")
     return rows, bad
+
+
+def _row(line: bytes) -> list[Any] | None:
+    """Return a row whose columns are of the journal's types; None for anything else."""
+    try:
+        row = json.loads(line)
+        if isinstance(row, list) and [type(value) for value in row] == list(COLUMNS):
+            row_hash(row)  # text that is none has no hash
+            return row
+    except (ValueError, RecursionError):
+        pass
+    return None
 
 
 def _payload(row: list[Any]) -> dict[str, object]:
@@ -335,7 +352,7 @@ def _is_hand(rows: list[list[Any]], manifest: dict[str, object]) -> tuple[str, l
     numbers = [row[SEQ] for row in own]
     first = own[0][SEQ]
     assert isinstance(first, int)
-    if not isinstance(last, int) or numbers != list(range(first, last + 1)):
+    if numbers != list(range(first, first + len(own))) or last != numbers[-1]:
         return "", [f"Rows of hand {hand} are missing."]
     return f"They are the rows of hand {hand}, {first} to {last}, without a gap.", []
 
@@ -348,6 +365,11 @@ def _content(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[
     ]
     opened = _payload(rows[0]) if rows else {}
     named = {kind: opened.get(kind + "_hash") for kind in ("profile", "layout")}
+    if RULES in files and hashlib.sha256(files[RULES]).hexdigest() != named["profile"]:
+        bad.append(f"{RULES} is not the profile that row {rows[0][SEQ] if rows else 'none'} names.")
+    calibrations = opened.get("calibrations")
+    for kind, one in calibrations.items() if isinstance(calibrations, dict) else ():
+        named[kind + " calibration"] = one.get("hash") if isinstance(one, dict) else None
     bad += [
         f"The {kind} that row {rows[0][SEQ]} names is missing."
         for kind, digest in named.items()
@@ -421,7 +443,8 @@ def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, l
     by_number = {row[SEQ]: row for row in rows}
     bad: list[str] = []
     for entry in shown if isinstance(shown, list) else [{}]:
-        row = by_number.get(entry.get("row")) if isinstance(entry, dict) else None
+        number = entry.get("row") if isinstance(entry, dict) else None
+        row = by_number.get(number) if isinstance(number, int) else None
         if row is None or _payload(row).get("settlement") != entry.get("settlement"):
             bad.append(f"{SETTLEMENTS} is not what the rows say.")
             break

@@ -278,11 +278,11 @@ def _wear(facts: Facts) -> Found:
 def _chain(facts: Facts) -> Found:
     if facts.rows is None or facts.checked is None:
         says = Sentence("The record cannot be read.")
-        return "bad", "", says, Sentence("See what it says: feltwatch audit verify")
+        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
     figure = f"{facts.checked} / {facts.rows}"
     if facts.broken_at is not None:
         says = Sentence("The record's chain is broken at row %(row)s.", row=facts.broken_at)
-        return "bad", figure, says, Sentence("See what it says: feltwatch audit verify")
+        return "bad", figure, says, Sentence("See what it says: feltwatch hands verify --all")
     return "ok", figure, Sentence("The record's last rows follow one another."), None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -212,6 +214,19 @@ def test_a_shift_is_counted_on_the_command_line(settled: Path, tmp_path: Path) -
     pdf = tmp_path / "shift.pdf"
     assert run.invoke(report_command, ["--data", str(settled), "--pdf", str(pdf)]).exit_code == 0
     assert pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_a_full_disk_leaves_no_half_report(
+    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = sorted(tmp_path.iterdir())
+    done = CliRunner().invoke(report_command, ["--data", str(settled), "--pdf", str(tmp_path / "shift.pdf")])
+    assert (done.exit_code, "No space left on device" in done.output) == (1, True)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import shutil
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,12 +17,14 @@ from click.testing import CliRunner, Result
 from dealer_ui.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
 from firmware.app.anchor_command import command as anchor_command
 from firmware.app.hands_command import command
+from firmware.app.main import main
 from firmware.table import dispute_verifier
 from firmware.table.anchors import Anchor
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import FILE, JournalReader
 from firmware.table.signing import FILE as KEY_FILE
 from firmware.table.signing import DeviceKey
+from tests.patience import A_MINUTE
 from tests.table.conftest import FRAME
 from tests.table.test_dispute_file import record
 from tests.table.test_verify import bend
@@ -110,6 +117,23 @@ def test_a_hand_is_exported_by_who_may_read_the_key_and_the_file_verifies(data: 
     assert not (tmp_path / "b.zip").exists()
 
 
+def test_a_dispute_file_settles_again_by_what_it_says_of_itself(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, unpacked = tmp_path / "hand.zip", tmp_path / "unpacked"
+    run(data, "export", 1, "--out", out)
+    with zipfile.ZipFile(out) as packed:
+        packed.extractall(unpacked)
+    words = next(re.finditer(r"feltwatch (settle .*)", (unpacked / "README.txt").read_text()))[1].split()
+    monkeypatch.chdir(unpacked)
+    done = CliRunner().invoke(main, [*words, "--json"])
+    assert done.exit_code == 0, done.output
+    anew = json.loads(done.stdout)
+    shown = json.loads((unpacked / "settlements.json").read_text())[-1]["settlement"]
+    assert anew.pop("profile") == shown.pop("profile") == "washington-1-unit"
+    assert anew == shown
+
+
 def test_an_export_that_cannot_be_written_is_said(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "no" / "x.zip"
     assert "cannot be written" in run(data, "export", 1, "--out", out, exits=1).output
@@ -157,6 +181,38 @@ def _read_qr(png: bytes) -> str:
     image = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE)
     assert image is not None
     return cv2.QRCodeDetector().detectAndDecode(image)[0]
+
+
+def test_a_full_disk_leaves_no_half_slip_and_the_one_before_as_it_was(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slip, before, synced = tmp_path / "slip.pdf", sorted(tmp_path.iterdir()), os.fsync
+
+    def full(handle: int) -> None:
+        if slip.name in os.readlink(f"/proc/self/fd/{handle}"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert "No space left" in run(data, "anchor", "--pdf", slip, exits=1).output
+    assert sorted(tmp_path.iterdir()) == before
+    monkeypatch.undo()
+    run(data, "anchor", "--pdf", slip)
+    kept = slip.read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    run(data, "anchor", "--pdf", slip, exits=1)
+    assert slip.read_bytes() == kept
+    assert sorted(tmp_path.iterdir()) == sorted([*before, slip])
+
+
+def test_a_slip_may_go_down_a_pipe(data: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reading:
+        read = reading.submit(pipe.read_bytes)
+        run(data, "anchor", "--svg", pipe)
+        assert b"<svg" in read.result(A_MINUTE)
+    assert pipe.is_fifo()
 
 
 def test_a_slip_that_cannot_be_made_is_said(data: Path, tmp_path: Path) -> None:

@@ -76,6 +76,13 @@ def test_a_line_that_no_command_takes_is_found(wrong: str) -> None:
     assert parsed(("feltwatch", *wrong.split())) != []
 
 
+def test_what_the_page_advises_is_a_command() -> None:
+    said = (ROOT / "dealer_ui/translations/messages.pot").read_text(encoding="utf-8")
+    advised = re.findall(r': (feltwatch [^"%]+)"$', said, re.MULTILINE)
+    assert len(advised) > 3
+    assert {words: parsed(tuple(words.split())) for words in advised} == {words: [] for words in advised}
+
+
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_every_command_says_what_it_is_for(name: str) -> None:
     done = CliRunner().invoke(main, [*name.split(), "--help"])

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from firmware.table.archive import Archive
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_file import DisputeFileError, write_dispute_file
 from firmware.table.dispute_verifier import CannotCheck, check, ed25519_holds, key_words
+from firmware.table.events_camera import Calibration
 from firmware.table.journal import Journal
 from firmware.table.settling import settlement
 from firmware.table.signing import DeviceKey, fingerprint
@@ -261,7 +263,83 @@ def test_dropped_images_are_no_missing_ones(tmp_path: Path) -> None:
     assert any("were dropped by the house's rule" in sentence for sentence in report.holds)
 
 
+def test_rules_that_are_not_those_of_the_hand_are_named(file: Path, tmp_path: Path) -> None:
+    files = contents(file)
+    manifest = json.loads(files["manifest.json"])
+    assert files["rules.toml"] == files[f"content/{manifest['profile_hash']}"]
+    changed = files | {"rules.toml": files["rules.toml"] + b"# another line"}
+    (wrong,) = check(str(signed(changed, tmp_path / "x.zip"))).wrong
+    assert wrong.startswith("rules.toml is not the profile that row ")
+
+
+def test_the_calibrations_that_the_hand_was_read_by_are_named_and_held(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    deal = Deal(ROWS)
+    with Journal(folder) as journal:
+        lens = journal.keep("lens", b"how the lens bends")
+        opened = replace(deal.opened(), calibrations={"lens": Calibration(lens)})
+        journal.append([opened, ev.HandVoided("a test")], "test")
+    out = write_dispute_file(Archive(folder), 1, KEY, tmp_path / "x.zip")
+    files = contents(out)
+    assert json.loads(files["manifest.json"])["calibrations"] == {"lens": lens}
+    assert files[f"content/{lens}"] == b"how the lens bends"
+    assert check(str(out)).ok
+    del files[f"content/{lens}"]
+    (wrong,) = check(str(signed(files, tmp_path / "y.zip"))).wrong
+    assert wrong.startswith("The lens calibration that row ")
+
+
 # ---- what cannot be checked: a sentence ----
+
+NONSENSE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_whatever_a_forger_writes_into_it_gets_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, file: Path, draw: st.DataObject
+) -> None:
+    files = contents(file)
+    out = tmp_path_factory.getbasetemp() / "nonsense.zip"
+    changed: dict[str, Any] = {}
+    where = draw.draw(st.sampled_from(["row", "manifest", "settlements"]))
+    if where == "row":
+        rows = rows_of(file)
+        rows[0][draw.draw(st.integers(0, 10))] = draw.draw(NONSENSE)
+        files["rows.jsonl"] = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    elif where == "manifest":
+        names = ["hand", "first", "last", "version", "key", "images", "profile_hash"]
+        changed[draw.draw(st.sampled_from(names))] = draw.draw(NONSENSE)
+    else:
+        shown = json.loads(files["settlements.json"])
+        shown[0]["row"] = draw.draw(NONSENSE)
+        files["settlements.json"] = json.dumps(shown).encode()
+    try:
+        report = check(str(signed(files, out, **changed)))
+    except CannotCheck:
+        return
+    "".join((*report.holds, *report.wrong)).encode()
+
+
+def test_a_last_row_that_there_cannot_be_is_said_at_once(file: Path, tmp_path: Path) -> None:
+    out = signed(contents(file), tmp_path / "x.zip", last=10**12)
+    assert "Rows of hand 1 are missing." in check(str(out)).wrong
+
+
+def test_a_packing_that_is_damaged_is_said_whatever_its_kind(file: Path, tmp_path: Path) -> None:
+    for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        out = tmp_path / f"{kind}.zip"
+        with zipfile.ZipFile(out, "w", kind) as archive:
+            archive.writestr("rows.jsonl", bytes(range(256)) * 64)
+        raw = bytearray(out.read_bytes())
+        raw[60:90] = bytes(30)
+        out.write_bytes(raw)
+        with pytest.raises(CannotCheck):
+            check(str(out))
 
 
 @pytest.mark.parametrize(
