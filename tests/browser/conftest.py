@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
 from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
-from tests.patience import patience, until
+from tests.patience import A_MINUTE, patience, until
+
+expect.set_options(timeout=A_MINUTE / 2 * 1000)  # what is promised sooner says so itself
 
 SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
 
@@ -55,12 +56,12 @@ class PageServer:
                 self.port = free.getsockname()[1]
         arguments = ["ui", "--data", str(self.data), "--port", str(self.port)]
         self.process = subprocess.Popen([sys.executable, "-m", "firmware.app", *arguments])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + patience(20)
         while time.monotonic() < deadline:
             try:
                 with urllib.request.urlopen(self.address, timeout=5):
                     return
-            except urllib.error.URLError:
+            except OSError:  # nobody listens yet, or answers too slowly
                 time.sleep(0.05)
         pytest.fail("the page did not start")
 

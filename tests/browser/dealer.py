@@ -6,6 +6,7 @@ The finger knows the page by what its buttons say they do (`data-command`, `data
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, TimeoutError
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob
 from firmware.table import State
@@ -33,6 +34,10 @@ class Cards:
     put: Callable[[Any], None] = lambda answer: None
     looks: int = 0
     _waits: ReadingJob | None = None
+    _seen: object = None
+    """What lay there at the last look."""
+    _felt: threading.RLock = field(default_factory=threading.RLock)
+    """Held by whoever lays or looks: what is laid between two looks must not be missed."""
 
     def start(self, put: Callable[[Any], None]) -> None:
         """Begin."""
@@ -45,25 +50,29 @@ class Cards:
         """Read at once, or wait for the next change where nothing new lies there."""
         if isinstance(job, CameraJob):
             return  # nobody sets this table up
-        if job.watch is not None and not job.watch.fresh:
-            self._waits = job
-        else:
-            self._answer(job)
+        with self._felt:
+            if job.watch is not None and not job.watch.fresh and self._seen == (self.lying, self.unsure):
+                self._waits = job
+            else:
+                self._answer(job)
 
     def lay(self, hands: Mapping[str, Rows], unsure: frozenset[str] = frozenset()) -> None:
         """Lay these cards, by place."""
-        self.lying.update(hands)
-        self.unsure = unsure
-        waits, self._waits = self._waits, None
-        if waits is not None:
-            self._answer(waits)
+        with self._felt:
+            self.lying.update(hands)
+            self.unsure = unsure
+            waits, self._waits = self._waits, None
+            if waits is not None:
+                self._answer(waits)
 
     def collect(self) -> None:
         """Take all cards off the felt."""
-        self.lying.clear()
+        with self._felt:
+            self.lying.clear()
 
     def _answer(self, job: ReadingJob) -> None:
         self.looks += 1
+        self._seen = (dict(self.lying), self.unsure)
         seen = {place: dict(rows) for place, rows in self.lying.items() if place in job.places}
         self.put(ReadingDone(job.number, reading_json(seen, self.unsure)))
 
@@ -71,11 +80,20 @@ class Cards:
         """Nothing to end."""
 
 
-FIND = """([kind, wanted]) => [...document.querySelectorAll(`button[data-${kind}]`)].findIndex((button) => {
+FIND = """([kind, wanted]) => [...document.querySelectorAll(`button[data-${kind}]`)].find((button) => {
   const told = JSON.parse(button.dataset[kind]);
   const command = kind === "pad" ? told.command : told;
   return Object.entries(wanted).every(([key, value]) => command[key] === value);
-})"""
+})?.dataset[kind]"""
+
+
+def hold(button: Locator) -> None:
+    """Hold a button until the page has taken the hold, however long a busy machine takes over it."""
+    button.hover()
+    page = button.page
+    page.mouse.down()
+    expect(page.locator("button.holding")).to_have_count(0)
+    page.mouse.up()
 
 
 class Dealer:
@@ -116,7 +134,7 @@ class Dealer:
         if button.get_attribute("data-hold") is None:
             button.tap()
         else:
-            button.click(delay=1200)
+            hold(button)
 
     def key(self, cards: str, **command: Any) -> None:
         """Open the pad for such a command, if the page has not opened it by itself, and touch the cards."""
@@ -133,15 +151,16 @@ class Dealer:
 
     def offers(self, **command: Any) -> bool:
         """Say whether the page has a button for such a command."""
-        return bool(self.page.evaluate(FIND, ["command", command]) >= 0)
+        return self.page.evaluate(FIND, ["command", command]) is not None
 
     def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
         """Return the button, once it is there; what it lies in is opened. (A touch waits until it takes touches.)"""
         deadline = time.monotonic() + patience(within)
-        while self.page.evaluate(FIND, [kind, wanted]) < 0:
+        while (told := self.page.evaluate(FIND, [kind, wanted])) is None:
             assert time.monotonic() < deadline, f"the page offers no {json.dumps(wanted)}"
             self.page.wait_for_timeout(30)
-        button = self.page.locator(f"button[data-{kind}]").nth(self.page.evaluate(FIND, [kind, wanted]))
+        # by all that it says: the page may gain and lose buttons meanwhile
+        button = self.page.locator(f"button[data-{kind}={json.dumps(told, ensure_ascii=False)}]").first
         dialog = button.locator("xpath=ancestor::dialog[not(@open)]")
         if dialog.count():
             self.page.locator(f"[data-open='{dialog.first.get_attribute('id')}']").first.tap()

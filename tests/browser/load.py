@@ -31,6 +31,7 @@ from firmware.table import Phase
 from tests.browser.chrome import launched
 from tests.browser.conftest import PageServer
 from tests.dealer_ui.felt import Felt
+from tests.patience import patience, until
 
 WATCH: Final = """() => {
   const now = () => performance.timeOrigin + performance.now();
@@ -184,10 +185,13 @@ def run(browser: Browser, seconds: int, streams: int, tabs: int) -> Result:
             durable[felt.seq] = time.time() * 1000
             assert felt.state.phase is Phase.SETTLED
             front.wait_for_timeout(600)  # a button that was just replaced takes no touch at once
-            front.locator(PAY).first.tap(timeout=5000)
-            front.wait_for_timeout(150)
+            front.locator(PAY).first.tap(timeout=patience(5) * 1000)
+            until(lambda: felt.state.paid, pause=lambda seconds: front.wait_for_timeout(1000 * seconds))
+            front.wait_for_selector(f"body[data-seq='{felt.seq}']", timeout=patience(5) * 1000)
             due += 1
-        front.wait_for_timeout(1500)
+        for page in pages:
+            page.wait_for_selector(f"body[data-seq='{felt.seq}']", timeout=patience(5) * 1000)
+        until(lambda: all(felt.seq in client for client in clients.arrived))
         arrived: list[dict[str, float]] = [page.evaluate("() => window.arrived") for page in pages]
         touches: list[float] = front.evaluate("() => window.touches")
         not_live = sum(int(page.evaluate("() => window.dead")) for page in pages)

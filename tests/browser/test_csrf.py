@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Show
 from tests.dealer_ui.felt import Felt
+from tests.patience import until
 
 pytestmark = pytest.mark.browser
 
@@ -94,6 +95,6 @@ def test_the_page_is_shown_in_no_other_sites_frame(show: Show, elsewhere: Page) 
         "(address) => { const f = document.createElement('iframe'); f.src = address; document.body.append(f); }",
         screen.page.url,
     )
-    elsewhere.wait_for_timeout(800)
     frame = elsewhere.frames[-1]
+    until(lambda: frame.url.startswith("chrome-error:"), pause=lambda s: elsewhere.wait_for_timeout(1000 * s))
     assert frame.locator("[data-command]").count() == 0

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import SIZES, Screen, Show
+from tests.browser.dealer import hold
 from tests.browser.states import natural_not_borne_out
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
 from tests.patience import patience
@@ -75,12 +76,14 @@ def test_a_page_that_lost_its_server_says_so_within_three_seconds_and_comes_back
     start = time.monotonic()
     page.wait_for_selector("#notlive", state="visible", timeout=patience(3) * 1000)
     assert time.monotonic() - start < patience(3)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     page.locator(".strip .go").tap(force=True)
-    assert screen.came == [], "nothing is sent from a page that is not live"
     screen.felt.pay()
     screen.process.start()
     page.wait_for_selector("#notlive", state="hidden", timeout=patience(8) * 1000)
     assert page.inner_text(".amount") == "$25", "what is old is not called live"
+    assert sent == [], "nothing is sent from a page that is not live"
     page.locator(".strip .go").tap()
     screen.wait_for_amount("$60")
     assert [command["do"] for command in screen.came] == ["mark_paid"], "with the new server's token"
@@ -261,7 +264,7 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     misdeal.click()
     page.wait_for_timeout(300)
     assert screen.felt.state.phase is Phase.SETTING
-    misdeal.click(delay=1200)
+    hold(misdeal)
     screen.wait_for_phase("void")
     assert screen.felt.state.void_reason == "Misdeal"
 
@@ -383,6 +386,7 @@ def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> No
         (".place-C .cover", "#look-C"),
     ):
         page.locator(opener).first.tap()
+        expect(page.locator(dialog)).to_be_visible()
         box = page.locator(dialog).bounding_box()
         assert box is not None
         assert box["x"] >= 0

@@ -75,6 +75,7 @@ def test_a_page_of_another_site_cannot_log_anybody_in(
             page.goto("about:blank")
             page.set_content(lure)
             page.locator("text=A prize").click()
+            expect(page).to_have_url(f"{address}/log-in")
             page.wait_for_load_state()
             said = page.locator("text=This request comes from another site.")
             expect(said).to_have_count(int(refused))

@@ -55,10 +55,10 @@ def test_four_colours_are_kept_by_the_screen(show: Show) -> None:
     page.locator("[data-open=more-dialog]").tap()
     page.locator("[data-open=screen-dialog]").tap()
     page.locator("[data-setting=deck]").tap()
+    expect(club).not_to_have_css("color", before)
     after = club.evaluate("(e) => getComputedStyle(e).color")
-    assert after != before
     page.reload()
-    assert page.locator(".place .suit-c").first.evaluate("(e) => getComputedStyle(e).color") == after
+    expect(page.locator(".place .suit-c").first).to_have_css("color", after)
     assert not screen.trouble
 
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Show
+from tests.browser.dealer import hold
 from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
@@ -47,7 +48,7 @@ def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> No
     assert names(felt)[5] == "Õ"
 
     page.locator("[data-open=chair-1]").tap()
-    page.locator("#chair-1 .warn").click(delay=1200)
+    hold(page.locator("#chair-1 .warn"))
     expect(page.locator(".players .free").get_by_role("button", name="Seat 1")).to_be_visible()
     page.locator("[data-open=chair-5]").tap()
     page.locator("#chair-5").get_by_role("button", name="Seat 1").tap()

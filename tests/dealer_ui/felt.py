@@ -76,6 +76,7 @@ class Felt:
     """Whether it is a training record."""
 
     def __post_init__(self) -> None:
+        self._one_at_a_time = threading.RLock()  # the test's own thread, and the one that answers the page
         self.journal = Journal(self.folder, self.clock, training=self.training)
         self.captures = CaptureStore(self.folder)
 
@@ -114,14 +115,17 @@ class Felt:
     def do(self, do: str, **fields: Any) -> State:
         """Give a command. Raises NotNow as the table does."""
         command = parse_command(canonical({"do": do, **fields}))
-        if isinstance(command, SetHouse) and (text := profile_text(command)):
-            self.journal.keep("profile", text.encode())
-        return self.say(*decide(self.state, command, self.house, self.rules))
+        with self._one_at_a_time:
+            if isinstance(command, SetHouse) and (text := profile_text(command)):
+                self.journal.keep("profile", text.encode())
+            return self.say(*decide(self.state, command, self.house, self.rules))
 
     def say(self, *events: ev.Event) -> State:
-        self.state, followed = step(self.state, events, self.rules)
-        self.journal.append([*events, *followed], self.actor)
-        return self.state
+        with self._one_at_a_time:
+            state, followed = step(self.state, events, self.rules)
+            self.journal.append([*events, *followed], self.actor)
+            self.state = state  # once it is durable: a test may wait for it
+            return state
 
     def write(self, events: Sequence[ev.Event], _actor: str) -> int:
         """Make events happen for the gate."""
