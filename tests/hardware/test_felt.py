@@ -141,6 +141,29 @@ def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) 
     assert view.px_per_mm == pytest.approx(fine, rel=0.002)
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_is_written_below_a_tile_lies_side_by_side(tmp_path: Path, paper: str) -> None:
+    sheet = felt_sheet(LAYOUT, ground=False)
+    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
+
+    def span(words: pypdfium2.PdfTextPage, said: str) -> Image:
+        """Left, bottom, right, top of these words in points."""
+        found = words.search(said).get_next()
+        assert found is not None, said
+        boxes = np.array([words.get_charbox(at) for at in range(found[0], sum(found))])
+        return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
+
+    with pypdfium2.PdfDocument(tmp_path / "tiles.pdf") as pdf:
+        columns, rows = sheet._grid(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+        assert columns * rows == count
+        for number, page in enumerate(pdf):
+            words = page.get_textpage()
+            which = f"row {number // columns + 1} of {rows}, column {number % columns + 1} of {columns}"
+            (_, bottom, right, top), ruler = span(words, which), span(words, "100 mm; 10 mm overlap")
+            assert right < ruler[0] or bottom > ruler[3], which
+            assert max(top, ruler[3]) < MARGIN_MM * POINTS_PER_MM, "off the felt"
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("card_width", [63.5, 57.0])
 def test_other_arrangements_are_layouts_that_are_found(name: str, card_width: float) -> None:
