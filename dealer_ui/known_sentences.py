@@ -125,5 +125,7 @@ KNOWN: Final = (
     N_("chips stay on the table between hands; only who leaves the game takes the whole stack"),
     N_("The reading makes no sense: %(why)s"),
     N_("The capture %(name)s is a link to elsewhere; no capture is one."),
+    N_("The capture %(name)s is no plain file; every capture is one."),
+    N_("The capture %(name)s cannot be read; look at the disk, and at who may read it."),
     *CAMERA,
 )

@@ -373,6 +373,11 @@ def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
     if states["missing"]:
         words = ngettext("%(num)s picture is missing.", "%(num)s pictures are missing.", states["missing"])
         found.append(Proof(words, holds=False))
+    if states["unreadable"]:
+        words = ngettext(
+            "%(num)s picture cannot be read.", "%(num)s pictures cannot be read.", states["unreadable"]
+        )
+        found.append(Proof(words, holds=False))
     if states["changed"]:
         words = ngettext(
             "%(num)s picture is not what was stored.",

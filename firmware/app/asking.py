@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,25 +16,33 @@ WITHIN: Final = 60.0
 """Seconds to wait for an answer; a dispute file with its PDF may take some."""
 
 
-def _open_to_us(context: click.Context, _: click.Parameter, folder: Path) -> Path:
-    """Say it at once where this user may not look into the folder: else every reading of it would seem to fail."""
+def need_open(folder: Path) -> None:
+    """Raise click.UsageError where this user may not look into a folder: every reading of it would seem to fail."""
     there = os.access(folder, os.F_OK) and folder.is_dir()
     if there and not os.access(folder, os.R_OK | os.X_OK):
+        command = click.get_current_context().command_path
         raise click.UsageError(
-            f"{folder} is not open to this user. On a box: sudo -u feltwatch-table {context.command_path}"
+            f"{folder} is not open to this user. On a box: sudo -u feltwatch-table {command}"
         )
+
+
+def _open_to_us(_context: click.Context, _param: click.Parameter, folder: Path) -> Path:
+    need_open(folder)
     return folder
 
 
-data_option = click.option(
+_data = partial(
+    click.option,
     "--data",
     envvar="FELTWATCH_DATA",
     type=click.Path(path_type=Path, readable=False),
     default=DATA,
     show_default=True,
-    callback=_open_to_us,
     help="The folder of the record.",
 )
+data_option = _data(callback=_open_to_us)
+data_option_unopened = _data()
+"""For a command that does not always look into it; it says `need_open` where it does."""
 by_option = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")
 key_option = click.option(
     "--key-folder",
@@ -54,6 +63,17 @@ def need_record(data: Path) -> None:
 
     if not JournalReader(data).head()[0]:
         raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+
+
+def need_writable(data: Path) -> None:
+    """Raise click.UsageError where nobody could do it: no table runs, and this user may not write to its record."""
+    from dealer_ui.link import TableLink
+
+    if data.is_dir() and not os.access(data, os.W_OK | os.X_OK) and not TableLink(data / SOCKET).answers():
+        raise click.UsageError(
+            f"The table process is not running, and {data} is not this user's to write. On a box: "
+            f"sudo -u feltwatch-table {click.get_current_context().command_path}"
+        )
 
 
 def pin_asked(text: str, new: bool = False) -> str:

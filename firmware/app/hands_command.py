@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option, key_option, need_record
+from firmware.app.asking import (
+    ask_table,
+    by_option,
+    data_option,
+    data_option_unopened,
+    key_option,
+    need_open,
+    need_record,
+)
 
 if TYPE_CHECKING:
     from firmware.table.archive import Archive
@@ -222,7 +230,7 @@ def _copy(made: Path, out: Path) -> None:
 @command.command("verify")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--all", "everything", is_flag=True, help="The whole record: every row, every image.")
-@data_option
+@data_option_unopened
 @click.option(
     "--anchor",
     "anchors",
@@ -257,6 +265,7 @@ def verify(
     if file is not None:
         holds = _verify_file(file, texts, key, as_json)
     else:
+        need_open(data)
         with _said():
             holds = _verify_record(data, texts, not no_images, replay, processes, as_json)
     sys.exit(0 if holds else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any
 
@@ -30,6 +31,20 @@ class LazyGroup(click.Group):
         command = entry.load()
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the system refuses it and the command did not expect is a sentence, too."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # who read the output has seen enough: click ends quietly
+            raise click.ClickException(_refused(error)) from error
+
+
+def _refused(error: OSError) -> str:
+    why = error.strerror or str(error)
+    return f"{error.filename} cannot be used: {why}." if error.filename else f"{why.rstrip('.')}."
 
 
 @click.group(

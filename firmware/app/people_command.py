@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.app.asking import ask_table, by_option, data_option, need_record, pin_asked
+from firmware.app.asking import ask_table, by_option, data_option, need_record, need_writable, pin_asked
 
 ROLES: Final = ("dealer", "floor", "technician", "auditor")
 
@@ -69,6 +69,7 @@ def _name(_: click.Context, __: click.Parameter, name: str) -> str:
 @data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:
     """List NAME, or give NAME another role."""
+    need_writable(data)  # before anybody keys a PIN for nothing
     asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)
@@ -81,6 +82,7 @@ def add(name: str, role: str, by: str | None, data: Path) -> None:
 @data_option
 def pin(name: str, by: str | None, data: Path) -> None:
     """Set another PIN for NAME; it ends a lock-out, too."""
+    _need_one_for_a_pin(name, data)
     _give({"do": "set_pin", "person": name, "new_pin": pin_asked(f"New PIN for {name}", new=True)}, by, data)
     click.echo(f"{name} has a new PIN.")
 
@@ -93,6 +95,20 @@ def remove(name: str, by: str | None, data: Path) -> None:
     """Take NAME off the list; what he did stays in the record."""
     _give({"do": "strike_person", "person": name}, by, data)
     click.echo(f"{name} is off the list.")
+
+
+def _need_one_for_a_pin(name: str, data: Path) -> None:
+    """Refuse, before anybody keys one, a PIN for who is not listed or needs none. Raises click's errors."""
+    from firmware.table import TableError, apply
+    from firmware.table.events import PinSet
+    from firmware.table.journal import JournalReader
+
+    try:
+        need_record(data)
+        apply(JournalReader(data).recover()[0], PinSet(name, ""))
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+    need_writable(data)
 
 
 def _give(order: dict[str, Any], by: str | None, data: Path) -> None:

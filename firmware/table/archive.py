@@ -33,7 +33,7 @@ RARE: Final = frozenset({"correction", "dispute"})
 """Marks that few hands have."""
 PAGE: Final = 50
 """Hands on one page of the list."""
-ImageState = Literal["ok", "dropped", "missing", "changed"]
+ImageState = Literal["ok", "dropped", "missing", "changed", "unreadable"]
 
 
 @dataclass(frozen=True)

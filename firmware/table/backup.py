@@ -143,7 +143,7 @@ def _copy(data: Path, to: Path) -> None:
         source.backup(target)
     (to / FILE).chmod(FILE_MODE)
     _sync(to / FILE)
-    for folder, _, names in os.walk(data / CAPTURES):
+    for folder, _, names in os.walk(data / CAPTURES, onerror=_refuse):
         kept = to / CAPTURES / Path(folder).relative_to(data / CAPTURES)
         make_folder(kept)
         for name in names:
@@ -157,6 +157,12 @@ def _copy(data: Path, to: Path) -> None:
             _sync(kept / name)
         sync_folder(kept)
     sync_folder(to)
+
+
+def _refuse(error: OSError) -> None:
+    """Raise what a folder of images says, unless there is none: a copy without them would be none."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _need_plain(path: Path, *, folder: bool = False) -> None:
@@ -206,4 +212,6 @@ def _said(what: str) -> Iterator[None]:
             raise
         full = getattr(error, "errno", None) == errno.ENOSPC or "full" in str(error)
         why = "the disk is full" if full else getattr(error, "strerror", None) or str(error)
+        named = getattr(error, "filename", None)
+        why = f"{why} ({named})" if named and not full else why
         raise BackupError("%(what)s could not be made: %(why)s.", what=what, why=why) from error

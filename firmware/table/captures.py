@@ -17,6 +17,7 @@ from firmware.table.errors import CaptureError
 from firmware.table.events import Capture, Event
 
 FOLDER: Final = "captures"
+Stored = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
 
@@ -77,17 +78,31 @@ class CaptureStore:
     def load(self, capture: Capture) -> bytes:
         """Return the image. Raises CaptureError if it is missing or not what was stored."""
         state = self.check(capture)
+        if state == "unreadable":
+            raise CaptureError(
+                "The capture %(name)s cannot be read; look at the disk, and at who may read it.",
+                name=capture.name,
+            )
         if state != "ok":
             raise CaptureError(f"The capture {capture.name} is {state}: it is not what was stored.")
         return self.read(capture.name)
 
-    def check(self, capture: Capture) -> Literal["ok", "missing", "changed"]:
+    def check(self, capture: Capture) -> Stored:
         """Say whether the image is there and is what was stored."""
+        return self.check_named(capture.name, capture.sha256)
+
+    def check_named(self, name: str, sha256: str) -> Stored:
+        """Say the same of a name and a SHA-256, in hex, that may be anybody's.
+
+        What this user may not look at, or a disk does not give, is not taken for missing: nobody has removed it.
+        """
         try:
-            data = self.read(capture.name)
-        except OSError:  # a CaptureError is one: what is a link or a device is no capture
-            return "missing"
-        return "ok" if hashlib.sha256(data).hexdigest() == capture.sha256 else "changed"
+            data = self.read(name)
+        except (CaptureError, FileNotFoundError, NotADirectoryError):
+            return "missing"  # what is a link or a device is no capture
+        except OSError:
+            return "unreadable"
+        return "ok" if hashlib.sha256(data).hexdigest() == sha256 else "changed"
 
 
 def named_by(event: Event) -> Iterator[Capture]:

@@ -71,7 +71,7 @@ class Stretch:
 
     `previous` is what the first row says it follows, `hash` the last row's. `problems` are rows and sentences;
     `content` what hands were opened with, by hash, with a row that names it; `images` those not as they were stored:
-    row, name, SHA-256 and "missing" or "changed"; `told` the rows about the record itself: number, previous, type,
+    row, name, SHA-256 and what `CaptureStore` says; `told` the rows about the record itself: number, previous, type,
     payload.
     """
 
@@ -213,10 +213,6 @@ def _check_images(store: CaptureStore, found: Stretch) -> None:
     found.images = []
     for (name, digest), seq in named.items():
         found.checked += 1
-        try:
-            data = store.read(name)
-        except OSError:  # also of a name that no capture has: whoever made the record may have written any
-            found.images.append((seq, name, digest, "missing"))
-            continue
-        if hashlib.sha256(data).hexdigest() != digest:
-            found.images.append((seq, name, digest, "changed"))
+        state = store.check_named(name, digest)
+        if state != "ok":
+            found.images.append((seq, name, digest, state))

@@ -150,7 +150,7 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
                 if content is not None:
                     put(form.CONTENT + digest, content)
             for image in images:
-                if image.state == "ok":
+                if image.state in ("ok", "unreadable"):  # this one is refused: it is there
                     put(form.IMAGES + image.capture.name, archive.load(image.capture))
             manifest = canonical(_manifest(hand, images, head, key, digests)).encode()
             _put(packed, form.MANIFEST, manifest)

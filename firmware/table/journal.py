@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -353,11 +354,14 @@ class JournalReader:
     def _open(self) -> Iterator[sqlite3.Connection | None]:
         try:
             self.path.stat()
+            # To open and close it here would let go of SQLite's own locks on it.
+            if not os.access(self.path, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except FileNotFoundError:
             yield None
             return
         except OSError as error:  # what may not be looked at is not nothing
-            raise JournalError(f"The journal {self.path} could not be read: {error.strerror}.") from error
+            raise _as_journal_error(error, f"The journal {self.path} could not be read") from error
         with (
             _said(f"The journal {self.path} could not be read"),
             closing(sqlite3.connect(self.uri(), uri=True, timeout=_WAIT_S)) as db,
@@ -488,6 +492,9 @@ def _said(what: str) -> Iterator[None]:
 def _as_journal_error(error: Exception, what: str) -> JournalError:
     if isinstance(error, JournalError):
         return error
-    if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+    number = getattr(error, "errno", None)
+    if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or number == errno.ENOSPC:
         return JournalError(f"{what}: the disk is full. Make room; no evidence is deleted by itself.")
-    return JournalError(f"{what}: {error}.")
+    if number in (errno.EACCES, errno.EPERM):
+        return JournalError(f"{what}: this user may not. Do it as the table's user.")
+    return JournalError(f"{what}: {getattr(error, 'strerror', None) or error}.")

@@ -144,6 +144,8 @@ class _Found:
             for seq, name, digest, state in stretch.images:
                 if state == "missing" and (name, digest) in self.tombstones:
                     self.gone += 1
+                elif state == "unreadable":
+                    yield Problem(seq, f"The capture {name} cannot be read: nobody can say whether it holds.")
                 else:
                     yield Problem(seq, f"The capture {name} is {state}.")
 

@@ -189,7 +189,7 @@ def test_a_full_disk_leaves_no_half_slip_and_the_one_before_as_it_was(
     slip, before, synced = tmp_path / "slip.pdf", sorted(tmp_path.iterdir()), os.fsync
 
     def full(handle: int) -> None:
-        if slip.name in os.readlink(f"/proc/self/fd/{handle}"):
+        if slip.name in Path(f"/proc/self/fd/{handle}").readlink().name:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         synced(handle)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,24 @@ def test_a_refusal_is_one_sentence(people: People, args: tuple[str, ...], keyed:
     assert says in done.output
     assert "Traceback" not in done.output
     assert "4711" not in done.output
+
+
+def test_what_cannot_be_is_refused_before_anybody_keys_a_pin(
+    people: People, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object, **__: object) -> str:
+        raise AssertionError("a PIN was asked for")
+
+    monkeypatch.setattr("firmware.app.people_command.pin_asked", asked)
+    none = people("pin", "Ada")
+    assert (none.exit_code, "There is no record" in none.output) == (2, True)
+    people("add", "Lin", "--role", "dealer")
+    for name, says in (("Nobody", "not listed"), ("Lin", "needs no PIN")):
+        done = people("pin", name)
+        assert (done.exit_code, says in done.output) == (1, True), done.output
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    done = people("add", "Ada", "--role", "technician")
+    assert (done.exit_code, "not this user's to write" in done.output) == (2, True), done.output
 
 
 def test_a_folder_without_a_record_is_said_and_none_is_made_in_it(people: People, config: Config) -> None:
