@@ -16,7 +16,7 @@ from hardware.make.arrangements import NAMES, arrange
 from hardware.make.bom import Bom, bom_page
 from hardware.make.errors import HardwareError, ToolMissing
 from hardware.make.felt import board_sheet, card_pages, felt_sheet
-from hardware.make.frame import Frame, frame_page
+from hardware.make.frame import Frame, frame_page, top_page
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
 from hardware.make.stamps import LOOMS, write_stamps
 from hardware.make.wiring import header_sheet, looms, panel_board_page, puck_board_page
@@ -34,9 +34,11 @@ def write_texts(root: Path) -> None:
         (root / folder).mkdir(parents=True, exist_ok=True)
     pins = HARDWARE / "pinmap.toml"
     layout, bom = TableLayout.load(), Bom.load(HARDWARE / "bom.toml")
+    frame = Frame(measures(HARDWARE / "mech"), layout)
     said = {
         "out/bom.md": bom_page(bom),
-        "out/frame.md": frame_page(Frame(measures(HARDWARE / "mech"), layout), bom),
+        "out/frame.md": frame_page(frame, bom),
+        "out/table-top.md": top_page(frame),
         "out/optics.md": "# What each camera sees\n\nMade by `make hardware` from `hardware/cameras.toml`; computed, "
         "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.15`.\n\n"
         + coverage_table(),

@@ -14,6 +14,10 @@ from hardware.make.errors import BomError
 
 MARGIN: Final = 0.2
 """The share of a supply that stays free."""
+COPPER: Final = 0.0178
+"""Ohm of a metre of copper wire of 1 mm², at 20 degrees."""
+MOST_LOST: Final = 0.05
+"""The share of a supply's volts that may be lost in a cable: USB promises a device 4.75 V, 5 % below 5 V."""
 
 Price = Annotated[float, Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
@@ -50,7 +54,8 @@ class Supply(_Strict):
 class Part(_Strict):
     """One job to be done, and what may do it.
 
-    `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length.
+    `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length, `core_mm2` how thick
+    the cores are through which it `feeds` other parts.
     """
 
     id: Text
@@ -61,6 +66,8 @@ class Part(_Strict):
     supply: str | None = None
     watts: Annotated[float, Field(ge=0)] = 0.0
     length_m: Annotated[float, Field(gt=0)] | None = None
+    core_mm2: Annotated[float, Field(gt=0)] | None = None
+    feeds: tuple[str, ...] = ()
     optional: bool = False
 
     @property
@@ -75,6 +82,8 @@ class Part(_Strict):
             raise ValueError(f"part {self.id}: exactly one choice is recommended, not {marked}")
         if (self.watts > 0) != (self.supply is not None):
             raise ValueError(f"part {self.id}: watts and supply go together")
+        if bool(self.feeds) != (self.core_mm2 is not None) or (self.feeds and self.length_m is None):
+            raise ValueError(f"part {self.id}: what feeds others says length_m and core_mm2")
         return self
 
 
@@ -100,6 +109,25 @@ class Load(_Strict):
         return self.watts <= self.allowed
 
 
+class Loss(_Strict):
+    """What a cable loses of its supply's volts, there and back, when all that it feeds draws its most."""
+
+    cable: Part
+    amps: float
+    volts: float
+    of_volts: float
+
+    @property
+    def share(self) -> float:
+        """The lost share of the supply's volts."""
+        return self.volts / self.of_volts
+
+    @property
+    def ok(self) -> bool:
+        """Whether enough arrives."""
+        return self.share <= MOST_LOST
+
+
 class Bom(_Strict):
     """One table's bill of materials."""
 
@@ -118,6 +146,12 @@ class Bom(_Strict):
         for part in self.part:
             if part.supply is not None and part.supply not in known:
                 raise ValueError(f"part {part.id}: there is no supply {part.supply}")
+        drawing = {part.id: part.supply for part in self.part if part.supply is not None}
+        for part in self.part:
+            if part.feeds and len({drawing.get(fed) for fed in part.feeds} - {None}) != 1:
+                raise ValueError(f"part {part.id}: what it feeds draws from one supply of this list")
+            if unknown := sorted(set(part.feeds) - drawing.keys()):
+                raise ValueError(f"part {part.id}: {unknown[0]} draws nothing")
         return self
 
     @classmethod
@@ -155,6 +189,21 @@ class Bom(_Strict):
             Load(supply=s, parts=tuple(p for p in self.part if p.supply == s.id and not p.optional))
             for s in self.supply
         )
+
+    def losses(self) -> tuple[Loss, ...]:
+        """Say what each cable that feeds something loses. Several of one kind share what they feed."""
+        volts = {supply.id: supply.volts for supply in self.supply}
+        parts = {part.id: part for part in self.part}
+        found = []
+        for cable in (part for part in self.part if part.feeds):
+            assert cable.length_m is not None
+            assert cable.core_mm2 is not None
+            fed = [parts[name] for name in cable.feeds]
+            of_volts = volts[str(fed[0].supply)]
+            amps = sum(part.watts for part in fed) / of_volts / cable.quantity
+            lost = amps * 2 * cable.length_m * COPPER / cable.core_mm2
+            found.append(Loss(cable=cable, amps=amps, volts=lost, of_volts=of_volts))
+        return tuple(found)
 
 
 def bom_page(bom: Bom) -> str:
@@ -200,4 +249,15 @@ def bom_page(bom: Bom) -> str:
             f"| stays free | {free:.0%}, {'enough' if load.ok else 'TOO LITTLE'} |",
             "",
         ]
-    return "\n".join(lines)
+    lines += [
+        f"In the cables at most {MOST_LOST:.0%} of the volts may be lost, when all draws its most at once.",
+        "",
+        "| cable | carries | cores | loses | |",
+        "|---|--:|--:|--:|---|",
+    ]
+    lines += [
+        f"| {loss.cable.name} | {loss.amps:.2f}\u00a0A | {loss.cable.core_mm2:g}\u00a0mm² | {loss.volts:.2f}\u00a0V of "
+        f"{loss.of_volts:g} | {loss.share:.1%}, {'enough arrives' if loss.ok else 'TOO THIN'} |"
+        for loss in bom.losses()
+    ]
+    return "\n".join(lines) + "\n"

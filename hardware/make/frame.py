@@ -40,11 +40,22 @@ class Route:
         return self.needed_mm + SPARE_MM <= self.cable_mm
 
 
+@dataclass(frozen=True)
+class Spot:
+    """Something on the table's top or cut into it: from the top's left and far edge, as the camera sees it."""
+
+    what: str
+    x: float
+    y: float
+    cut: str = ""
+
+
 class Frame:
-    """The frame's measures, beside those of the camera's head: `mech.toml`, read."""
+    """The frame's measures, beside those of the printed parts: `mech.toml`, read."""
 
     def __init__(self, measures: dict[str, dict[str, Any]], layout: TableLayout) -> None:
         self.said, self.head, self.layout = measures["frame"], measures["camera_head"], layout
+        self.pocket, self.buttons = measures["antenna_pocket"], measures["button_box"]
         self.middle = (layout.width_mm / 2, layout.height_mm / 2)
         self.arm_z: float = self.said["floor_z_mm"] + self.said["post_long_mm"] + self.said["profile_mm"] / 2
 
@@ -58,6 +69,12 @@ class Frame:
             end + self.head["wall_mm"] + self.head["reach_mm"] / 2,
             self.arm_z - self.head["wall_mm"] - hollow / 2,
         )
+
+    @property
+    def gap_mm(self) -> float:
+        """What is free between the post and the table's edge."""
+        edge = self.middle[1] - self.said["table_mm"][1] / 2
+        return float(edge - self.said["post_mm"][1] - self.said["profile_mm"] / 2)
 
     def routes(self, bom: Bom) -> tuple[Route, ...]:
         """List every cable that is bought by length, and what it takes to lay it along the frame."""
@@ -91,6 +108,43 @@ class Frame:
         ]
         supply = to_post + self.arm_z - said["socket_z_mm"] - 200 + END_MM  # the strip is 250 mm long
         found.append(Route("Power supply's own cable", "up the post to the box", supply, SUPPLY_CABLE_MM))
+        return tuple(found)
+
+    def spots(self) -> tuple[Spot, ...]:
+        """List what lies on the top and what is cut into it, from its edges, so that a tape finds it."""
+        said, pocket, box = self.said, self.pocket, self.buttons
+        left, far = (self.middle[i] - said["table_mm"][i] / 2 for i in (0, 1))
+
+        def spot(what: str, x: float, y: float, cut: str = "") -> Spot:
+            return Spot(what, x - left, y - far, cut)
+
+        found = [spot("corner of the felt's print at place A", 0, 0)]
+        wide, high, deep = pocket["recess_mm"]
+        for seat, (x, y) in enumerate(said["antennas_mm"], start=1):
+            out = math.copysign(pocket["hole_out_mm"], self.middle[0] - x)
+            found += [
+                spot(f"antenna of seat {seat}", x, y, f"recess {wide:g} × {high:g} mm, {deep:g} mm deep"),
+                spot(f"its ribbon, seat {seat}", x + out, y, f"hole {pocket['hole_mm']:g} mm"),
+            ]
+        x, y = said["panel_mm"]
+        along, across = (
+            (box[side] - 2 * box["wall_mm"] - box["foot_mm"]) / 2 for side in ("long_mm", "wide_mm")
+        )
+        found += [
+            spot("middle of the button box", x, y),
+            *(
+                spot(f"screw {number} of the button box", x + dx, y + dy, f"hole {box['through_mm']:g} mm")
+                for number, (dx, dy) in enumerate(
+                    ((sx * across, sy * along) for sx in (-1, 1) for sy in (-1, 1)), start=1
+                )
+            ),
+            spot("its cable", x + box["wide_mm"] / 2 + 12, y, f"hole {said['panel_hole_mm']:g} mm"),
+        ]
+        x, y = said["display_mm"]
+        found += [
+            spot("middle of the screen", x, y),
+            spot("its plugs", x + 55, y, f"hole {said['display_hole_mm']:g} mm"),
+        ]
         return tuple(found)
 
     def lux(self) -> tuple[float, float, float]:
@@ -137,11 +191,14 @@ def frame_page(frame: Frame, bom: Bom) -> str:
         "| piece | cut to | where |",
         "|---|--:|---|",
         f"| post | {said['post_long_mm']:.0f} mm | x {said['post_mm'][0]:.0f}, y {said['post_mm'][1]:.0f} mm: "
-        "behind the table's edge, between places A and B |",
-        f"| arm | {said['arm_long_mm']:.0f} mm | on the post, over the felt |",
+        f"{frame.gap_mm:.0f} mm behind the table's edge, between places A and B |",
+        f"| arm | {said['arm_long_mm']:.0f} mm | on the post, over the felt; on it the box, "
+        f"{said['box_from_camera_mm']:.0f} mm from the camera |",
         f"| crossbar | {said['crossbar_long_mm']:.0f} mm | behind the post, z {said['crossbar_z_mm']:.0f} mm "
         f"({said['crossbar_z_mm'] + above_floor:.0f} mm above the floor) |",
-        f"| lamp arms | 2 × {said['lamp_arm_long_mm']:.0f} mm | from the crossbar's ends, beside the table |",
+        f"| lamp arms | 2 × {said['lamp_arm_long_mm']:.0f} mm | from the crossbar's ends, beside the table; a lamp "
+        f"below each, its middle at y {frame.middle[1]:.0f} mm |",
+        f"| socket strip | | on the post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the floor |",
         "",
         f"The camera then hangs at x {x:.0f}, y {y:.0f} mm, {z:.0f} mm above the felt, where the felt is "
         f"{said['floor_z_mm'] * -1:.0f} mm above the floor.",
@@ -161,5 +218,22 @@ def frame_page(frame: Frame, bom: Bom) -> str:
         f"Light of both bars alone: {mean:.0f} lux on the felt, {least:.0f} to {most:.0f} "
         f"({'enough' if enough else 'TOO LITTLE'}: {MIN_LUX:.0f} lux, ± {EVEN:.0%}). A shiny card mirrors them into "
         f"the camera only {frame.glare_mm():.0f} mm beyond the felt's sides.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def top_page(frame: Frame) -> str:
+    """Write what lies on the table's top and what is cut into it, in Markdown."""
+    wide, high = frame.said["table_mm"]
+    lines = [
+        "# The table's top",
+        "",
+        "Made by `make hardware` from `hardware/mech/mech.toml` and `table.toml`; computed, UNTESTED on hardware.",
+        f"Of a top of {wide:g} × {high:g} × {frame.said['table_thick_mm']:g} mm; millimetres, to the middle of what is",
+        "named. Left is the dealer's side, far is the post's.",
+        "",
+        "| what | from the left edge | from the far edge | cut |",
+        "|---|--:|--:|---|",
+        *(f"| {spot.what} | {spot.x:.0f} | {spot.y:.0f} | {spot.cut} |" for spot in frame.spots()),
     ]
     return "\n".join(lines) + "\n"

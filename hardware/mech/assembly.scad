@@ -52,12 +52,14 @@ module antenna(apart = 0) {
     translate([0, 0, antenna_pocket_floor_mm + antenna_pocket_board_deep_mm - 2 + apart]) reader();
 }
 module recessed(lift) { // table top, tray, cloth, puck; seen from the side that is cut
-    deep = antenna_pocket_floor_mm + antenna_pocket_board_deep_mm + 0.5;
+    recess = antenna_pocket_recess_mm;
+    deep = recess[2];
     thick = frame_table_thick_mm;
     color(wood) difference() {
         translate([-75, -55, -thick]) cube([150, 110, thick]);
-        translate([-36, -32, -deep]) cube([72, 64, thick]);
-        translate([38, 0, -thick - 1]) translate([-8, 0, 0]) cylinder(d = 14, h = thick + 2, $fn = 36);
+        translate([-recess.x / 2, -recess.y / 2, -deep]) cube([recess.x, recess.y, thick]);
+        translate([antenna_pocket_hole_out_mm, 0, -thick - 1])
+            cylinder(d = antenna_pocket_hole_mm, h = thick + 2, $fn = 36);
     }
     translate([0, 0, -deep + lift]) antenna(lift);
     translate([-75, -55, 3.6 * lift]) color(cloth) cube([150, 110, 2]);
@@ -132,7 +134,8 @@ module top() {
         slab([frame_table_mm.x, frame_table_mm.y, frame_table_thick_mm], wood);
     felt();
     for (i = [0 : len(frame_antennas_mm) - 1])
-        at(frame_antennas_mm[i].x, frame_antennas_mm[i].y, 0) slab([70, 62, 1], [0.55, 0.42, 0.28]);
+        at(frame_antennas_mm[i].x, frame_antennas_mm[i].y, 0)
+            slab([antenna_pocket_recess_mm.x, antenna_pocket_recess_mm.y, 1], [0.55, 0.42, 0.28]);
     at(frame_antennas_mm[0].x, frame_antennas_mm[0].y, 1) puck("DEALER");
 }
 module legs() for (x = [-1, 1], y = [-1, 1])

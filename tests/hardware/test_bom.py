@@ -47,6 +47,24 @@ def test_the_power_budget_leaves_20_percent_of_every_supply_free() -> None:
     }
 
 
+def test_enough_arrives_at_the_end_of_every_cable() -> None:
+    """By hand: 5 W at 5.1 V through 3 m of 0.5 mm², there and back; two lamp cables, a lamp on each."""
+    lost = {loss.cable.id: loss for loss in BOM.losses()}
+    assert lost["display-cable"].volts == pytest.approx(5.0 / 5.1 * 6 * 0.0178 / 0.5)
+    assert lost["lamp-cable"].amps == pytest.approx(1.0)
+    assert all(loss.ok for loss in lost.values())
+    fed = {name for loss in lost.values() for name in loss.cable.feeds}
+    drawing = {part.id for part in BOM.part if part.supply}
+    assert drawing - fed == {"computer", "camera"}, "on their own supply's cable, on the ribbon"
+
+
+def test_a_cable_that_is_too_thin_is_said(tmp_path: Path) -> None:
+    thin = tmp_path / "bom.toml"
+    thin.write_text(TEXT.replace("core_mm2 = 0.5", "core_mm2 = 0.08"))  # AWG 28, as in many USB cables
+    assert [loss.cable.id for loss in Bom.load(thin).losses() if not loss.ok] == ["display-cable"]
+    assert bom_page(Bom.load(thin)).count("TOO THIN") == 1
+
+
 def test_a_supply_that_is_too_small_is_said(tmp_path: Path) -> None:
     small = tmp_path / "bom.toml"
     small.write_text(TEXT.replace("amps = 5.0", "amps = 3.0"))
@@ -65,6 +83,10 @@ def test_a_supply_that_is_too_small_is_said(tmp_path: Path) -> None:
         ("quantity = 5", 'quantity = 5\ncolour = "red"', "not permitted"),
         ("as_of = 2026-11-20", "as_of = soon", "no TOML"),
         ("watts = 12.0", "", "watts and supply go together"),
+        ("core_mm2 = 0.5\n", "", "says length_m and core_mm2"),
+        ('feeds = ["display"]', 'feeds = ["moon"]', "one supply of this list"),
+        ('feeds = ["display"]', 'feeds = ["display", "psu"]', "psu draws nothing"),
+        ('feeds = ["display"]', 'feeds = ["display", "lamps"]', "one supply of this list"),
     ],
 )
 def test_a_list_that_contradicts_itself_is_refused_with_a_sentence(

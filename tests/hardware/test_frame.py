@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import trimesh
 
 from hardware.make.bom import Bom
 from hardware.make.errors import BomError
-from hardware.make.frame import EVEN, Frame, frame_page
+from hardware.make.frame import EVEN, Frame, frame_page, top_page
 from hardware.make.mech import measures
 from vision.layout import TableLayout
 from vision.optics import MIN_LUX
@@ -33,6 +36,107 @@ def test_the_camera_comes_to_hang_over_the_felts_middle_at_the_layouts_height() 
     assert math.dist((x, y), (LAYOUT.width_mm / 2, LAYOUT.height_mm / 2)) <= 20
     assert z == pytest.approx(LAYOUT.camera.height_mm, abs=20)
     assert frame(arm_long_mm=500.0).camera_mm[1] == pytest.approx(y - 72)
+
+
+def test_the_camera_hangs_as_high_as_the_felts_own_page_says() -> None:
+    """The book shows both: they are the same to the millimetre."""
+    assert f"{frame().camera_mm[2]:.0f} mm above the felt" in frame_page(frame(), BOM)
+    assert round(frame().camera_mm[2]) == LAYOUT.camera.height_mm
+
+
+def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
+    """The parts list is for people who buy; its measures are those of the frame and of the printed parts."""
+    said = SAID["frame"]
+    bought = {part.id: f"{part.name}: {part.choice.name}" for part in BOM.part}
+    cuts = [said[f"{piece}_long_mm"] for piece in ("post", "arm", "crossbar")] + 2 * [
+        said["lamp_arm_long_mm"]
+    ]
+    assert "cut: {:.0f}, {:.0f}, {:.0f}, 2 × {:.0f} mm".format(*cuts[:4]) in bought["frame"]
+    metres = float(re.findall(r"([\d.]+) m,", bought["frame"])[0])
+    assert 0 <= 1000 * metres - sum(cuts) <= 200, "saw cuts, and no metre too many"
+    side = f"{said['profile_mm']:.0f} × {said['profile_mm']:.0f} mm"
+    shell, tray, box = (SAID[name] for name in ("puck_shell", "antenna_pocket", "button_box"))
+    marker = LAYOUT.natural_marker
+    assert marker is not None
+    for part, measure in (
+        ("frame", side),
+        ("lamps", f"{said['lamp_long_mm']:.0f} mm"),
+        ("lamps", f"{said['lamp_lm']:.0f} lm"),
+        ("enclosure", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["box_mm"])),
+        ("table", "{:.0f} × {:.0f} × ".format(*said["table_mm"]) + f"{said['table_thick_mm']:.0f} mm"),
+        ("table", f"{-said['floor_z_mm']:.0f} mm high"),
+        ("tags", f"inlay, {shell['tag_mm']:.0f} mm"),
+        ("disks", f"{shell['disk_mm']:.0f} × 2 mm"),
+        ("antenna", f"{tray['board_wide_mm']:.0f} × {tray['board_long_mm']:.0f} mm"),
+        ("buttons", f"{math.floor(box['hole_mm'])} mm"),
+        ("camera", LAYOUT.camera.name),
+        ("natural-marker", f"{marker.width_mm:.0f} mm"),
+        ("natural-marker", marker.colour),
+    ):
+        assert measure in bought[part], f"{part}: {measure}"
+
+
+def test_each_tray_lies_in_its_recess_and_wood_is_left_below_it() -> None:
+    tray, said = SAID["antenna_pocket"], SAID["frame"]
+    wide, high, deep = tray["recess_mm"]
+    mesh = trimesh.load_mesh(HARDWARE / "out/antenna_pocket.stl")
+    assert isinstance(mesh, trimesh.Trimesh)
+    assert (mesh.extents[:2] + 2 <= (wide, high)).all(), "a millimetre all round"
+    assert mesh.extents[2] + 0.5 <= deep, "the cloth lies flat over it"
+    assert said["table_thick_mm"] - deep >= 8
+    out, half = tray["hole_out_mm"], tray["hole_mm"] / 2
+    assert out + half - mesh.extents[0] / 2 >= 5, "room for the ribbon beside the tray"
+    assert out < wide / 2
+
+
+def test_the_buttons_screws_reach_their_inserts_through_the_top() -> None:
+    (long,) = (float(found) for found in re.findall(r"M3 × (\d+)", " ".join(part.name for part in BOM.part)))
+    into = long - SAID["frame"]["table_thick_mm"]
+    assert 4 <= into <= 10, "the insert's length, and no deeper than its hole"
+    assert SAID["button_box"]["through_mm"] > 3
+
+
+def test_everything_on_the_top_lies_on_it_and_is_found_from_its_edges() -> None:
+    spots = {spot.what: spot for spot in frame().spots()}
+    wide, high = SAID["frame"]["table_mm"]
+    assert all(0 < spot.x < wide and 0 < spot.y < high for spot in spots.values())
+    corner = spots["corner of the felt's print at place A"]
+    assert (corner.x, corner.y) == ((wide - LAYOUT.width_mm) / 2, (high - LAYOUT.height_mm) / 2)
+    for seat, (x, y) in enumerate(SAID["frame"]["antennas_mm"], start=1):
+        it, ribbon = spots[f"antenna of seat {seat}"], spots[f"its ribbon, seat {seat}"]
+        assert (it.x, it.y) == (corner.x + x, corner.y + y)
+        assert abs(ribbon.x - wide / 2) < abs(it.x - wide / 2), "its hole looks to the middle"
+    page = top_page(frame())
+    assert all(f"| {spot.what} | {spot.x:.0f} | {spot.y:.0f} |" in page for spot in spots.values())
+
+
+def test_the_screws_of_the_button_box_are_drilled_below_its_inserts() -> None:
+    """Whatever way round the box is drawn: the holes are as far apart as the inserts of the printed part."""
+    mesh = trimesh.load_mesh(HARDWARE / "out/button_box.stl")
+    assert isinstance(mesh, trimesh.Trimesh)
+    at = [(spot.x, spot.y) for spot in frame().spots() if spot.what.startswith("screw")]
+    middle = next(spot for spot in frame().spots() if spot.what == "middle of the button box")
+    floor = mesh.vertices[np.isclose(mesh.vertices[:, 2], 0, atol=0.01)]
+    for x, y in at:
+        along, across = y - middle.y, x - middle.x  # its long side runs along the table's left edge
+        ring = np.hypot(floor[:, 0] - along, floor[:, 1] - across).min()
+        assert ring == pytest.approx(SAID["button_box"]["insert_mm"] / 2, abs=0.05)
+
+
+def test_every_hole_that_is_drilled_has_its_bit_among_the_tools() -> None:
+    tools = (HARDWARE.parent / "docs/technician/parts.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"bits of ([^;]*) mm;", tools)
+    bits = set(re.findall(r"[\d.]+", listed))
+    drilled = {found for spot in frame().spots() for found in re.findall(r"hole ([\d.]+) mm", spot.cut)}
+    assert drilled <= bits
+
+
+def test_every_screw_of_the_assembly_is_on_the_parts_list() -> None:
+    told = (HARDWARE.parent / "docs/technician/assembly.md").read_text(encoding="utf-8")
+    bought = " ".join(part.name for part in BOM.part)
+    sizes = set(re.findall(r"M\d(?:\.\d)?\b", told))
+    assert sizes >= {"M2", "M2.5", "M3", "M5", "M8"}
+    assert {size for size in sizes if not re.search(rf"{re.escape(size)}\b(?!\.)", bought)} == set()
 
 
 def test_every_cable_of_the_parts_list_reaches() -> None:
