@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -148,6 +149,19 @@ def test_the_page_is_where_the_screen_looks_for_it() -> None:
     training = (HERE / "units/feltwatch-training.service").read_text()
     assert f"--port {PORT} --table-port {TABLE_PORT} --data {TRAINING_SOCKET.parent}" in training
     assert f"RuntimeDirectory={TRAINING_SOCKET.parent.name}\n" in training
+
+
+def test_a_keyboard_in_the_usb_port_finds_a_browser_without_tools() -> None:
+    """What Chromium makes of its policy, and cage of the keys: UNTESTED here."""
+    policy = json.loads((HERE / "chromium-policy.json").read_text())
+    allowed = [urlsplit(page) for page in policy["URLAllowlist"]]
+    assert policy["URLBlocklist"] == ["*"]
+    assert {(one.scheme, one.hostname) for one in allowed} == {("http", "127.0.0.1"), ("file", None)}
+    assert [one.path for one in allowed if one.scheme == "file"] == ["/run/feltwatch-fault/"]
+    assert policy["DeveloperToolsAvailability"] == 2, "never, and no page's source either"
+    assert policy["DownloadRestrictions"] == 3, "none at all"
+    assert "chromium --kiosk " in (HERE / "kiosk").read_text()
+    assert 'chromium-policy.json" /etc/chromium/policies/managed/' in (HERE / "install").read_text()
 
 
 def test_the_review_for_other_machines_waits_for_a_technician_and_has_no_way_to_the_table() -> None:
