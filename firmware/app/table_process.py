@@ -192,6 +192,7 @@ class TableProcess:
         if self._keeper is not None:
             self._keeper.begin(self)
         self._devices.start(self.put)
+        self._show()  # there were no lamps yet when the start was written down
         self._calibration.put_in_force(self.state.calibrations, self._house)
         self._readings.start(self.put)
         if self._socket is not None:

@@ -277,6 +277,15 @@ def test_a_restart_goes_on_where_the_journal_ends(start: Start, cards: Cards, ph
     assert verify(again.config.data).ok
 
 
+def test_the_panel_shows_where_the_hand_is_before_anything_happens(start: Start) -> None:
+    table = start()
+    table.until(lambda _: table.panel.lit() == {"ready", "next"})
+    to_setting(table)
+    table.stop()
+    again = start()
+    again.until(lambda _: again.panel.lit() == {"ready", "next"})
+
+
 def test_a_hand_is_settled_by_the_rules_it_was_opened_with(start: Start, cards: Cards) -> None:
     table = start()
     to_setting(table)
