@@ -25,6 +25,7 @@ from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
+from tests.patience import patience
 
 HANDS: dict[str, dict[str, str]] = {
     "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
@@ -119,7 +120,7 @@ class Table:
         return self.reader.recover()[0]
 
     def until(self, so: Callable[[State], bool], within: float = 5.0) -> State:
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + patience(within)
         while not so(state := self.state):
             assert time.monotonic() < deadline, f"still in {state.phase}: {state.questions}"
             time.sleep(0.01)
@@ -149,7 +150,7 @@ class Table:
 
     def stop(self) -> None:
         self.process.stop()
-        self._thread.join(10)
+        self._thread.join(patience(10))
         assert not self._thread.is_alive()
         self.journal.close()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from firmware.devices.spot_pn532 import Pn532Spot
 from firmware.table.events import SetUpEnded
 from firmware.table.journal import Journal
 from tests.app.conftest import FakeReadings
+from tests.patience import until
 
 
 @pytest.mark.parametrize(
@@ -89,23 +88,16 @@ def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> 
         thread = threading.Thread(target=table.run)
         thread.start()
         try:
-            time.sleep(0.5)
+            until(lambda: panel.lit() == {"ready", "next"})
             pin.clear_states()
             panel.cut_mains()
-            wait(lambda: "battery" in table.state.faults.get("power", ""))
-            assert panel.lit() == {"fault", "next"}
-            wait(lambda: [state.state for state in pin.states] == [False, True, False, True, False])
+            until(lambda: "battery" in table.state.faults.get("power", ""))
+            until(lambda: panel.lit() == {"fault", "next"})
+            until(lambda: [state.state for state in pin.states] == [False, True, False, True, False])
             panel.restore_mains()
-            wait(lambda: not table.state.faults)
-            wait(lambda: panel.lit() == {"ready", "next"})
+            until(lambda: not table.state.faults)
+            until(lambda: panel.lit() == {"ready", "next"})
             assert len(pin.states) == 5
         finally:
             table.stop()
             thread.join(10)
-
-
-def wait(so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 5
-    while not so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -30,7 +30,7 @@ from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
 from tests.dealer_ui.served import served
-from tests.patience import patience
+from tests.patience import pace, patience
 from vision.enrolment import spread
 from vision.layout import TableLayout
 
@@ -323,7 +323,7 @@ def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dea
         expect(page).to_have_url(re.compile(f":{port}/$"))
         expect(page.locator("#session")).to_be_hidden()
         page.goto(f"http://127.0.0.1:{port}/set-up")
-        lasts(4.0 if patience(4.0) == 4.0 else 20.0)  # the page has to come up before it is over
+        lasts(4.0 * pace())  # the page has to come up before it is over
         sign_on(page)
         expect(page).to_have_url(re.compile("/pin"))
 

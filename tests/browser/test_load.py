@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.load import _times, run
-from tests.patience import patience
+from tests.patience import is_busy
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ def test_every_settlement_reaches_every_tab_and_stream_and_touches_are_answered(
     """How quickly is measured on an idle machine; here, that nothing is stuck or lost."""
     result = run(chromium, seconds=5, streams=29, tabs=3)
     assert (result.page.missing, result.stream.missing, result.touch.missing) == (0, 0, 0)
-    if patience(1.5) == 1.5:  # on a machine that is busy otherwise two beats may well come late
+    if not is_busy():  # there two beats of the stream may well come late
         assert result.not_live == 0
         assert result.page.median < 1500
         assert result.touch.median < 1500

@@ -19,7 +19,7 @@ from dealer_ui.services import Places, services
 from tests.browser.conftest import PageServer, Show
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
-from tests.patience import patience, until
+from tests.patience import is_busy, patience, until
 
 pytestmark = pytest.mark.browser
 
@@ -84,7 +84,7 @@ def lay(chromium: Browser, tmp_path: Path) -> Iterator[Lay]:
 
 def one_stream(table: Table) -> bool:
     """Say whether all follow by one stream, the first; on a busy machine it may have broken and begun anew."""
-    return table.streams.open == 1 and (table.streams.begun == 1 or patience(1) > 1)
+    return table.streams.open == 1 and (table.streams.begun == 1 or is_busy())
 
 
 def test_five_tabs_follow_by_one_stream_and_it_outlives_the_tab_that_began_it(lay: Lay) -> None:

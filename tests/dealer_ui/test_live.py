@@ -19,6 +19,7 @@ from dealer_ui.services import services
 from dealer_ui.view import view
 from firmware.table.journal import JournalReader
 from tests.dealer_ui.felt import Felt
+from tests.patience import patience
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_what_waits_is_woken_by_the_next_event(felt: Felt, live: Live) -> None:
     live.start()
     before = live.now()
     threading.Timer(0.1, felt.deal).start()
-    after = live.wait(before.version, timeout=5)
+    after = live.wait(before.version, timeout=patience(5))
     assert after is not None
     assert after.version > before.version
 
@@ -75,7 +76,7 @@ def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> No
     moment = live.now()
     assert moment.screen.answering
     alive = False
-    after = live.wait(moment.version, timeout=3)
+    after = live.wait(moment.version, timeout=patience(3))
     live.stop()
     assert after is not None
     assert not after.screen.answering
@@ -95,11 +96,11 @@ def test_following_goes_on_after_a_view_that_could_not_be_made(
     monkeypatch.setattr("dealer_ui.live.view", fail_once)
     felt.deal()  # two events: the puck, the hand
     live.start()
-    moment = live.wait(0, timeout=5)
+    moment = live.wait(0, timeout=patience(5))
     assert moment is not None
     assert "error of its own" in moment.trouble
     felt.do("next")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + patience(5)
     while (moment := live.now()).trouble and time.monotonic() < deadline:
         time.sleep(0.05)
     assert moment.screen.phase == "setting"
@@ -109,10 +110,10 @@ def test_a_look_at_the_journal_costs_next_to_nothing(felt: Felt, live: Live) -> 
     """Twenty looks a second must not be felt on the box."""
     felt.to_settled()
     live.now()
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(100):
         live.refresh()
-    assert (time.perf_counter() - start) / 100 < 0.005
+    assert (time.process_time() - start) / 100 < 0.005
 
 
 # ---- the stream ----
@@ -166,7 +167,7 @@ def test_a_quiet_stream_beats_every_second(felt: Felt, app: Flask) -> None:
     stream.next_view()
     start = time.monotonic()
     name, _ = next(stream)
-    assert (name, time.monotonic() - start < 2) in {("beat", True), ("view", True)}
+    assert (name, time.monotonic() - start < patience(2)) in {("beat", True), ("view", True)}
     stream.close()
     services(app).live.stop()
 

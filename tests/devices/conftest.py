@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 import pytest
 
+from tests.patience import patience
+
 T = TypeVar("T")
 
 
@@ -26,7 +28,7 @@ class Sink(Generic[T]):
 
     def wait(self, wanted: Callable[[T], bool], within: float) -> T:
         """The newest thing got, as soon as it is as wanted. Fails after `within` seconds."""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + patience(within)
         with self._more:
             while not (self.got and wanted(self.got[-1])):
                 left = deadline - time.monotonic()

@@ -31,6 +31,7 @@ from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.camera_uvc import FIRST_FRAMES, UvcCamera, UvcSettings
 from firmware.devices.errors import DeviceError, DeviceMissing, DeviceSettings
 from firmware.devices.simulated.camera import SimulatedCamera
+from tests.patience import pace, patience
 
 
 def picture(shade: int) -> Image:
@@ -87,7 +88,7 @@ def test_no_picture_at_all_is_a_missing_camera(tmp_path: Path) -> None:
 
 @pytest.fixture
 def camera() -> Iterator[SimulatedCamera]:
-    simulated = SimulatedCamera(lambda: picture(7), late_after=0.3, hung_after=0.8)
+    simulated = SimulatedCamera(lambda: picture(7), late_after=0.3 * pace(), hung_after=0.8 * pace())
     simulated.open()
     yield simulated
     simulated.thaw()
@@ -104,7 +105,7 @@ def test_a_camera_gives_what_its_source_shows_now(camera: SimulatedCamera) -> No
 
 
 def test_a_late_picture_is_an_error_and_is_never_given_for_the_next_one(camera: SimulatedCamera) -> None:
-    camera.dawdle(0.45)
+    camera.dawdle(0.45 * pace())
     with pytest.raises(FrameLate) as caught:
         camera.frame()
     assert isinstance(caught.value, TimeoutError)
@@ -127,7 +128,7 @@ def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: SimulatedCam
             except FrameLate:
                 late += 1
     assert late >= 2
-    assert 0.7 < time.monotonic() - began < 3.0
+    assert 0.7 < time.monotonic() - began < patience(3.0)
 
 
 def test_a_camera_that_thaws_works_again(camera: SimulatedCamera) -> None:
@@ -147,7 +148,7 @@ def test_a_hung_camera_can_be_closed_in_bounded_time() -> None:
     began = time.monotonic()
     camera.close()
     camera.close()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < patience(1)
     camera.thaw()
 
 

@@ -17,6 +17,7 @@ import pytest
 from firmware.devices.camera import CameraHung, CameraMissing, FrameLate, FrameUnreadable, SettingRefused
 from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings, from_yuv420
 from firmware.devices.errors import DeviceSettings
+from tests.patience import patience
 
 FAKE = str(Path(__file__).with_name("rpicam_vid.py"))
 SMALL = RpicamSettings(width=128, height=72, frames_per_second=100.0)
@@ -183,8 +184,8 @@ def test_a_camera_that_stops_is_late_then_hung_and_its_processes_are_gone_when_i
     (program,) = children(helper)
     began = time.monotonic()
     camera.close()
-    assert time.monotonic() - began < 1
-    deadline = time.monotonic() + 2
+    assert time.monotonic() - began < patience(1)
+    deadline = time.monotonic() + patience(2)
     while alive(program):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -206,7 +207,7 @@ def test_a_killed_helper_takes_the_program_with_it(make: Make) -> None:
     os.kill(camera._child.pid, signal.SIGKILL)
     with pytest.raises(CameraMissing):
         camera.frame()
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + patience(2)
     while alive(program):
         assert time.monotonic() < deadline
         time.sleep(0.01)

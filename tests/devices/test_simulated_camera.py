@@ -13,6 +13,7 @@ import pytest
 from firmware.devices.camera import CameraHung, CameraMissing, FrameLate, Image
 from firmware.devices.simulated.camera import Room, RoomCamera
 from firmware.devices.simulated.spoil import FARTHEST_PX, Spoil, spoiled
+from tests.patience import pace
 
 GREY = np.full((180, 320, 3), 120, np.uint8)
 
@@ -26,7 +27,7 @@ def room(tmp_path: Path) -> Room:
 
 @pytest.fixture
 def camera(room: Room, tmp_path: Path) -> Iterator[RoomCamera]:
-    made = RoomCamera(tmp_path / "view.npy", late_after=0.2, hung_after=0.5)
+    made = RoomCamera(tmp_path / "view.npy", late_after=0.2 * pace(), hung_after=0.5 * pace())
     made.open()
     yield made
     made.close()
@@ -91,11 +92,11 @@ def test_a_frozen_camera_gives_nothing_until_it_thaws(room: Room, camera: RoomCa
 
 
 def test_late_frames_are_late(room: Room, camera: RoomCamera) -> None:
-    room.change(late_s=0.3)
+    room.change(late_s=0.3 * pace())
     with pytest.raises(FrameLate):
         camera.frame()
     room.change(late_s=0.0)
-    time.sleep(0.3)
+    time.sleep(0.3 * pace())
     camera.frame()
 
 

@@ -22,6 +22,7 @@ from firmware.table.captures import CaptureStore
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.moment import Moment
 from firmware.table.verify import verify
+from tests.patience import patience
 
 if TYPE_CHECKING:
     from tests.table.conftest import Deal
@@ -321,7 +322,7 @@ def test_a_writer_killed_in_the_middle_of_a_hand_loses_nothing_it_acknowledged(
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path), ev.payload(deal.opened()), str(acknowledged)]
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patience(30)
     while not (acknowledged.exists() and acknowledged.stat().st_size > 20 + 100 * round_):
         assert writer.poll() is None, "the writer did not start"
         assert time.monotonic() < deadline, "the writer never wrote"
