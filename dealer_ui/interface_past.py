@@ -77,6 +77,8 @@ PATHS: Final[dict[str, Any]] = {
         _asked("with", "Only hands with: correction, foul, natural, dispute, not_reviewed."),
         _asked("from", "Only hands from this time on, as 2026-11-20T18:30."),
         _asked("to", "Only hands before this time."),
+        _asked("day", "Only hands of this day, as 2026-11-20; in the place of from and to."),
+        _asked("hour", "Only hands of this hour of the day, counted from its midnight.", "integer"),
         _asked("before", "Only hands before this number: a further page.", "integer"),
     ),
     "/review/{name}": _get("A past hand: its cards and its settlement with every clause", "text/html", _HAND),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, compared, looks
 from dealer_ui.more import past_hands
 from dealer_ui.pages import page
-from dealer_ui.review_list import PAGE, WITH, BadFilter, filter_of, has
+from dealer_ui.review_list import HOUR_MS, PAGE, WITH, BadFilter, Filter, filter_of, has, steps
 from dealer_ui.review_view import proofs, reviewed, settled_again
 from dealer_ui.screen import Action
 from dealer_ui.sentences import say
@@ -126,6 +127,7 @@ def listed() -> Any:
             archive.refresh()
         names = archive.names(of_open=False)
         found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
+        days = _days(wanted, archive) if whole else None
     except TableError as error:
         abort(503, say(error))
     oldest = 1 if whole else _last(state) - LAST + 1
@@ -141,11 +143,31 @@ def listed() -> Any:
         seats=SEATS,
         names=names,
         times=_times(),
+        days=days,
     )
 
 
 def _archive() -> Archive:
     return Archive(services().captures.folder.parent, services().reader)
+
+
+@dataclass(frozen=True)
+class _Days:
+    """What leads to a day: the last with a hand; from the day that is looked at to others, and to its hours."""
+
+    last: date
+    steps: tuple[tuple[str, date], ...] = ()
+    hours: tuple[tuple[str, int], ...] = ()
+
+
+def _days(wanted: Filter, archive: Archive) -> _Days:
+    newest = archive.hands(limit=1)
+    last = datetime.fromtimestamp(newest[0].opened_ms / 1000).astimezone().date() if newest else date.today()
+    if wanted.day is None:
+        return _Days(last)
+    whole = replace(wanted, hour=None).span
+    hours = ((time_of(whole[0] + hour * HOUR_MS)[:5], hour) for hour in archive.hours(*whole))
+    return _Days(last, steps(wanted.day, last), tuple(hours))
 
 
 def _times() -> tuple[tuple[str, int], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -25,6 +25,11 @@ WITH: Final[dict[Mark, str]] = {
     "not_reviewed": N_("not reviewed"),
 }
 """What a hand may be listed for."""
+HOUR_MS: Final = 3_600_000
+HOURS: Final = 24
+"""The last hour of the day on which clocks are put back."""
+FIRST_YEAR: Final = 1970
+LAST_YEAR: Final = 9998
 
 
 class BadFilter(PageError, ValueError):
@@ -42,6 +47,10 @@ class Filter:
     has: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
+    day: date | None = None
+    """By the box's own clock; in the place of the two times."""
+    hour: int | None = None
+    """Of that day, counted from its midnight."""
     before: int | None = None
     """Hands before this one only: where another page of the list begins."""
 
@@ -54,9 +63,10 @@ class Filter:
     def wanted(self) -> Wanted:
         """The same as the archive asks for it."""
         marks = frozenset(mark for mark in MARKS if mark == self.has)
+        since_ms, until_ms = self.span if self.day else (self.since_ms, self.until_ms)
         return Wanted(
-            self.since_ms,
-            self.until_ms,
+            since_ms,
+            until_ms,
             self.seat,
             self.player or None,
             self.profile or None,
@@ -64,9 +74,25 @@ class Filter:
             marks,
         )
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The beginning and the end of the day, or of the hour in it. Only for a filter with a day."""
+        assert self.day is not None
+        since = midnight_ms(self.day)
+        if self.hour is None:
+            return since, midnight_ms(self.day + timedelta(days=1))
+        return since + self.hour * HOUR_MS, since + (self.hour + 1) * HOUR_MS
+
     def address(self, **changed: object) -> str:
-        """Return the list's address with some fields changed; another filter begins at its newest hand."""
+        """Return the list's address with some fields changed; another filter begins at its newest hand.
+
+        A time of another kind takes the place of the one there was.
+        """
         names = {"has": "with", "since_ms": "from", "until_ms": "to"}
+        if "since_ms" in changed:
+            changed = {"day": None, "hour": None, **changed}
+        if "day" in changed:
+            changed = {"since_ms": None, "until_ms": None, "hour": None, **changed}
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {"before": None} | changed
         asked = {
@@ -79,7 +105,7 @@ class Filter:
 
 def filter_of(asked: Mapping[str, str]) -> Filter:
     """Return the filter that an address asks for. Raises BadFilter with a sentence."""
-    known = {"seat", "player", "profile", "dealer", "with", "from", "to", "before", "language"}
+    known = {"seat", "player", "profile", "dealer", "with", "from", "to", "day", "hour", "before", "language"}
     if strange := sorted(set(asked) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
     given = {name: value.strip() for name, value in asked.items() if value.strip()}
@@ -96,8 +122,38 @@ def filter_of(asked: Mapping[str, str]) -> Filter:
         given.get("with", ""),
         time_asked(given, "from"),
         time_asked(given, "to"),
+        *_day_asked(given),
         number_asked(given, "before"),
     )
+
+
+def _day_asked(given: Mapping[str, str]) -> tuple[date | None, int | None]:
+    hour = number_asked(given, "hour")
+    try:
+        day = date.fromisoformat(given["day"]) if "day" in given else None
+    except ValueError:
+        day = date.min
+    if day is not None and not FIRST_YEAR <= day.year <= LAST_YEAR:
+        raise BadFilter(_("“%(value)s” is no day; write it as 2026-11-20.", value=given["day"]))
+    if hour is not None and (day is None or hour > HOURS):
+        raise BadFilter(_("“%(value)s” is no hour of a day.", value=given["hour"]))
+    return day, hour
+
+
+def steps(day: date, last: date) -> tuple[tuple[str, date], ...]:
+    """Return how a day leads to others, none after the last: words and the day."""
+    ways = (
+        (_("−1 week"), day - timedelta(days=7)),
+        (_("−1 day"), day - timedelta(days=1)),
+        (_("+1 day"), day + timedelta(days=1)),
+        (_("+1 week"), day + timedelta(days=7)),
+    )
+    return tuple((words, to) for words, to in ways if to <= last and to.year >= FIRST_YEAR)
+
+
+def midnight_ms(day: date) -> int:
+    """Return when a day begins by the box's own clock, in UTC milliseconds."""
+    return round(datetime.combine(day, time.min).astimezone().timestamp() * 1000)
 
 
 def number_asked(given: Mapping[str, str], name: str) -> int | None:

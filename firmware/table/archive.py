@@ -195,6 +195,15 @@ class Archive:
                 "profile": _distinct(db, "profile", "hands"),
             }
 
+    def hours(self, since_ms: int, until_ms: int) -> list[int]:
+        """Return in which hours of a stretch of time hands were opened, counted from its beginning.
+
+        Raises JournalError.
+        """
+        text = "SELECT DISTINCT (opened_ms - ?) / 3600000 FROM hands WHERE opened_ms >= ? AND opened_ms < ? ORDER BY 1"
+        with self._open() as db:
+            return [hour for (hour,) in db.execute(text, (since_ms, since_ms, until_ms))] if db else []
+
     def _only_in_open_hand(self) -> set[str]:
         """Return the players whose first hand is on the table."""
         last = self.hands(limit=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from html import unescape
 from urllib.parse import unquote_plus
 
@@ -12,9 +13,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
 from dealer_ui.looks import compared, looks
 from dealer_ui.review_list import BadFilter, Filter, filter_of
-from dealer_ui.review_view import proofs, reviewed, settled_again
+from dealer_ui.review_view import Proof, proofs, reviewed, settled_again
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from dealer_ui.timeline import timeline
@@ -23,6 +26,7 @@ from firmware.table import events as ev
 from firmware.table.archive import Archive
 from firmware.table.errors import NotNow
 from firmware.table.journal import JournalReader
+from firmware.table.moment import Moment
 from firmware.table.people import Role
 from firmware.table.recall import Recalled, StillOpen, recall
 from tests.dealer_ui.conftest import Lay
@@ -246,6 +250,8 @@ def test_the_record_proves_rows_and_pictures_and_says_what_does_not_hold(felt: F
         ("2 pictures are as they were stored.", True),
     ]
     first, second = (felt.captures.path(image.capture.name) for image in archive.images(hand))
+    hidden = [replace(image, state="unreadable") for image in archive.images(hand)]
+    assert proofs(hand, hidden)[1:] == (Proof("2 pictures cannot be read.", holds=False),)
     first.write_bytes(b"another picture")
     second.unlink()
     bent = replace(hand, rows=(*hand.rows[:3], replace(hand.rows[3], actor="floor:Moreno"), *hand.rows[4:]))
@@ -315,6 +321,10 @@ def test_floor_people_and_auditors_see_all_of_it(
         ("/review?with=luck", 400, "for “luck”"),
         ("/review?colour=red", 400, "no filter “colour”"),
         ("/review?from=yesterday", 400, "“yesterday” is no time"),
+        ("/review?day=yesterday", 400, "“yesterday” is no day"),
+        ("/review?day=0001-01-01", 400, "“0001-01-01” is no day"),
+        ("/review?hour=3", 400, "“3” is no hour of a day"),
+        ("/review?day=2026-03-20&hour=25", 400, "“25” is no hour of a day"),
         ("/report?down=77", 404, "No hand was opened in a down 77"),
         ("/report?to=x", 400, "“x” is no time"),
     ],
@@ -338,6 +348,45 @@ def test_the_list_finds_by_filter_and_says_when_there_is_nothing(
     for query in ("with=foul", "seat=3&player=Okafor", "profile=california-face-up", "with=not_reviewed"):
         assert 'href="/review/1"' in client.get(f"/review?{query}").text, query
     assert 'href="/review/1"' not in client.get("/review?player=Okafor&with=dispute").text
+
+
+def touched(client: FlaskClient, path: str, words: str) -> str:
+    """Return where a choice of these words leads to."""
+    found = re.findall(r'href="([^"]+)"[^>]*><span>([^<]+)</span>', client.get(path).text)
+    (address,) = {unescape(address).removesuffix("#played") for address, said in found if said == words}
+    return address
+
+
+def hands_at(client: FlaskClient, path: str) -> list[int]:
+    return [int(hand) for hand in re.findall(r'<a href="/review/(\d+)"><b>', client.get(path).text)]
+
+
+def test_any_day_and_any_hour_of_it_are_a_few_touches_away(lay: Lay) -> None:
+    noon = datetime(2026, 3, 20, 12, 30).astimezone()
+    opened = [noon - timedelta(days=9, hours=2), noon - timedelta(days=9), noon - timedelta(days=1), noon]
+    now = [opened[0]]
+    felt = lay(clock=lambda: Moment("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
+    for moment in opened:
+        now[0] = moment
+        felt.deal()
+        felt.do("void", reason="Misdeal")
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    client = app.test_client()
+    sign_on(app, client, felt, Role.FLOOR)
+    at = touched(client, "/review?seat=1", "on one day")
+    assert (at, hands_at(client, at)) == ("/review?seat=1&day=2026-03-20", [4])
+    at = touched(client, at, "−1 day")
+    assert hands_at(client, at) == [3]
+    at = touched(client, touched(client, at, "−1 day"), "−1 week")
+    assert (at, hands_at(client, at)) == ("/review?seat=1&day=2026-03-11", [2, 1])
+    by_hour = touched(client, at, "10:00")
+    assert hands_at(client, by_hour) == [1]
+    assert hands_at(client, touched(client, at, "12:00")) == [2]
+    assert touched(client, by_hour, "any hour") == at
+    assert touched(client, by_hour, "+1 week") == "/review?seat=1&day=2026-03-18"
+    assert "No hand in the record is like that." in page(client, "/review?day=2026-03-18")[1]
+    assert hands_at(client, touched(client, by_hour, "any time")) == [4, 3, 2, 1]
+    assert "+1 day" not in client.get("/review?day=2026-03-20").text, "nothing was played after it"
 
 
 def test_an_empty_record_has_an_empty_list(app: Flask, felt: Felt, client: FlaskClient) -> None:
@@ -369,7 +418,7 @@ def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
 
 
 def test_an_address_names_its_filter_and_is_read_back() -> None:
-    wanted = Filter(3, "Ann & Bo", "washington-1-6", "Ines", "foul", before=12)
+    wanted = Filter(3, "Ann & Bo", "washington-1-6", "Ines", "foul", day=date(2026, 3, 20), hour=0, before=12)
     address = wanted.address(before=12)
     asked = dict(part.split("=") for part in address.partition("?")[2].split("&"))
     assert filter_of({name: unquote_plus(value) for name, value in asked.items()}) == wanted
