@@ -57,6 +57,52 @@ ELSEWHERE: Final = {
 }
 """Which test runs the others: what needs a table, a browser, a box, or minutes."""
 
+MADE: Final = {
+    "audit-deps": (
+        "-m tests.security.supply_chain audit",
+        "security/test_supply_chain.py",
+        "audit(LOCK, whole)",
+    ),
+    "bench": ("feltwatch bench", "rules/test_bench.py", '"bench"'),
+    "cards": ("vision.deck.card_svg(c)", "dealer_ui/test_static.py", "card_svg("),
+    "demo": ("feltwatch demo", "appliance/test_demo.py", '"demo"'),
+    "docs": (
+        "sphinx-build --builder html",
+        "docs/test_book.py",
+        '"sphinx", "-b", "html", "--fail-on-warning"',
+    ),
+    "fuzz": ("-m tests.devices.fuzz", "devices/test_fuzz.py", "parser(random.Random("),
+    "fuzz-all": ("-m tests.security.fuzz", "security/test_fuzz.py", "fuzz.send("),
+    "fuzz-page": ("-m tests.dealer_ui.fuzz", "dealer_ui/test_interface.py", "tests.dealer_ui.fuzz"),
+    "golden": ("-m tests.browser.golden", "browser/test_states.py", "tests.browser.golden"),
+    "hardware": (
+        "-m hardware.make",
+        "hardware/test_made.py",
+        "from hardware.make.__main__ import draw_looms",
+    ),
+    "page-load": (
+        "-m tests.browser.load",
+        "browser/test_load.py",
+        "from tests.browser.load import _times, run",
+    ),
+    "sbom": ("supply_chain licences", "security/test_supply_chain.py", "licences(bill)"),
+    "security-load": ("-m tests.security.load", "security/test_load.py", "load.measure("),
+    "words": ("pybabel -q extract", "dealer_ui/test_languages.py", "extract_from_dir("),
+}
+"""What a target's recipe runs, which test runs the same, and the words there that do."""
+OWN: Final = {
+    "help": "prints",
+    "lint": "looks at every change beside the tests",
+    "micropython": "fetches a Debian package; tests/puck_reader runs what it brings",
+    "release": "takes the network and minutes; make test-install installs one",
+    "smoke-aarch64": "a machine under emulation, half an hour; docs/aarch64-report.md",
+    "test": "this",
+    "test-install": "boots a Debian, as root; docs/install-report.md",
+    "test-training": "minutes, with torch",
+    "training": "hours, with torch",
+}
+"""Why no test runs the others."""
+
 
 def test_enough_is_named() -> None:
     assert len(FELTWATCH) > 60
@@ -166,6 +212,22 @@ def test_make_knows_the_target(line: Line) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("target", MADE)
+def test_what_a_target_runs_is_run_by_a_test(target: str) -> None:
+    piece, test, words = MADE[target]
+    dry = ["make", "--dry-run", "--always-make", "--no-print-directory", target]
+    recipe = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert piece in recipe
+    assert words in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+def test_every_target_that_is_named_is_run_or_it_is_said_why_not() -> None:
+    assert {line.words[1] for line in MAKE} <= MADE.keys() | OWN.keys()
+    assert MADE.keys() | OWN.keys() == set(targets()) - {"clean", "coverage", "lock", "wheel", "yolo"} | {
+        "help"
+    }
 
 
 def test_make_help_lists_what_can_be_made() -> None:
