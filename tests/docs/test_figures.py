@@ -1,0 +1,64 @@
+"""Limits that pages for people name are the limits that the code has."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from dealer_ui import lan, lan_access, lan_tls
+from docs.facts import ROOT
+from firmware.app.config import PowerConfig
+from firmware.table.people import FIRST_LOCK_S, LONGEST_LOCK_S
+from vision import calibration, lens, verdicts
+
+CALIBRATION: Final = {
+    "room at the edge": f"≥ {calibration.MIN_MARGIN_PX:g} px",
+    "camera leans": f"≤ {calibration.MAX_TILT_DEG:g}°",
+    "felt lies off by": f"≤ {calibration.MAX_ERROR_PX:g} px",
+    "resolution": f"≥ {verdicts.MIN_PX_PER_MM:g} px/mm",
+    "an edge takes": f"≤ {verdicts.MAX_EDGE_MM:g} mm",
+    "white paper": f"{verdicts.MIN_WHITE:g} to {verdicts.MAX_WHITE:g}",
+    "glare": f"≤ {verdicts.MAX_GLARE_MM2:g} mm²",
+    "flicker": f"≤ {100 * verdicts.MAX_BANDING:g} %",
+    "colour": f"≥ {verdicts.MIN_COLOUR:g} levels",
+    "moved by": f"≤ {verdicts.MAX_MOVED_MM:g} mm",
+}
+WORDS: Final = {1: "one", 2: "two", 5: "five", 6: "six", 10: "ten", 15: "fifteen"}
+SAID: Final = {
+    "docs/calibration.md": (
+        f"{WORDS[lens.MIN_VIEWS].capitalize()} views over {100 * lens.MIN_COVERAGE:g} % of the picture's width",
+    ),
+    "docs/technician/assembly.md": (f"at most {calibration.MAX_TILT_DEG:g} degrees",),
+    "docs/technician/review.md": (
+        f"a passphrase of {lan_access.LEAST} letters or more",
+        f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request",
+        f"It lasts {lan_tls.LASTS.days} days",
+    ),
+    "docs/security.md": (
+        f"lock-outs of {FIRST_LOCK_S:g} s to an hour",
+        f"{lan_access.LEAST} letters or more; {WORDS[lan.TRIES_EACH[0]]} tries of an address, then one a minute; "
+        f"one in {WORDS[round(1 / lan.TRIES_OF_ALL[1])]} seconds of all together",
+        f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request, "
+        f"{WORDS[int(lan_access.LONGEST_S / 3600)]} hours in all",
+    ),
+    "docs/install.md": (
+        f"shuts itself down, {PowerConfig().between_hands_s:g} s later where no hand is open, "
+        f"{WORDS[int(PowerConfig().at_latest_s / 60)]} minutes later",
+    ),
+}
+
+
+def test_the_limits_of_the_calibration_are_those_that_it_is_judged_by() -> None:
+    page = (ROOT / "docs/calibration.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|", page, re.MULTILINE))
+    assert rows.keys() - {"figure", "---", "markers found"} == CALIBRATION.keys()
+    assert {name: rows[name] for name in CALIBRATION} == CALIBRATION
+
+
+@pytest.mark.parametrize("page", SAID)
+def test_a_limit_that_a_page_names_is_the_codes(page: str) -> None:
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert [words for words in SAID[page] if words not in text] == []
+    assert (lan.TRIES_EACH[1], LONGEST_LOCK_S) == (1 / 60, 3600), "said in words"
