@@ -19,6 +19,7 @@ from vision.decks import Deck, DrawnDeck, PhotoDeck
 from vision.errors import VisionError
 from vision.evaluation import Condition, Score, grid, score_deck, score_photographs, summary, wilson
 from vision.layout import TableLayout
+from vision.options import THREADS
 from vision.peer import Compared, compare
 from vision.reader import CardReader
 from vision.render import deal, render_table
@@ -43,13 +44,7 @@ from vision.render import deal, render_table
     metavar="FILE",
     help="ONNX graph of another network, timed beside the reader (models/training/yolo_graph.py makes YOLO11n's).",
 )
-@click.option(
-    "--threads",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Processor threads to read with.",
-)
+@THREADS
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def command(

@@ -21,6 +21,7 @@ from vision.enrolment import load_profile
 from vision.errors import NoMarkersError, VisionError
 from vision.layout import TableLayout
 from vision.loose import read_loose
+from vision.options import THREADS
 from vision.pictures import load_picture, picture_files
 from vision.reader import CardReader
 from vision.reading import TableReading, card_json, read, read_card
@@ -51,13 +52,7 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     help="The enrolled deck's profile (feltwatch enrol).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per photo.")
-@click.option(
-    "--threads",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Processor threads to read with.",
-)
+@THREADS
 def command(
     paths: tuple[Path, ...],
     layout_file: Path | None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -106,14 +107,20 @@ def _on_white(picture: Image) -> Image:
     return np.asarray(picture[box][..., :3] * share + 255 * (1 - share), np.uint8)
 
 
-@click.command()
-def command() -> None:
-    """Fetch free card art to train on."""
-    try:
-        for folder in fetch():
-            click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
-    except (ArtError, OSError, subprocess.SubprocessError) as error:
-        raise click.ClickException(str(error)) from error
+def fetching(fetch: Callable[[], Iterable[Path]], words: str) -> click.Command:
+    """Return the command that fetches decks, one folder after the other, and says what each has."""
+
+    def command() -> None:
+        try:
+            for folder in fetch():
+                click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
+        except (ArtError, OSError, subprocess.SubprocessError) as error:
+            raise click.ClickException(str(error)) from error
+
+    return click.command(help=words)(command)
+
+
+command = fetching(fetch, "Fetch free card art to train on.")
 
 
 if __name__ == "__main__":

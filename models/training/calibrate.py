@@ -23,6 +23,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from models.training.judge import Tables, on_all_cores, read_tables
+from models.training.options import MODEL
 from models.training.unseen import FOLDER
 from vision.evaluation import grid
 from vision.reader import Calibration, Calibrations, Curve, Floats, default_model
@@ -260,11 +261,7 @@ def tell(what: str, collected: Collected, worth: Calibration) -> None:
 
 
 @click.command()
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="ONNX model; without it the packaged one.",
-)
+@MODEL
 @click.option(
     "--tables",
     default=10,

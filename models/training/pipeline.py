@@ -15,10 +15,11 @@ import click
 from models.training import art, calibrate, unseen
 from models.training.export import export
 from models.training.glyphs import FontsError, rank_fonts
+from models.training.options import training
 from models.training.pseudo import BOXED, label_photographs
 from models.training.report import DOCS, write_report
-from models.training.samples import PACKAGE, RUN
-from models.training.train import BATCH, Job, Trainer, default_makers, run
+from models.training.samples import PACKAGE
+from models.training.train import BATCH, Job, Trainer, run
 
 CALIBRATION_TABLES = 10
 """Tables per deck and condition on which a model of the product is calibrated."""
@@ -27,21 +28,7 @@ PAUSES = (0.25, 0.5, 0.75)
 
 
 @click.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of real photographs; without it training goes on drawn cards alone.",
-)
-@click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all.")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--makers", default=default_makers(), show_default=True, help="Scene processes.")
-@click.option(
-    "--run",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=RUN,
-    help="Folder of the checkpoint; training goes on from the one found there.",
-)
+@training
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False, exists=True),

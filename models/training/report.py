@@ -17,6 +17,7 @@ from models.training import plots
 from models.training.calibrate import BUDGET, VALIDATION
 from models.training.judge import SPREADS, Judged, Outcome, total
 from models.training.measure import FEW, JUDGING, ODD_JUDGING, Measured, measure
+from models.training.options import MODEL
 from models.training.samples import PACKAGE
 from models.training.unseen import missing
 from vision.errors import VisionError
@@ -410,11 +411,7 @@ def write_report(
 
 
 @click.command()
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="ONNX model; without it the packaged one.",
-)
+@MODEL
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False, exists=True),

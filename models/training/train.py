@@ -25,7 +25,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from models.training.loss import loss, targets
 from models.training.net import IndexNet
-from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, real_crops, turned
+from models.training.options import training
+from models.training.samples import PHOTOGRAPHS, SIZE_PX, Sample, real_crops, turned
 from models.training.scene import SceneMaker
 
 BATCH = 32
@@ -195,27 +196,10 @@ def run(job: Job) -> Path:
     return trainer.checkpoint
 
 
-def default_makers() -> int:
-    """Return how many scene processes leave a core for the training itself."""
-    return max(1, (os.cpu_count() or 2) - 1)
-
-
 @click.command()
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of real photographs.")
-@click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all.")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--makers", default=default_makers(), show_default=True, help="Scene processes.")
-@click.option(
-    "--run",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=RUN,
-    help="Folder of the checkpoint; training goes on from the one found there.",
-)
+@training
 def command(data: Path | None, crops: int, seed: int, makers: int, folder: Path) -> None:
     """Train the card reader's network."""
-    if data is not None and not data.is_dir():
-        raise click.UsageError(f"There is no folder {data}; leave --data out to train without photographs.")
     click.echo(run(Job(folder, data, crops, seed, makers)))
 
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import cv2
 import numpy as np
 
-from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, require, run_tool
+from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, fetching, require, run_tool
 from vision.arrays import Image
 from vision.cards import CARDS
 
@@ -172,14 +170,7 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
         yield FOLDER / name
 
 
-@click.command()
-def command() -> None:
-    """Fetch the decks to judge by."""
-    try:
-        for folder in fetch():
-            click.echo(f"{folder.name}: {len(list(folder.glob('*.png')))} cards")
-    except (ArtError, OSError, subprocess.SubprocessError) as error:
-        raise click.ClickException(str(error)) from error
+command = fetching(fetch, "Fetch the decks to judge by.")
 
 
 if __name__ == "__main__":

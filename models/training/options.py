@@ -1,0 +1,48 @@
+"""Options that several steps of the training have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from models.training.samples import RUN
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+MODEL = click.option(
+    "--model",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="ONNX model; without it the packaged one.",
+)
+
+
+def default_makers() -> int:
+    """Return how many scene processes leave a core for the training itself."""
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
+def training(command: _Command) -> _Command:
+    """Give a command what a training is told: `data`, `crops`, `seed`, `makers`, `folder`."""
+    for option in (
+        click.option(
+            "--run",
+            "folder",
+            type=click.Path(path_type=Path, file_okay=False),
+            default=RUN,
+            help="Folder of the checkpoint; training goes on from the one found there.",
+        ),
+        click.option("--makers", default=default_makers(), show_default=True, help="Scene processes."),
+        click.option("--seed", default=1, show_default=True),
+        click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all."),
+        click.option(
+            "--data",
+            type=click.Path(path_type=Path, file_okay=False, exists=True),
+            help="Folder of real photographs; without it training goes on drawn cards alone.",
+        ),
+    ):
+        command = option(command)
+    return command
