@@ -189,6 +189,22 @@ def read(
     )
 
 
+def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
+    """Read the upright picture of one zone, as `FeltView.rectify` cuts it out, at whatever scale; from left to right.
+
+    Corners are in the picture's pixels. Of a card that lies over the zone's edge the picture may show too little.
+    """
+    scale = PX_PER_MM * zone.width_mm / picture.shape[1]
+    scaled = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+    indices = _fitting(fuse(_on_felt(reader.indices(scaled), zone, PX_PER_MM)))
+    card_mm = (layout.card.width_mm, layout.card.height_mm)
+    found: list[tuple[float, ReadCard]] = []
+    for named in name(_without_print(indices, clusters(indices, card_mm), layout), conflicts=True):
+        corners = zone.from_felt(_Laid.of(indices, named.cluster, layout).corners) * PX_PER_MM / scale
+        found.append((float(corners[:, 0].mean()), read_card(named, corners, reader.calibrations.part)))
+    return tuple(card for _, card in sorted(found, key=lambda at: at[0]))
+
+
 def observe(
     frame: Image,
     layout: TableLayout,
@@ -215,9 +231,12 @@ def observe(
         clock.lap("zones")
         parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
         clock.lap("network")
-    indices = fuse(Indices.joined(parts))
-    fits = (indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1])
-    return view, indices.take(fits)
+    return view, _fitting(fuse(Indices.joined(parts)))
+
+
+def _fitting(indices: Indices) -> Indices:
+    """Leave out what no card's index is as high as."""
+    return indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
 
 
 class _Clock:

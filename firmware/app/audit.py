@@ -1,4 +1,7 @@
-"""The audit: every stored hand settled again, every stored picture read again by the reader of today.
+"""The audit: every stored hand settled again, every look's picture read again by the reader of today.
+
+Of a look at the whole table that is its frame, of a card that was placed face up its zone's picture. What was unsure
+then was named by a person: where a placed card is sure now says nothing.
 
 Hands are told apart by nothing but the record, so they are done by as many processes as there are cores.
 """
@@ -23,15 +26,17 @@ from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
 from firmware.table.errors import CaptureError, NotNow, TableError
-from firmware.table.journal import JournalReader
+from firmware.table.journal import Entry, JournalReader
 from firmware.table.recall import Recalled, Step, StillOpen, recall
+from firmware.table.seen import Capture
 from firmware.table.settling import rules_of, settlement
+from vision.arrays import Image
 from vision.enrolment import profile_of_json
 from vision.errors import VisionError
 from vision.layout import TableLayout
 from vision.lens import Lens
 from vision.reader import CardReader
-from vision.reading import TableReading, read
+from vision.reading import ReadCard, TableReading, read, read_zone
 
 What = Literal["record", "rules", "settlement", "picture", "count", "card", "doubt", "sure_now"]
 WORDS: Final[dict[What, str]] = {
@@ -103,7 +108,7 @@ def audit(
     openings = reader.openings(limit=1)
     if hands is None:
         hands = range(1, openings[0].hand + 1) if openings else ()
-    many = min(processes or os.cpu_count() or 1, max(1, len(hands)))
+    many = min(processes or len(os.sched_getaffinity(0)), max(1, len(hands)))
     size = max(1, min(BATCH, len(hands) // (4 * many)))
     batches = [hands[first : first + size] for first in range(0, len(hands), size)]
     found: list[Audit] = []
@@ -170,10 +175,9 @@ class _Worker:
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
         settled = [step for step in recalled.steps if step.entry.type == ev.Settled.type]
         again = tuple(self._settled_again(recalled, settled))
-        looks = [step for step in recalled.steps if isinstance(step.entry.event, ev.ReadingTaken)]
         if self._cards is None:
             return Audit(1, len(settled), differences=again)
-        return Audit(1, len(settled), differences=again) + self._read_again(recalled, looks)
+        return Audit(1, len(settled), differences=again) + self._read_again(recalled)
 
     def _settled_again(self, recalled: Recalled, settled: Iterable[Step]) -> Iterator[Difference]:
         for step in settled:
@@ -195,7 +199,7 @@ class _Worker:
             self._rules[key] = rules_of(opened, self._content(opened.profile_hash))
         return self._rules[key]
 
-    def _read_again(self, recalled: Recalled, looks: Iterable[Step]) -> Audit:
+    def _read_again(self, recalled: Recalled) -> Audit:
         dropped = {
             image
             for row in recalled.marks
@@ -203,31 +207,45 @@ class _Worker:
             for image in e.images
         }
         whole = Audit()
-        for step in looks:
-            event, row = step.entry.event, step.entry.seq
-            assert isinstance(event, ev.ReadingTaken)
-            if event.frame is None:
-                continue
+        for capture, entries in _looks(recalled).items():
+            row = entries[0].seq
             try:
-                data = self._store.load(event.frame)
+                data = self._store.load(capture)
             except CaptureError as error:
-                if event.frame in dropped and self._store.check(event.frame) == "missing":
+                if capture in dropped and self._store.check(capture) == "missing":
                     whole += Audit(dropped=1)
                 else:
                     whole += Audit(differences=(Difference(recalled.hand, row, "picture", str(error)),))
                 continue
-            whole += Audit(pictures=1, differences=tuple(self._differences(recalled, step, event, data)))
+            try:
+                found = tuple(self._differences(recalled, entries, _decoded(capture, data)))
+            except (VisionError, TableError) as error:
+                words = f"It cannot be read any more: {error}"
+                found = (Difference(recalled.hand, row, "picture", words),)
+            whole += Audit(pictures=1, differences=found)
         return whole
 
     def _differences(
-        self, recalled: Recalled, step: Step, event: ev.ReadingTaken, data: bytes
+        self, recalled: Recalled, entries: Sequence[Entry], picture: Image
     ) -> Iterator[Difference]:
-        row = step.entry.seq
-        try:
-            reading = self._look(recalled.opened, event, data)
-        except (VisionError, TableError) as error:
-            yield Difference(recalled.hand, row, "picture", f"It cannot be read any more: {error}")
-            return
+        """Compare what the rows that name a picture say with what is read in it. Raises VisionError, TableError."""
+        placed: tuple[ReadCard, ...] | None = None
+        for entry in entries:
+            match entry.event:
+                case ev.ReadingTaken() as event:
+                    yield from self._of_reading(recalled, entry.seq, event, picture)
+                case ev.CardPlaced() | ev.CardReread() as event if event.card.sure:
+                    if placed is None:
+                        placed = self._zone(recalled.opened, event.seat, event.row, picture)
+                    if event.card.card not in {card.card for card in placed}:
+                        now = ", ".join(_said(card.card, card.sure) for card in placed) or "nothing"
+                        words = f"seat {event.seat}, {event.row}: {event.card.card} then, {now} now"
+                        yield Difference(recalled.hand, entry.seq, "card", words)
+
+    def _of_reading(
+        self, recalled: Recalled, row: int, event: ev.ReadingTaken, picture: Image
+    ) -> Iterator[Difference]:
+        reading = self._look(recalled.opened, event, picture)
         zones = {(zone.place, zone.row): zone.cards for zone in reading.zones}
         for then in event.rows:
             now = zones.get((then.place, then.row), ())
@@ -246,20 +264,23 @@ class _Worker:
                     names = f"{_said(was.card, was.sure)} then, {_said(card.card, card.sure)} now"
                     yield Difference(recalled.hand, row, what, f"{where}, card {place}: {names}")
 
-    def _look(self, opened: ev.HandOpened, event: ev.ReadingTaken, data: bytes) -> TableReading:
-        assert self._cards is not None
-        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
-        if picture is None:
-            raise CaptureError("%(name)s is no picture.", name=event.frame.name if event.frame else "it")
-        layout = self._layout(opened.layout_hash)
+    def _look(self, opened: ev.HandOpened, event: ev.ReadingTaken, picture: Image) -> TableReading:
+        layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
         lens = self._text(opened, "lens")
+        places = tuple(dict.fromkeys(row.place for row in event.rows))
+        return read(picture, of_places(layout, places), cards, lens=Lens.from_json(lens) if lens else None)
+
+    def _zone(self, opened: ev.HandOpened, seat: int, row: ev.Row, picture: Image) -> tuple[ReadCard, ...]:
+        layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
+        place = next(one.place for one in opened.seats if one.seat == seat)
+        return read_zone(picture, layout.zone(place, row), layout, cards)
+
+    def _reader_of(self, opened: ev.HandOpened) -> CardReader:
+        """Return the card reader, its deck the one that the hand was played with."""
+        assert self._cards is not None
         deck = self._text(opened, "deck")
         self._cards.deck = profile_of_json(deck, self._cards.sha256) if deck else None
-        places = tuple(dict.fromkeys(row.place for row in event.rows))
-        frame = picture.astype(np.uint8)
-        return read(
-            frame, of_places(layout, places), self._cards, lens=Lens.from_json(lens) if lens else None
-        )
+        return self._cards
 
     def _layout(self, digest: str) -> TableLayout:
         text = self._content(digest) if digest else None
@@ -269,6 +290,27 @@ class _Worker:
         known = opened.calibrations.get(what)
         text = self._content(known.hash) if known else None
         return text.decode() if text else ""
+
+
+def _looks(recalled: Recalled) -> dict[Capture, list[Entry]]:
+    """Return the rows of a hand that say what was read in a picture, by the picture."""
+    looks: dict[Capture, list[Entry]] = {}
+    for step in recalled.steps:
+        match step.entry.event:
+            case ev.ReadingTaken(frame=Capture() as capture):
+                looks.setdefault(capture, []).append(step.entry)
+            case ev.CardPlaced(capture=Capture() as capture) | ev.CardReread(capture=Capture() as capture):
+                looks.setdefault(capture, []).append(step.entry)
+            case _:
+                pass
+    return looks
+
+
+def _decoded(capture: Capture, data: bytes) -> Image:
+    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    if picture is None:
+        raise CaptureError("%(name)s is no picture.", name=capture.name)
+    return picture.astype(np.uint8)
 
 
 def _said(card: str | None, sure: bool) -> str:

@@ -24,6 +24,7 @@ from firmware.table.journal import Journal, JournalReader
 from tests.dealer_ui.felt import HANDS, Felt
 from tests.dealer_ui.past import corrected, played, ticking
 from vision.arrays import Image
+from vision.geometry import find_felt
 from vision.layout import TableLayout
 from vision.reader import CardReader
 from vision.reading import TableReading, read
@@ -147,6 +148,30 @@ def test_a_picture_that_is_read_otherwise_than_the_record_says_is_found(
     if what != "doubt":
         assert len(found) == 1
         assert "seat 2, back" in found[0].words
+
+
+@pytest.mark.parametrize(
+    ("then", "sure", "what"), [("", True, []), ("2c", True, ["card"]), ("2c", False, [])]
+)
+def test_a_placed_card_that_its_zones_picture_does_not_show_is_found(
+    tmp_path: Path, seen: tuple[bytes, TableReading], then: str, sure: bool, what: list[str]
+) -> None:
+    frame, layout = picture(seen[0]), TableLayout.load()
+    felt = Felt(tmp_path, clock=ticking(), options={"limits.min_points": 0})
+    felt.deal()
+    felt.go_on()
+    zone = find_felt(frame, layout).rectify(frame, layout.zone(felt.seats[2], "back"), 2.5)
+    data = cv2.imencode(".jpg", zone, [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
+    capture = felt.captures.save("000001/placed.jpg", data)
+    first, second, *_ = HANDS[2][2].split()
+    for card in (then or first, second):
+        told = ev.CardReading(card, 0.9, sure or card == second, (card,))
+        felt.say(ev.CardPlaced(2, "back", told, capture))
+    felt.do("void", reason="Misdeal")
+    felt.journal.close()
+    found = audit(tmp_path, processes=1)
+    assert (found.pictures, [one.what for one in found.differences]) == (1, what)
+    assert all(one.words.startswith("seat 2, back: 2c then, ") for one in found.differences)
 
 
 def test_a_picture_that_was_changed_or_lost_is_found_and_one_dropped_by_the_rule_is_none(

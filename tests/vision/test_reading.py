@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 from vision.decks import PhotoDeck
 from vision.errors import NoMarkersError
+from vision.geometry import find_felt
 from vision.layout import TableLayout
 from vision.reader import CardReader
-from vision.reading import TableReading, read
+from vision.reading import TableReading, read, read_zone
 from vision.render import FACE_DOWN, Conditions, deal, render_table
 
 SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
@@ -38,6 +40,20 @@ def test_all_52_cards_of_a_rendered_table_are_read_in_their_order(
     reading = read(render_table(hands, layout, seed=seed, scale=SCALE).frame, layout, reader)
     assert _cards(reading) == _truth(hands)
     assert all(c.sure for z in reading.zones for c in z.cards)
+
+
+def test_a_zone_that_was_cut_out_is_read_again_where_its_cards_lie(
+    layout: TableLayout, reader: CardReader
+) -> None:
+    hands = deal(np.random.default_rng(3), layout)
+    frame = render_table(hands, layout, seed=3, scale=SCALE).frame
+    zone = layout.zone("B", "back")
+    picture = find_felt(frame, layout).rectify(frame, zone, 2.5)
+    found = read_zone(picture, zone, layout, reader)
+    assert [card.card for card in found] == hands["B"]["back"]
+    for before, after in pairwise(found):
+        assert before.corners[:, 0].mean() < after.corners[:, 0].mean()
+    assert all((card.corners.mean(axis=0) < picture.shape[1::-1]).all() for card in found)
 
 
 def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout, reader: CardReader) -> None:
