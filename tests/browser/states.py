@@ -25,7 +25,7 @@ from tests.browser.states_past import PAST
 from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
 from tests.browser.states_training import TRAINING
-from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 FACE_UP: Final = {"limits.min_points": 0}
 """Options of the profile `california-face-up` as it is: cards are placed face up."""
@@ -61,10 +61,7 @@ def review(unsure: Mapping[Any, tuple[str, ...]] | None = None) -> Callable[[Fel
 
 def six_pairs(felt: Felt) -> None:
     """Deal seat 1 six pairs."""
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
 
 
 def natural_declared(felt: Felt) -> None:

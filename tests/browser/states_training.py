@@ -8,15 +8,12 @@ from typing import Final
 from playwright.sync_api import Page
 
 from tests.browser.state import Act, State, opened
-from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 
 
 def natural_confirmed(felt: Felt) -> None:
     """Seat 1 has declared its six pairs, and the hand is settled."""
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     felt.do("declare", seat=1)
     felt.to_reading()

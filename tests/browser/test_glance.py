@@ -14,7 +14,7 @@ from firmware.table import events as ev
 from tests.browser.conftest import SIZES, Screen, Show
 from tests.browser.dealer import hold
 from tests.browser.states import natural_not_borne_out
-from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 from tests.patience import patience
 
 pytestmark = pytest.mark.browser
@@ -236,10 +236,7 @@ def test_a_touched_card_is_corrected_on_the_pad(show: Show) -> None:
 
 def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> None:
     def six_pairs(felt: Felt) -> None:
-        felt.hands[1] = SIX_PAIRS
-        felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-        felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-        felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+        felt.hands = dict(SIX_PAIRS_DEALT)
         felt.to_setting()
 
     screen = show(six_pairs)

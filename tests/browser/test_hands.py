@@ -24,7 +24,7 @@ from firmware.table.journal import Journal
 from tests.app.conftest import Table
 from tests.browser.dealer import Cards, Dealer
 from tests.browser.test_stream import Line
-from tests.dealer_ui.felt import HANDS, PLAYERS, SIX_PAIRS
+from tests.dealer_ui.felt import HANDS, PLAYERS, SIX_PAIRS_DEALT
 from tests.dealer_ui.house import config
 from tests.dealer_ui.served import served
 from tests.patience import patience, until
@@ -40,12 +40,7 @@ def rows(hand: tuple[str, str, str]) -> dict[str, str]:
 
 
 FOUR = {place: rows(HANDS[seat]) for seat, place in zip((1, 2, 3, 4), "ABCD", strict=True)}
-NATURAL = {
-    "A": rows(SIX_PAIRS),
-    "B": rows(("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")),
-    "C": rows(("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")),
-    "D": rows(("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")),
-}
+NATURAL = {place: rows(SIX_PAIRS_DEALT[seat]) for seat, place in zip((1, 2, 3, 4), "ABCD", strict=True)}
 TWO = {"A": FOUR["A"], "B": FOUR["B"]}
 
 

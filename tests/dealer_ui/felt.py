@@ -40,6 +40,12 @@ HANDS: Mapping[int, tuple[str, str, str]] = {
 }
 # Seat 1 with six pairs, set as a hand that is no foul.
 SIX_PAIRS = ("2h 2d Kc", "3s 3c 4d 4h 5c", "5d 8s 8d Jc Jd")
+SIX_PAIRS_DEALT: Mapping[int, tuple[str, str, str]] = {
+    1: SIX_PAIRS,
+    2: ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s"),
+    3: ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s"),
+    4: ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c"),
+}
 PLAYERS = {1: "Lin", 2: "Moreno", 3: "Okafor", 4: "Tran"}
 
 

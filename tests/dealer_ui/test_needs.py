@@ -13,7 +13,7 @@ from dealer_ui.view import view
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.felt import HANDS, SIX_PAIRS, Felt
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 
 def asked(felt: Felt) -> tuple[Need, ...]:
@@ -150,10 +150,7 @@ def test_the_readers_own_words_are_used_where_it_has_some(felt: Felt) -> None:
 def six_pairs(lay: Lay) -> Felt:
     """Seat 1 holds six pairs."""
     felt = lay()
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     return felt
 

@@ -20,7 +20,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.settling import hand_json, settlement
 from firmware.table.state import Card, Seat
-from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 
 LIVELY: Final = Habits(natural_dealt=0.5, falsely_declared=0.15, fouled=0.3, surrendered=0.15)
 
@@ -223,10 +223,7 @@ def test_who_skips_sees_the_settlement_and_loses_no_point(trainee: Trainee, felt
 
 
 def test_a_declared_natural_is_asked_about_and_not_named(felt: Felt) -> None:
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     felt.do("declare", seat=1)
     felt.to_reading()

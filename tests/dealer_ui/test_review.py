@@ -30,7 +30,7 @@ from firmware.table.moment import Moment
 from firmware.table.people import Role
 from firmware.table.recall import Recalled, StillOpen, recall
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 from tests.dealer_ui.past import corrected, drop_pictures, look, played, reopen, spot_px, ticking
 
 
@@ -225,10 +225,7 @@ def test_a_void_hand_settles_nothing_and_says_why(felt: Felt) -> None:
 
 
 def test_a_natural_that_nobody_declared_is_named_once_the_hand_is_over(felt: Felt) -> None:
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     felt.to_reading()
     felt.read()

@@ -13,7 +13,7 @@ from dealer_ui.view import view
 from firmware.table import INITIAL, Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.felt import SIX_PAIRS, Felt
+from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 from tests.dealer_ui.past import corrected, reopen
 
 
@@ -110,10 +110,7 @@ def test_a_game_without_naturals_offers_no_declaration(lay: Lay) -> None:
 
 
 def test_an_undeclared_natural_is_not_named_before_rows_are_compared(felt: Felt) -> None:
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     felt.to_reading()
     felt.read({(4, "back", 0): ("Qs", "Ks")})
@@ -200,10 +197,7 @@ def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
             tried.add(action.command["do"])
             felt.state = state
 
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     try_all()
     felt.deal(button=None)
     try_all()
@@ -269,10 +263,7 @@ def test_a_fault_and_a_table_that_does_not_answer_are_cues(felt: Felt) -> None:
 
 
 def test_an_undeclared_natural_is_no_cue(felt: Felt) -> None:
-    felt.hands[1] = SIX_PAIRS
-    felt.hands[2] = ("Ks 9d 6c", "As Ad 6s 6d 3h", "5s 7c 7h 8h 9s")
-    felt.hands[3] = ("Ac Kd Jh", "Ts Td 4s 4c 2c", "Qd 3d 9c Js 2s")
-    felt.hands[4] = ("Qh 9h 7d", "Th Tc 5h 6h Ah", "Qs Qc 7s Kh 8c")
+    felt.hands = dict(SIX_PAIRS_DEALT)
     felt.to_setting()
     felt.do("declare", seat=3)
     felt.to_reading()
