@@ -9,10 +9,9 @@ Hands are told apart by nothing but the record, so they are done by as many proc
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from functools import lru_cache, reduce
 from pathlib import Path
@@ -25,6 +24,7 @@ from firmware.app.reading_watch import of_places
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
+from firmware.table.cores import shared_out, undisturbed
 from firmware.table.errors import CaptureError, NotNow, TableError
 from firmware.table.journal import Entry, JournalReader
 from firmware.table.recall import Recalled, Step, StillOpen, recall
@@ -129,9 +129,9 @@ def _results(
         begin(data, pictures)
         yield from ((batch, go_through(batch)) for batch in batches)
         return
-    spawned = multiprocessing.get_context("spawn")  # onnxruntime's threads do not survive a fork
-    with ProcessPoolExecutor(many, mp_context=spawned, initializer=begin, initargs=(data, pictures)) as pool:
-        waiting = {pool.submit(go_through, batch): batch for batch in batches}
+    with shared_out(many, begin, (data, pictures)) as pool:
+        with undisturbed():
+            waiting = {pool.submit(go_through, batch): batch for batch in batches}
         for one in as_completed(waiting):
             yield waiting[one], one.result()
 

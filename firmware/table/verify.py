@@ -6,9 +6,7 @@ change that `verify` does not tell, but of rows that a release wrote wrong.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,6 +17,7 @@ from firmware.table import events as ev
 from firmware.table.anchors import Anchor
 from firmware.table.captures import CaptureStore, named_by
 from firmware.table.chain import STRETCH, Stretch, check_stretch, images_in
+from firmware.table.cores import shared_out, undisturbed
 from firmware.table.effects import apply
 from firmware.table.errors import NotNow, UnknownEvent
 from firmware.table.events import canonical
@@ -168,8 +167,9 @@ def _checked(
         for first, last in stretches:
             yield check_stretch(uri, data, first, last, images)
         return
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        jobs = [pool.submit(check_stretch, uri, data, first, last, images) for first, last in stretches]
+    with shared_out(workers) as pool:
+        with undisturbed():
+            jobs = [pool.submit(check_stretch, uri, data, first, last, images) for first, last in stretches]
         for job in jobs:
             yield job.result()
 
