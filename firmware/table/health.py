@@ -279,6 +279,8 @@ def _chain(facts: Facts) -> Found:
     if facts.rows is None or facts.checked is None:
         says = Sentence("The record cannot be read.")
         return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+    if not facts.rows:
+        return _unknown(says=Sentence("There is no record here yet."))
     figure = f"{facts.checked} / {facts.rows}"
     if facts.broken_at is not None:
         says = Sentence("The record's chain is broken at row %(row)s.", row=facts.broken_at)

@@ -41,6 +41,8 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
 
 def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
     end = reader.head()[0]
+    if not end:
+        return {"rows": 0, "checked": 0}
     first = max(1, end - rows + 1) if rows else 1
     folder: Path = reader.path.parent
     found = check_stretch(reader.uri(), folder, first, end, images=False)

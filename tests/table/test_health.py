@@ -191,6 +191,14 @@ def test_a_row_that_was_changed_breaks_the_chain(tmp_path: Path) -> None:
     assert (of("chain", facts).verdict, facts.broken_at) == ("bad", 2)
 
 
+def test_a_record_that_is_yet_to_be_made_is_no_broken_one(tmp_path: Path) -> None:
+    for made in (False, True):
+        if made:
+            Journal(tmp_path).close()
+        chain = of("chain", Facts.of_json(record_facts(JournalReader(tmp_path), 0)))
+        assert (chain.verdict, str(chain.says)) == ("unknown", "There is no record here yet.")
+
+
 def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     assert of("chain", Facts.of_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"
