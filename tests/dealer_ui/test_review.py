@@ -347,6 +347,32 @@ def test_the_list_finds_by_filter_and_says_when_there_is_nothing(
     assert 'href="/review/1"' not in client.get("/review?player=Okafor&with=dispute").text
 
 
+def test_the_last_hands_are_two_touches_away_whatever_lies_on_the_table(
+    felt: Felt, client: FlaskClient
+) -> None:
+    def two_touches_away() -> list[str]:
+        html = client.get("/").text
+        assert html.count('data-open="more-dialog"') == 1
+        return re.findall(r'href="/review/(\d+)"', html.partition('id="more-dialog"')[2])
+
+    assert two_touches_away() == []
+    played(felt)
+    met = {felt.state.phase: two_touches_away()}
+    for go_on in (felt.deal, felt.go_on, felt.go_on, felt.look):
+        met[go_on().phase] = two_touches_away()
+    felt.read(unsure={(1, "front", 0): ("Qh", "Qs")})
+    assert felt.state.questions
+    met[felt.state.phase] = two_touches_away()
+    felt.do("set_card", seat=1, row="front", index=0, card="Qh")
+    met[felt.state.phase] = two_touches_away()
+    assert len(met) == 7
+    assert all(offered == ["1"] for offered in met.values())
+    felt.do("archive")
+    assert two_touches_away() == ["2", "1"]
+    reopen(felt)
+    assert two_touches_away() == ["2", "1"]
+
+
 def touched(client: FlaskClient, path: str, words: str) -> str:
     """Return where a choice of these words leads to."""
     found = re.findall(r'href="([^"]+)"[^>]*><span>([^<]+)</span>', client.get(path).text)
