@@ -139,6 +139,7 @@ class TableProcess:
         self._record_trouble = ""
         self._retry_at = 0.0
         self._green: tuple[float, int] | None = None
+        self._stands_since = float("-inf")
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
     def _rules_now(self) -> Profile:
@@ -262,8 +263,11 @@ class TableProcess:
         # a past hand may settle at once: by what it was played under, never by what is played now
         rules = self._rules_of(past[-1]) if past else self._rules
         state, followed = step(self.state, events, rules)
+        began = self._clock()
         seq = self._journal.append(events, actor, followed)
         before, self.state = self.state, state
+        if _what_buttons_do(state) != _what_buttons_do(before):
+            self._stands_since = began
         if state.house != before.house:
             self._house = house_now(self._configured, state.house, self._reader.content)
         if any(isinstance(event, ev.HandOpened) for event in events):
@@ -374,6 +378,9 @@ class TableProcess:
         if self._trials.takes(press, self.state):
             self._show()
             return
+        if press.at < self._stands_since:
+            log.info("%s was pressed before what it would do now was there", press.button)
+            return
         try:
             if not self._counts(press):
                 return
@@ -442,3 +449,8 @@ class TableProcess:
             why = why if why.endswith(".") else f"{why}."
             faults["view"] = f"Placed cards are not seen: {why} Let the table lie still for a moment."
         return faults
+
+
+def _what_buttons_do(state: State) -> tuple[Any, ...]:
+    """Return what decides what a press does: one that went down for something else does nothing."""
+    return state.hand, state.phase, state.questions

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from firmware.app.reading_events import lie_as_before, reading_taken
 from firmware.app.reading_messages import ReadingDone
+from firmware.devices.panel import Press
 from firmware.table import Phase, State
 from firmware.table.state import Seat
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from tests.app.conftest import Table
 
 WHITE = '{"do":"next"}'
+CONFIRM = '{"do":"confirm"}'
 Cards = Callable[..., dict[str, Any]]
 
 
@@ -60,3 +63,19 @@ def test_cards_that_still_lie_at_the_one_open_seat_of_two_are_the_last_hands(car
     open_seat = [row for row in before if row.place == "A"]
     assert lie_as_before(open_seat, before)
     assert not lie_as_before([replace(row, cards=()) for row in open_seat], before)
+
+
+def test_a_press_that_went_down_before_the_settlement_was_there_does_not_end_its_hand(
+    table: Table, cards: Cards
+) -> None:
+    """A press is told a tenth of a second after the button went down: meanwhile the cards may have been read."""
+    table.readings.ready = [cards()]
+    to_setting(table)
+    impatient = time.monotonic()
+    table.do(WHITE)
+    table.until_phase(Phase.SETTLED)
+    table.process.put(Press("next", impatient))
+    table.ask(CONFIRM)  # what is asked after it is answered after it
+    assert (table.state.hand, table.state.phase) == (1, Phase.SETTLED)
+    table.press("next")
+    table.until(lambda state: state.hand == 2)
