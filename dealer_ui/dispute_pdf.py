@@ -19,10 +19,11 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, Marked, looks
 from dealer_ui.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review_view import Correction, Reviewed, SeatOf, Settled, reviewed
-from dealer_ui.timeline import timeline
+from dealer_ui.timeline import Told, tell, timeline
 from dealer_ui.words import card_name
 from firmware.table.captures import CaptureStore, named_by
 from firmware.table.errors import CaptureError, TableError
+from firmware.table.events import CardPlaced, CardReread
 from firmware.table.journal import JournalReader
 from firmware.table.recall import Recalled, recall
 from firmware.table.seen import Capture
@@ -32,6 +33,7 @@ from firmware.table.signing import fingerprint
 FRAME_PX: Final = 1800
 """A frame's width at most, in pixels: what a page shows; the whole picture lies beside the PDF."""
 FRAME_HIGH: Final = 120 * mm
+ZONE_WIDE: Final = 75 * mm
 QUALITY: Final = 82
 SURE: Final = colors.HexColor("#1f9e57")
 UNSURE: Final = colors.HexColor("#e0a500")
@@ -166,8 +168,13 @@ class _Hand:
     def _pictures(self) -> Iterable[Flowable]:
         seen = looks(self.recalled)
         yield from self.type.titled(_("Pictures"), FRAME_HIGH if seen else 0)
+        zones = tuple(self._zones(asked=bool(seen)))
         if not seen:
-            yield self.type.text(_("No picture was stored of this hand."))
+            yield self.type.text(
+                _("No picture of the whole table was stored of this hand.")
+                if zones
+                else _("No picture was stored of this hand.")
+            )
         captures = self._captures()
         for look in seen:
             caption = f"{look.time} · {look.words} · {look.frame} · SHA-256 {look.sha256[:16]}…"
@@ -183,6 +190,36 @@ class _Hand:
             asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
             for card in asked:
                 yield KeepTogether([self._closer(whole, card), Spacer(0, 1 * mm)])
+        for capture, told in zones:
+            yield KeepTogether([self._zone(capture, told), Spacer(0, 1 * mm)])
+
+    def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[Told]]]:
+        """Yield the zones' pictures of cards that were placed, with what is told of them; `asked`: unsure ones only."""
+        found: dict[Capture, list[Told]] = {}
+        for step in self.recalled.steps:
+            match step.entry.event:
+                case (
+                    CardPlaced(card=card, capture=Capture() as capture)
+                    | CardReread(card=card, capture=Capture() as capture)
+                ) if not (asked and card.sure):
+                    if told := tell(step, self.recalled.hand):
+                        found.setdefault(capture, []).append(told)
+                case _:
+                    pass
+        yield from found.items()
+
+    def _zone(self, capture: Capture, told: list[Told]) -> Flowable:
+        words = [f"{one.time} · {one.text}" for one in told]
+        words.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
+        try:
+            with Image.open(BytesIO(self.store.load(capture))) as picture:
+                whole = picture.convert("RGB")
+        except CaptureError as error:
+            return self.type.text("\n".join([*words, str(error)]))
+        high = min(ZONE_WIDE * whole.height / whole.width, ZONE_WIDE)
+        drawing = Drawing(ZONE_WIDE, high)
+        drawing.add(_picture(whole, 0, 0, high * whole.width / whole.height, high))
+        return self.type.grid([[drawing, "\n".join(words)]], (0.45, 0.55))
 
     def _captures(self) -> dict[str, Capture]:
         return {

@@ -229,7 +229,8 @@ def look(recalled: Recalled) -> str:
     _need_pictures(recalled)
     seen = looks(recalled)
     if not seen:
-        return _shown("look", recalled, "look", looks=(), look=None)
+        zones = any(one.zone for one in timeline(recalled))
+        return _shown("look", recalled, "look", looks=(), look=None, zones=zones)
     row = request.args.get("row", str(seen[-1].seq))
     chosen = next((one for one in seen if str(one.seq) == row), None)
     if chosen is None:

@@ -96,6 +96,15 @@ def look(
     felt.say(ev.ReadingTaken(rows, frame))
 
 
+def place(felt: Felt, name: str, *cards: str, unsure: bool = False) -> None:
+    """Seat 3 places cards face up in its back row; the zone's picture shows them."""
+    drawn = tuple((card, spot_px(3, "back", number)) for number, card in enumerate(cards))
+    picture = felt.captures.save(f"{felt.state.hand:06}/{name}.jpg", _frame(drawn))
+    for card in cards:
+        read = ev.CardReading(card, 0.41 if unsure else 0.99, not unsure, (card,))
+        felt.say(ev.CardPlaced(3, "back", read, picture))
+
+
 @cache
 def _frame(cards: tuple[tuple[str, Corners], ...]) -> bytes:
     image = np.full((SIZE[1], SIZE[0], 3), (62, 96, 38), np.uint8)

@@ -20,7 +20,7 @@ from firmware.table.people import Role
 from firmware.table.report import Counts, Down, Report
 from firmware.table.report_span import Span, down_of, reported, shift
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.past import corrected, drop_pictures, ticking
+from tests.dealer_ui.past import corrected, drop_pictures, place, ticking
 from vision.arrays import Image
 
 
@@ -78,6 +78,25 @@ def test_cards_and_pictures_are_drawn(printed: bytes) -> None:
     assert red.mean() > 0.001, "the red cards' signs"
     felts = [((p[:, :, 1] > 80) & (p[:, :, 2] < 80) & (p[:, :, 0] < 110)).mean() for p in more]
     assert max(felts) > 0.1, "a frame of the felt"
+
+
+def test_a_hand_without_a_picture_of_the_table_prints_those_of_its_placed_cards(tmp_path: Path) -> None:
+    felt = Felt(tmp_path, clock=ticking(), options={"limits.min_points": 0})
+    try:
+        felt.deal()
+        felt.go_on()
+        place(felt, "sure", "3s", "3d")
+        place(felt, "asked", "9c", unsure=True)
+        felt.do("void", reason="Misdeal")
+    finally:
+        felt.journal.close()
+    pdf = dispute_pdf(tmp_path, 1)
+    text = texts(pdf).replace("\r\n", " ")
+    assert "No picture of the whole table was stored of this hand." in text
+    assert text.count("Three of diamonds is placed at seat 3, back.") == 2  # in the timeline, too
+    assert "it could not surely be read" in text.partition("Timeline")[0]
+    green = [((p[:, :, 1] > 80) & (p[:, :, 2] < 80) & (p[:, :, 0] < 110)).mean() for p in pictures(pdf)]
+    assert max(green) > 0.05, "two pictures of the zone"
 
 
 def test_every_card_of_the_deck_can_be_drawn() -> None:

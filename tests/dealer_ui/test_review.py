@@ -31,7 +31,7 @@ from firmware.table.people import Role
 from firmware.table.recall import Recalled, StillOpen, recall
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
-from tests.dealer_ui.past import corrected, drop_pictures, look, played, reopen, spot_px, ticking
+from tests.dealer_ui.past import corrected, drop_pictures, look, place, played, reopen, spot_px, ticking
 
 
 @pytest.fixture
@@ -426,6 +426,26 @@ def test_a_picture_that_is_no_longer_kept_is_told_by_its_fingerprint(
     assert status == 200
     assert "no longer kept" in text
     assert looks(of(felt))[-1].sha256[:16] in text
+
+
+def test_a_hand_that_ended_while_cards_were_placed_leads_to_their_pictures(lay: Lay) -> None:
+    felt = lay(clock=ticking(), options={"limits.min_points": 0})
+    felt.deal()
+    felt.go_on()
+    place(felt, "placed", "3s", "3d")
+    felt.do("void", reason="Misdeal")
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    client = app.test_client()
+    sign_on(app, client, felt, Role.FLOOR)
+    status, text = page(client, "/review/1/look")
+    assert (status, "No picture of the whole table was stored" in text) == (200, True)
+    assert touched_plain(client, "/review/1/look", "The pictures of its cards") == "/review/1/story"
+    assert client.get("/review/1/story").text.count("/captures/000001/placed.jpg") == 2
+
+
+def touched_plain(client: FlaskClient, path: str, words: str) -> str:
+    (address,) = re.findall(rf'<a href="([^"]+)">{words}</a>', client.get(path).text)
+    return str(address)
 
 
 def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
