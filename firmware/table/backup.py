@@ -25,6 +25,7 @@ from firmware.table.errors import TableError
 from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader, writing
 from firmware.table.moment import Clock
 from firmware.table.pins import FOLDER as PINS
+from firmware.table.schema import is_later
 from firmware.table.verify import Verification, verify
 
 _MOVED: Final = "moved"
@@ -83,13 +84,19 @@ def restore(
 
 def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
     shutil.rmtree(staging, ignore_errors=True)
-    if not JournalReader(source).head()[0]:
-        raise BackupError("There is no backup in %(path)s.", path=str(source))
+    none = BackupError("There is no backup in %(path)s.", path=str(source))
+    if not (source / FILE).exists():
+        raise none
     _need_plain(source / FILE)
     if (source / CAPTURES).exists():
         _need_plain(source / CAPTURES, folder=True)
     try:
         _copy(source, staging)
+        with JournalReader(staging).opened() as db:
+            if db and is_later(db):  # what it holds beside our own tables nobody here can judge
+                raise BackupError(
+                    "The backup is of a later release than this one: install that release first."
+                )
         found = verify(staging, workers=workers, replayed=False, done=done)
         if not found.ok:
             first = found.problems[0]
@@ -98,6 +105,8 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
                 row=first.seq or "none",
                 what=first.what,
             )
+        if not found.entries:
+            raise none
         number = 1
         while (staging.parent / f"replaced-{number}").exists():
             number += 1

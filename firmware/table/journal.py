@@ -368,8 +368,15 @@ class JournalReader:
         ):
             made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
             if made:
+                _need_no_view(db, self.path)
                 _need_kind(db, self.path, training=self._training)
             yield db if made else None
+
+
+def _need_no_view(db: sqlite3.Connection, path: Path) -> None:
+    """Raise JournalError for a file that computes what it is asked for: on a stick it may be made to never end."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'view'").fetchone():
+        raise JournalError(f"The journal {path} holds a view: Feltwatch makes none, and it is not read.")
 
 
 def _need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:

@@ -7,6 +7,8 @@ read one release before it is written.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Final
 
 ABOUT_HAND: Final = "coalesce(json_extract(payload, '$.opened.hand'), json_extract(payload, '$.hand'))"
@@ -85,3 +87,45 @@ MIGRATIONS: Final[tuple[str, ...]] = (
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""
 
 # INSERT OR REPLACE would remove a row without firing a delete trigger; the insert triggers above refuse it.
+
+
+def strangers(db: sqlite3.Connection) -> list[str]:
+    """Return what a journal's file lacks of what Feltwatch made, and what it holds that Feltwatch did not make.
+
+    A sentence each. A stick's journal may have a trigger that bends the rows written after it was restored, or lack one
+    that guards them. A later release's file is not judged: it may hold more. Raises sqlite3.Error.
+    """
+    if is_later(db):
+        return []
+    theirs = _parts(db)
+    with closing(sqlite3.connect(":memory:")) as made:
+        for script in MIGRATIONS[: _version(db)]:
+            made.executescript(script)
+        ours = _parts(made)
+    found = [
+        f"The record's file lacks {name} as Feltwatch makes it."
+        for name in ours
+        if theirs.get(name) != ours[name]
+    ]
+    return found + [
+        f"The record's file holds the {kind} {name}, which Feltwatch did not make."
+        for name, (kind, _) in theirs.items()
+        if name not in ours
+    ]
+
+
+def is_later(db: sqlite3.Connection) -> bool:
+    """Say whether a later release than this one migrated a journal's file. Raises sqlite3.Error."""
+    return _version(db) > len(MIGRATIONS)
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _parts(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Return kind and text of what a file holds, by name; without what SQLite makes for itself."""
+    rows = db.execute(
+        "SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    return {str(name): (str(kind), str(text)) for name, kind, text in rows}

@@ -22,6 +22,7 @@ from firmware.table.effects import apply
 from firmware.table.errors import NotNow, UnknownEvent
 from firmware.table.events import canonical
 from firmware.table.journal import Entry, JournalReader, content_hash
+from firmware.table.schema import strangers
 from firmware.table.signing import fingerprint
 from firmware.table.state import INITIAL
 
@@ -77,13 +78,21 @@ def verify(
     Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
+    with reader.opened() as db:
+        strange = [Problem(None, what) for what in strangers(db)] if db else []
     end = _end(reader)
     found = _Found()
     stretches = [(first, min(first + STRETCH - 1, end)) for first in range(1, end + 1, STRETCH)]
     for stretch in _checked(reader, data, stretches, images, workers if end > ALONE else 1):
         found.take(stretch)
         done(stretch.last, end)
-    problems = [*_contents(reader, found), *found.chain_problems(), *found.image_problems(), *_heads(found)]
+    problems = [
+        *strange,
+        *_contents(reader, found),
+        *found.chain_problems(),
+        *found.image_problems(),
+        *_heads(found),
+    ]
     problems += _slips(reader, end, found, anchors)
     if replayed and not problems:
         problems += replay(data)

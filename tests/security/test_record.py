@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import threading
 import zipfile
 import zlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +23,8 @@ from firmware.table import events as ev
 from firmware.table.backup import BackupError, back_up, restore
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_verifier import CannotCheck, unpack
-from firmware.table.journal import Journal
+from firmware.table.errors import JournalError
+from firmware.table.journal import FILE, Journal
 from firmware.table.moment import now
 from firmware.table.verify import verify
 from tests.patience import A_MINUTE
@@ -134,6 +137,70 @@ def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
     monkeypatch.setattr(captures, "_NAME", re.compile(".*"))
     monkeypatch.setattr("os.path.realpath", os.path.join)
     assert verify(hostile, replayed=False).ok, "taken for a picture of this record"
+
+
+def as_made_by(stick: Path, *statements: str) -> None:
+    """Change what a stick's journal holds beside its rows, its own guards with it."""
+    with closing(sqlite3.connect(stick / FILE)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def bent_rows(data: Path) -> int:
+    with closing(sqlite3.connect(data / FILE)) as db:
+        return int(db.execute("SELECT count(*) FROM journal WHERE actor = 'x'").fetchone()[0])
+
+
+VIEW = ("ALTER TABLE journal RENAME TO rows", "CREATE VIEW journal AS SELECT * FROM rows")
+"""One that counts for ever is made as easily: whoever reads it never comes back."""
+TRIGGER = (
+    "DROP TRIGGER journal_no_update",
+    "CREATE TRIGGER bent AFTER INSERT ON journal BEGIN UPDATE journal SET actor = 'x' WHERE seq = NEW.seq; END",
+)
+
+
+def test_a_view_in_the_journals_place_is_not_read(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_made_by(hostile, *VIEW)
+    for read in (lambda: verify(hostile, replayed=False), lambda: restore(hostile, tmp_path / "box", now)):
+        with pytest.raises(JournalError, match="holds a view"):
+            read()
+    assert not (tmp_path / "box" / FILE).exists()
+    monkeypatch.setattr("firmware.table.journal._need_no_view", lambda *_: None)
+    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    assert verify(hostile, replayed=False).ok, "read to its end, where it has one"
+
+
+def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_made_by(hostile, *TRIGGER)
+    said = " ".join(problem.what for problem in verify(hostile, replayed=False).problems)
+    assert "lacks journal_no_update as Feltwatch makes it" in said
+    assert "holds the trigger bent, which Feltwatch did not make" in said
+    with pytest.raises(BackupError, match="does not hold, and nothing was replaced"):
+        restore(hostile, tmp_path / "box", now)
+    assert not (tmp_path / "box" / FILE).exists()
+    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    restore(hostile, tmp_path / "box", now)
+    assert bent_rows(tmp_path / "box") == 1, "the first row after it"
+
+
+def test_a_journal_that_says_it_is_of_a_later_release_is_not_restored(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else its triggers would be judged by nobody: this release does not know what the later one makes."""
+    as_made_by(hostile, *TRIGGER, "PRAGMA user_version = 99")
+    with pytest.raises(BackupError, match="later release"):
+        restore(hostile, tmp_path / "box", now)
+    monkeypatch.setattr(backup, "is_later", lambda _: False)
+    restore(hostile, tmp_path / "box", now)
+    with closing(sqlite3.connect(tmp_path / "box" / FILE)) as db:
+        assert db.execute("SELECT count(*) FROM journal WHERE actor = 'x'").fetchone() == (1,), (
+            "the row after it"
+        )
 
 
 def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(

@@ -41,12 +41,15 @@ def written(tmp_path: Path, deal: Deal, ticking: Clock) -> Path:
 
 
 def bend(data: Path, *statements: str) -> None:
-    """Change the file as somebody would who has it in hand: triggers dropped first."""
+    """Change the file as somebody would who has it in hand: triggers dropped first, and put back afterwards."""
     with sqlite3.connect(data / FILE) as db:
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
         for statement in statements:
             db.execute(statement)
+        for _, text in triggers:
+            db.execute(text)
     db.close()
 
 

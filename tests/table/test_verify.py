@@ -64,13 +64,16 @@ def copy(written: Path, tmp_path: Path) -> Path:
 
 
 def bend(folder: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
-    """Change the record as somebody with the file in hand would."""
+    """Change the record as somebody with the file in hand would, who puts what guards it back afterwards."""
     with closing(sqlite3.connect(folder / FILE)) as db, db:
         db.execute("PRAGMA synchronous = OFF")
-        for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {trigger}")
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
         for statement in statements:
             db.execute(statement, values)
+        for _, text in triggers:
+            db.execute(text)
 
 
 def rows(folder: Path) -> list[tuple[Any, ...]]:
