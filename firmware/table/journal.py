@@ -500,7 +500,9 @@ def _as_journal_error(error: Exception, what: str) -> JournalError:
     if isinstance(error, JournalError):
         return error
     number = getattr(error, "errno", None)
-    if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or number == errno.ENOSPC:
+    # The latter: no room for what readers share beside the record.
+    full = getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
+    if full or number == errno.ENOSPC:
         return JournalError(f"{what}: the disk is full. Make room; no evidence is deleted by itself.")
     if number in (errno.EACCES, errno.EPERM):
         return JournalError(f"{what}: this user may not. Do it as the table's user.")

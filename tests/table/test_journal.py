@@ -233,6 +233,22 @@ def test_a_full_disk_writes_nothing_and_says_so(tmp_path: Path, deal: Deal) -> N
     assert verify(tmp_path).ok
 
 
+def test_a_disk_so_full_that_nobody_can_read_is_said_to_be_full(
+    tmp_path: Path, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+
+    def no_room(*_: object, **__: object) -> sqlite3.Connection:
+        error = sqlite3.OperationalError("disk I/O error")  # as a full tmpfs has it say
+        error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", no_room)
+    with pytest.raises(JournalError, match="the disk is full"):
+        JournalReader(tmp_path).head()
+
+
 def test_a_clock_that_steps_back_breaks_no_order_and_is_written_down(tmp_path: Path, deal: Deal) -> None:
     walls = iter([1_700_000_000_000, 12_345, 12_346])
     clock = iter(Moment("boot", n, wall, "synchronised") for n, wall in enumerate(walls))
