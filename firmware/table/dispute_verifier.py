@@ -16,8 +16,10 @@ import base64
 import hashlib
 import json
 import re
+import stat
 import sys
 import zipfile
+from pathlib import Path
 from typing import Any
 
 FORMAT = "feltwatch-dispute"
@@ -189,6 +191,8 @@ def _shown(sentence: str) -> str:
 def unpack(path: str) -> dict[str, bytes]:
     """Return the files of a ZIP. Raises CannotCheck for what is none, is damaged or too large, or repeats a name."""
     try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):  # a pipe, to which nobody writes, would be waited for
+            raise CannotCheck(f"{path} is no plain file.")
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
             if len(infos) > MOST_FILES or sum(info.file_size for info in infos) > MOST_BYTES:

@@ -228,6 +228,26 @@ def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(
     assert len(opened) == 2, "without the look at what it is it is opened, and waited for"
 
 
+def test_a_pipe_in_the_place_of_a_dispute_file_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "hand.zip")
+    opened: list[str] = []
+
+    def read(path: str) -> None:
+        opened.append(path)
+        raise zipfile.BadZipFile
+
+    monkeypatch.setattr(zipfile, "ZipFile", read)
+    with pytest.raises(CannotCheck, match="no plain file"):
+        unpack(str(tmp_path / "hand.zip"))
+    assert opened == []
+    monkeypatch.setattr("stat.S_ISREG", lambda _: True)
+    with pytest.raises(CannotCheck, match="no whole ZIP"):
+        unpack(str(tmp_path / "hand.zip"))
+    assert len(opened) == 1
+
+
 def test_a_file_of_gigabytes_is_not_read_as_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
