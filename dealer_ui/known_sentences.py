@@ -103,6 +103,7 @@ KNOWN: Final = (
         "stop it, or choose another data folder."
     ),
     N_("The journal %(path)s could not be read: %(strerror)s."),
+    N_("The journal %(path)s holds a view: Feltwatch makes none, and it is not read."),
     N_("The capture %(name)s is %(state)s: it is not what was stored."),
     N_("The capture %(name)s exists already; evidence is never overwritten."),
     N_("The capture %(name)s could not be stored (%(error)s); check the disk."),
