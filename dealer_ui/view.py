@@ -41,7 +41,7 @@ from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
-from firmware.table.streets import dead_seats, not_complete, turn
+from firmware.table.streets import dead_seats, not_complete, open_seats, turn
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
@@ -254,6 +254,8 @@ def _notices(state: State, rules: Profile | None, answering: bool, paying: bool)
         for back in state.paybacks
         if not back.paid
     ]
+    if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
+        said.append(in_other_words(state.reading_failure))  # placed cards settle though nobody saw them again
     if state.keyed and state.phase in OPEN:
         said.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
     if state.phase is Phase.REVIEW and rules and not state.questions:

@@ -91,6 +91,23 @@ def test_everything_offered_while_placing_is_taken(placing: Felt) -> None:
         placing.do(**action.command)
 
 
+def test_a_settlement_without_the_look_after_the_signal_says_why_there_was_none(placing: Felt) -> None:
+    """Placed cards are on record and settle; that nobody saw them lie there still is not left unsaid."""
+    for seat in (1, 2, 3, 4):
+        for row, cards in zip(("front", "middle"), placing.hands[seat], strict=False):
+            for card in cards.split():
+                placing.say(ev.CardPlaced(seat, row, ev.CardReading(card, 1.0, True)))  # type: ignore[arg-type]
+    placing.to_reading()
+    why = "The table did not lie still: something moves over the table. Look again."
+    placing.say(ev.ReadingFailed(why))
+    assert placing.state.phase is Phase.SETTLED
+    assert shown(placing).notices == (why,)
+    placing.do("look_again")
+    placing.say(ev.ReadingTaken(()))
+    assert placing.state.phase is Phase.SETTLED
+    assert shown(placing).notices == ()
+
+
 def test_a_closed_seat_shows_backs_until_the_signal(felt: Felt) -> None:
     felt.options = {"deal.kind": "face_up", "limits.min_points": 0}
     felt.rules = felt.rules.with_options(felt.options)
