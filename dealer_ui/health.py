@@ -86,5 +86,5 @@ def metrics() -> Response:
 
     from dealer_ui.metrics import exposition
 
-    body = exposition(services().tallies, facts(), services().live.state(), services().reader.head()[0])
+    body = exposition(services().tallies, facts(), services().live.state())
     return Response(body, content_type=CONTENT_TYPE_LATEST)

@@ -118,11 +118,10 @@ _LOOKED_INTO: Final = frozenset({ev.ReadingTaken.type, ev.Settled.type, ev.Devic
 class _Now(Collector):
     """One scrape: what was counted, and how things stand now."""
 
-    def __init__(self, tallies: Tallies, facts: Facts, state: State, head: int) -> None:
+    def __init__(self, tallies: Tallies, facts: Facts, state: State) -> None:
         self._tallies = tallies
         self._facts = facts
         self._state = state
-        self._head = head
 
     def collect(self) -> Iterator[Metric]:
         yield from self._tallies.families()
@@ -132,8 +131,8 @@ class _Now(Collector):
         yield GaugeMetricFamily("feltwatch_hand", "The last hand's number", self._state.hand)
         yield GaugeMetricFamily("feltwatch_hand_open", "Whether a hand is open", self._state.phase in OPEN)
         yield GaugeMetricFamily("feltwatch_questions", "Questions open now", len(self._state.questions))
-        yield GaugeMetricFamily("feltwatch_chain_head", "The number of the record's last row", self._head)
         measured = {
+            "feltwatch_chain_head": ("The number of the record's last row", self._facts.rows, 1),
             "feltwatch_disk_free_bytes": ("Free on the record's disk", self._facts.free_mb, 1e6),
             "feltwatch_memory_available_bytes": ("Memory available", self._facts.memory_mb, 1e6),
             "feltwatch_temperature_celsius": ("The processor's temperature", self._facts.celsius, 1),
@@ -154,8 +153,8 @@ class _Now(Collector):
 _NUMBERS: Final = {"ok": 0, "unknown": 1, "look": 2, "bad": 3}
 
 
-def exposition(tallies: Tallies, facts: Facts, state: State, head: int) -> bytes:
+def exposition(tallies: Tallies, facts: Facts, state: State) -> bytes:
     """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Now(tallies, facts, state, head))
+    registry.register(_Now(tallies, facts, state))
     return generate_latest(registry)
