@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 import zipfile
@@ -188,9 +189,29 @@ def test_a_support_bundle_has_no_secrets_and_no_names(data: Path, tmp_path: Path
     assert "there already" in run(bundle_command, "--data", data, "--out", out, exits=2).output
 
 
-def test_a_bundle_that_cannot_be_written_leaves_nothing(data: Path, tmp_path: Path) -> None:
+def test_a_bundle_that_cannot_be_written_leaves_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (
         "cannot be written"
         in run(bundle_command, "--data", data, "--out", tmp_path / "no" / "x.zip", exits=1).output
     )
+    before = sorted(tmp_path.iterdir())
+    written = zipfile.ZipFile.writestr
+
+    def full(packed: zipfile.ZipFile, name: str, text: str) -> None:
+        if name == "log.txt":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(packed, name, text)
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    done = run(bundle_command, "--data", data, "--out", tmp_path / "x.zip", exits=1)
+    assert "x.zip cannot be written: No space left on device." in done.output
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_box_without_a_record_has_a_bundle_too(tmp_path: Path) -> None:
     run(bundle_command, "--data", tmp_path / "nowhere", "--out", tmp_path / "empty.zip")
+    with zipfile.ZipFile(tmp_path / "empty.zip") as packed:
+        assert json.loads(packed.read("record.json"))["rows"] == 0
+        assert json.loads(packed.read("about.json"))["software"]

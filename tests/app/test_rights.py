@@ -50,6 +50,8 @@ CASES: Final = (
     Case("backup closed/copy --data data", 1, "closed/copy cannot be used: Permission denied."),
     Case("report --data data --pdf closed/x.pdf", 1, "closed/x.pdf cannot be"),
     Case("anchor --data data --pdf closed/x.pdf", 1, "Permission denied"),
+    Case("anchor --data data --key-folder closed/key", 1, "Permission denied. Run this as the table's user."),
+    Case("hands export 1 --data data --key-folder closed/key --out made.zip", 1, "as the table's user."),
     Case("restore closed --data new --yes", 2, "not readable"),
     Case("hands list --data closed", 2, "closed is not open to this user"),
     Case("hands verify --all --data closed", 2, "closed is not open to this user"),
