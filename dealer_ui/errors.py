@@ -9,7 +9,3 @@ class PageError(Exception):
 
 class TableUnreachable(PageError, ConnectionError):
     """The table process does not answer on its socket."""
-
-
-class BadCommand(PageError, ValueError):
-    """A command from the browser is malformed or not one the page may send."""

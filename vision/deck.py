@@ -119,11 +119,6 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
     return _card(code, style).svg(f"c{code}{_mark(style)}", _title(code))
 
 
-def back_svg(colour: str = RED) -> str:
-    """Draw the card's back as a standalone SVG document."""
-    return _back(colour).svg(f"b{colour[1:]}", "a card, face down")
-
-
 def signs_svg() -> str:
     """Draw the corner signs for use in small, as an SVG sprite in the colour of the text around each.
 

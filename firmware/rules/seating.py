@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -11,7 +11,6 @@ from firmware.rules.errors import SeatingError
 from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, MOST_SEATS
 from firmware.rules.order import clockwise_from
 from firmware.rules.profile import Profile
-from firmware.rules.settlement import Settlement
 
 
 class Absence(StrEnum):
@@ -111,16 +110,6 @@ def next_button(button: int, sitters: Sequence[Sitter]) -> int:
 def can_play_two_hands(sitters: Sequence[Sitter]) -> bool:
     """Return whether the players may agree to play two hands each: where there are only two of them."""
     return sum(not sitter.sits_out for sitter in sitters) == 2
-
-
-def fantasyland_after(waiting: Collection[str], settlement: Settlement) -> frozenset[str]:
-    """Return the players who have Fantasy Land for their next hand.
-
-    `waiting` are those who had it before the settled hand; who sat that hand out keeps it for the one after.
-    """
-    owners = set(settlement.hand.owners)
-    earned = {judged.owner for judged in settlement.hands if judged.fantasyland_next}
-    return frozenset(earned | (set(waiting) - owners))
 
 
 def _in_the_game(sitters: Sequence[Sitter]) -> list[int]:

@@ -16,7 +16,6 @@ from firmware.rules.seating import (
     Absence,
     Sitter,
     can_play_two_hands,
-    fantasyland_after,
     next_button,
     opening_button,
     seating,
@@ -154,12 +153,6 @@ def test_it_is_judged_on_the_rows_as_set_natural_or_not() -> None:
     settlement = play(FACE_UP, {1: six_pairs, 2: OTHER}, declares=[1])
     assert settlement.hands[0].natural is not None
     assert settlement.hands[0].fantasyland_next
-
-
-def test_a_player_who_sits_out_keeps_it_for_the_hand_after() -> None:
-    queens = "Qs Qh 2d / 8s 8d 8h 3h Tc / Kc Kd Ks Kh 9c"
-    settlement = play(FACE_UP, {1: queens, 2: OTHER}, players={1: "ann", 2: "bob"})
-    assert fantasyland_after({"bob", "eve"}, settlement) == {"ann", "eve"}
 
 
 def test_other_games_have_no_fantasy_land() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vision.cards import CARDS
-from vision.deck import Style, back_picture, back_svg, card_picture, card_svg
+from vision.deck import Style, back_picture, card_picture, card_svg
 from vision.decks import DrawnDeck, PhotoDeck
 from vision.drawing import Path as Outline
 from vision.errors import DeckError, UnknownCardError
@@ -48,8 +48,6 @@ def test_every_svg_is_well_formed_small_and_needs_no_font(style: Style) -> None:
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert not re.search(r"<text|font|https?:(?!//www\.w3\.org/2000/svg)", text)
         assert len(text.encode()) < 6000, code
-    assert len(back_svg()) < 6000
-    ElementTree.fromstring(back_svg())
 
 
 def test_svg_and_pixels_have_the_same_proportions() -> None:
