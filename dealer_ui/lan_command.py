@@ -65,7 +65,13 @@ def command() -> None:
     metavar="ADDRESS",
     help="The address of this machine to listen on.",
 )
-@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=PORT,
+    show_default=True,
+    help="The port to be reached at.",
+)
 @_secrets_option
 def serve_command(data: Path, listen: str, port: int, secrets: Path) -> None:
     """Serve past hands until stopped.
