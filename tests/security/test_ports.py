@@ -112,7 +112,8 @@ def test_a_second_process_cannot_take_the_tables_place(table: Table, monkeypatch
         Journal(table.config.data)
     assert b'"ok":' in say(table.config.socket, '{"do": "health"}')[0]
     monkeypatch.setattr("fcntl.flock", lambda *_: None)
-    Journal(table.config.data).close()
+    with Journal(table.config.data) as second:
+        assert second.head == table.journal.head, "two would write one record"
 
 
 def test_a_line_without_end_and_nonsense_are_refused_and_the_table_goes_on(
