@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, request
 from werkzeug.exceptions import HTTPException
@@ -15,12 +16,12 @@ from dealer_ui.i18n import language
 from dealer_ui.pages import page
 from dealer_ui.report_view import as_csv, shown
 from dealer_ui.review import refused
-from dealer_ui.review_list import BadFilter, number_asked, time_asked
+from dealer_ui.review_list import BadFilter, moment, number_asked, time_asked
 from dealer_ui.sentences import say
 from dealer_ui.services import services
 from firmware.table.errors import JournalError, NotNow, UnknownEvent
 from firmware.table.report import Report
-from firmware.table.report_span import Span, down_of, reported, shift
+from firmware.table.report_span import Span, down_of, reported, shift, shift_before
 
 blueprint = Blueprint("report", __name__)
 blueprint.register_error_handler(HTTPException, refused)
@@ -48,21 +49,28 @@ def _asked() -> _Asked:
     return _Asked(number_asked(given, "down"), time_asked(given, "from"), time_asked(given, "to"))
 
 
-def _reported(asked: _Asked) -> Report:
+def _span(asked: _Asked) -> Span:
     reader = services().reader
     if asked.down is not None:
-        span = down_of(reader, asked.down)
-    elif asked.since_ms is not None or asked.until_ms is not None:
-        span = Span(asked.since_ms or 0, asked.until_ms)
-    else:
-        span = shift(reader)
-    return reported(reader, span)
+        return down_of(reader, asked.down)
+    if asked.since_ms is not None or asked.until_ms is not None:
+        return Span(asked.since_ms or 0, asked.until_ms)
+    return shift(reader)
 
 
-def _report() -> tuple[_Asked, Report]:
+def _before(span: Span) -> str:
+    """Return the address of the shift before a stretch; "" where there was none."""
+    before = shift_before(services().reader, span.since_ms)
+    if before is None:
+        return ""
+    return f"/report?{urlencode({'from': moment(before.since_ms), 'to': moment(span.since_ms)})}"
+
+
+def _report() -> tuple[_Asked, Report, Span]:
     try:
         asked = _asked()
-        return asked, _reported(asked)
+        span = _span(asked)
+        return asked, reported(services().reader, span), span
     except BadFilter as error:
         abort(400, str(error))
     except NotNow as error:
@@ -75,14 +83,15 @@ def _report() -> tuple[_Asked, Report]:
 @guard.open_to(PAST)
 def report() -> str:
     """Show what the last shift came to, or the down or the times asked for."""
-    asked, found = _report()
+    asked, found, span = _report()
     state = services().live.state()
     values: dict[str, Any] = {
         "view": shown(found),
         "query": asked.query,
         "downs": sorted({down.number for down in found.downs if down.dealer} | ({state.down} - {0})),
         "chosen": asked.down,
-        "whole": asked.down is None,
+        "before": "" if asked.down else _before(span),
+        "whole": asked == _Asked(None, None, None),
     }
     return page("review/report.html", _("Shift report"), back="/office", **values)
 
@@ -91,7 +100,7 @@ def report() -> str:
 @guard.open_to(PAST)
 def report_csv() -> Response:
     """Give the same as CSV."""
-    _of, found = _report()
+    _of, found, _ = _report()
     return _file(as_csv(found).encode(), "text/csv", "shift.csv")
 
 
@@ -101,7 +110,7 @@ def report_as_pdf() -> Response:
     """Give the same as a PDF with plots."""
     from dealer_ui.report_pdf import report_pdf  # it takes half a second to load, and few ask for it
 
-    _of, found = _report()
+    _of, found, _ = _report()
     table = services().live.state().house.table
     return _file(report_pdf(found, table, language()), "application/pdf", "shift.pdf")
 

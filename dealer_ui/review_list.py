@@ -96,7 +96,7 @@ class Filter:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {"before": None} | changed
         asked = {
-            names.get(name, name): _moment(value) if name.endswith("_ms") else value
+            names.get(name, name): moment(value) if isinstance(value, int) and name.endswith("_ms") else value
             for name, value in values.items()
             if value not in (None, "")
         }
@@ -177,10 +177,10 @@ def time_asked(given: Mapping[str, str], name: str) -> int | None:
         ) from error
 
 
-def _moment(value: object) -> object:
-    if not isinstance(value, int):
-        return value
-    return datetime.fromtimestamp(value / 1000).astimezone().isoformat(timespec="minutes")
+def moment(wall_ms: int) -> str:
+    """Return a time as `time_asked` reads it, by the box's own zone."""
+    exact = "milliseconds" if wall_ms % 60_000 else "minutes"
+    return datetime.fromtimestamp(wall_ms / 1000).astimezone().isoformat(timespec=exact)
 
 
 def has(line: HandLine) -> frozenset[str]:

@@ -32,16 +32,23 @@ def shift(reader: JournalReader) -> Span:
 
     Raises JournalError.
     """
+    return shift_before(reader, None) or Span()
+
+
+def shift_before(reader: JournalReader, before_ms: int | None) -> Span | None:
+    """Return the shift that was before one which began at this time; None where there was none. Raises JournalError."""
     first: Entry | None = None
     last_ms = 0
     for opening in _back(reader):
+        if before_ms is not None and opening.wall_ms >= before_ms:
+            continue
         last_ms = last_ms or opening.wall_ms
         if last_ms - opening.wall_ms > LONGEST_MS:
             break
         if first is not None and first.wall_ms - opening.wall_ms >= BREAK_MS:
             break
         first = opening
-    return Span(first.wall_ms if first else 0)
+    return Span(first.wall_ms, before_ms) if first else None
 
 
 def down_of(reader: JournalReader, number: int) -> Span:

@@ -460,6 +460,32 @@ def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
     assert client.get("/report.pdf").data.startswith(b"%PDF")
 
 
+def test_every_earlier_shift_is_one_touch_further_back(lay: Lay) -> None:
+    began = datetime(2026, 3, 20, 18, 30, 15, 250_000).astimezone()
+    now = [began]
+    felt = lay(clock=lambda: Moment("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
+    for day, hands in ((0, 1), (1, 3), (2, 2)):
+        for hand in range(hands):
+            now[0] = began + timedelta(days=day, minutes=3 * hand)
+            felt.deal()
+            felt.do("void", reason="Misdeal")
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    client = app.test_client()
+    sign_on(app, client, felt, Role.FLOOR)
+
+    def voids(path: str) -> str:
+        return client.get(path.replace("/report", "/report.csv")).text.splitlines()[-1].split(",")[5]
+
+    at = "/report"
+    assert voids(at) == "2"
+    at = touched(client, at, "The shift before")
+    assert voids(at) == "3"
+    at = touched(client, at, "The shift before")
+    assert voids(at) == "1"
+    assert "The shift before" not in client.get(at).text
+    assert touched(client, at, "The last shift") == "/report"
+
+
 def test_an_address_names_its_filter_and_is_read_back() -> None:
     wanted = Filter(3, "Ann & Bo", "washington-1-6", "Ines", "foul", day=date(2026, 3, 20), hour=0, before=12)
     address = wanted.address(before=12)
