@@ -58,6 +58,12 @@ def test_enough_arrives_at_the_end_of_every_cable() -> None:
     assert drawing - fed == {"computer", "camera"}, "on their own supply's cable, on the ribbon"
 
 
+def test_what_hangs_on_the_computers_usb_ports_takes_less_than_they_give() -> None:
+    """A Raspberry Pi 5 gives 1.6 A on all of them together, with a 5 A supply (its documentation)."""
+    lost = {loss.cable.id: loss.amps for loss in BOM.losses()}
+    assert lost["display-cable"] + lost["puck-cable"] <= (1 - MARGIN) * 1.6
+
+
 def test_a_cable_that_is_too_thin_is_said(tmp_path: Path) -> None:
     thin = tmp_path / "bom.toml"
     thin.write_text(TEXT.replace("core_mm2 = 0.5", "core_mm2 = 0.08"))  # AWG 28, as in many USB cables
