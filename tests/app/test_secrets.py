@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from firmware.table import gate
 from tests.app.conftest import Table, say
+from tests.dealer_ui.house import house
 
 NEW, WRONG, ODD, LATE = "73918264", "52719463", "61837254", "48261937"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    with house(tmp_path / "house") as table:
+        yield table
 
 
 def told(table: Table, **command: Any) -> bytes:
