@@ -100,11 +100,10 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
         found = verify(staging, workers=workers, replayed=False, done=done)
         if not found.ok:
             first = found.problems[0]
-            raise BackupError(
-                "The backup does not hold, and nothing was replaced. Row %(row)s: %(what)s",
-                row=first.seq or "none",
-                what=first.what,
-            )
+            said = "The backup does not hold, and nothing was replaced. "
+            if first.seq is None:
+                raise BackupError(said + "%(what)s", what=first.what)
+            raise BackupError(said + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
         if not found.entries:
             raise none
         number = 1
