@@ -11,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -117,8 +116,10 @@ class RecordKeeper:
             self._look_for_old_images(self._rule)
         if self._planning is not None and self._planning.done():
             planning, self._planning = self._planning, None
-            with suppress(TableError, OSError):
+            try:
                 self._drops.extend(planning.result())
+            except (TableError, OSError) as error:
+                log.warning("old images could not be looked for; they stay: %s", error)
         if self._drops:
             self._drop(self._drops.popleft(), table)
 
