@@ -22,7 +22,8 @@ from firmware.table.archive_index import FILE as INDEX
 from firmware.table.captures import FOLDER as CAPTURES
 from firmware.table.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import TableError
-from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader, writing
+from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader
+from firmware.table.lock import writing
 from firmware.table.moment import Clock
 from firmware.table.pins import FOLDER as PINS
 from firmware.table.schema import is_later

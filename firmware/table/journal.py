@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import sqlite3
@@ -14,13 +13,14 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 from urllib.parse import quote
 
 from firmware.table.disk import make_file, make_folder, sync_folder
 from firmware.table.effects import fold
-from firmware.table.errors import JournalBusy, JournalError, NotNow, UnknownEvent
+from firmware.table.errors import JournalError, NotNow, UnknownEvent
 from firmware.table.events import Event, HandOpened, TrainingBegun, canonical, parse, payload
+from firmware.table.lock import take_lock
 from firmware.table.moment import Clock, Moment, now
 from firmware.table.schema import ABOUT_HAND, ABOUT_TYPES, MIGRATIONS, PROFILE_TYPES, SET_UP_TYPES
 from firmware.table.state import State
@@ -29,7 +29,6 @@ from firmware.table.transaction import transaction
 FILE: Final = "journal.sqlite"
 TABLE: Final = "table"
 """The actor of what the table process does by itself."""
-_LOCK: Final = "journal.lock"
 RESTORING: Final = "restoring"
 READY: Final = "ready"
 """In the data folder: a backup that is put in the record's place (`firmware.table.backup`); the file in it says that
@@ -107,7 +106,7 @@ class Journal:
             )
         try:
             make_folder(folder)
-            self._lock = _take_lock(folder / _LOCK)
+            self._lock = take_lock(folder)
             make_file(path)
         except OSError as error:
             raise _as_journal_error(error, f"The journal in {folder} cannot be opened") from error
@@ -448,32 +447,6 @@ def _replay(entries: list[Entry]) -> State:
         return fold(entry.event for entry in entries)
     except (NotNow, UnknownEvent) as error:
         raise JournalError(f"The journal cannot be followed to its end: {error}") from error
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Keep every writer away from a record meanwhile. Raises JournalBusy, OSError."""
-    with closing(_take_lock(folder / _LOCK)):
-        yield
-
-
-def _take_lock(path: Path) -> IO[str]:
-    """Take the writer's lock. The kernel lets go of it when the process ends, however it ends."""
-    lock = path.open("a+", encoding="ascii")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.seek(0)
-        holder = lock.read().strip() or "unknown"
-        lock.close()
-        raise JournalBusy(
-            f"Another table process (process {holder}) already writes the journal in {path.parent}; "
-            "stop it, or choose another data folder."
-        ) from error
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-    return lock
 
 
 def _migrate(db: sqlite3.Connection) -> None:

@@ -55,6 +55,7 @@ SAYING: Final = (
     "firmware/app/looks.py",
     "firmware/app/reading_*.py",
     "firmware/table/journal.py",
+    "firmware/table/lock.py",
     "firmware/table/captures.py",
     "vision/enrolment.py",
 )
