@@ -30,8 +30,9 @@ def command(
     """Go through the record again and list every difference.
 
     The picture of every look, and of every card that was placed face up, is read by the card reader of this release;
-    every hand is settled again by the rules it was played under. A difference in a settlement means that this release would pay otherwise; one in a picture, that it
-    would read or ask otherwise. Nothing is changed. The exit status is 1 where anything is different.
+    every hand is settled again by the rules it was played under. A difference in a settlement means that this release
+    would pay otherwise; one in a picture, that it would read or ask otherwise. Nothing is changed. The exit status is 1
+    where anything is different.
 
     A hand was read from several frames that had to agree, and one of them was kept: a card that only just was sure
     may be doubted from that one, and the other way round.

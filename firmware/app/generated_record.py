@@ -77,13 +77,17 @@ class _Writer:
         self._seq, self._previous = seq, previous
 
     def hand(self, played: list[_Row], hand: int) -> Iterator[tuple[Any, ...]]:
+        opened = False
         for place, row in enumerate(played):
+            opened = opened or row.type == ev.HandOpened.type
             self._seq += 1
             payload = row.payload.replace(str(_NUMBER), str(hand)) if row.of_hand else row.payload
             at_ms = BEGINS_MS + hand * HAND_MS + place * 1000
             entry = Entry(
                 seq=self._seq,
-                hand=hand,
+                hand=hand
+                if opened
+                else hand - 1,  # as the journal counts: until it opens, a row is the last hand's
                 boot="generated",
                 monotonic_ns=at_ms * 1_000_000,
                 wall_ms=at_ms,

@@ -180,6 +180,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
     make one; the end of the record is then vouched for by the file's own signature alone.
     """
     from firmware.app.record_keeper import EXPORTS
+    from firmware.table.dispute_verifier import check
 
     out = out or Path(f"hand-{number:06}.zip")
     if out.exists():
@@ -191,6 +192,8 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
         else:
             _copy(data / EXPORTS / answer["file"], out)
     click.echo(f"{out}: check it with: feltwatch hands verify {out}")
+    if wrong := check(str(out)).wrong:
+        raise click.ClickException(f"The record does not hold, and the file is like it: {wrong[0]}")
 
 
 def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:

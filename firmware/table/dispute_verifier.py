@@ -239,7 +239,7 @@ def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
     report.say(f"All {len(rows)} rows have the hash that they must have and follow each other.", bad)
     report.say(*_is_hand(rows, manifest))
     report.say(*_content(rows, files))
-    report.say(*_images(rows, files))
+    report.say(*_images(rows, files, manifest.get("images")))
     report.say(*_settlements(rows, files))
     for text in files.get(ANCHORS, b"").decode(errors="replace").split("\n"):
         if text.strip():
@@ -415,8 +415,10 @@ def _of_the_hand(rows: list[list[Any]], hand: object) -> list[list[Any]]:
     return own
 
 
-def _images(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[str]]:
+def _images(rows: list[list[Any]], files: dict[str, bytes], told: object) -> tuple[str, list[str]]:
     bad: list[str] = []
+    known = [image for image in told if isinstance(image, dict)] if isinstance(told, list) else []
+    changed = {str(image.get("name")) for image in known if image.get("state") == "changed"}
     dropped = {image for row in rows if row[TYPE] == "images_dropped" for image in images_in(_payload(row))}
     named: dict[str, str] = {}
     for row in _of_the_hand(rows, rows[0][HAND] if rows else None):
@@ -426,7 +428,8 @@ def _images(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[s
             named[name] = digest
             data = files.get(IMAGES + name)
             if data is None and (name, digest) not in dropped:
-                bad.append(f"The image {name} that row {row[SEQ]} names is missing.")
+                why = "had been changed on the box" if name in changed else "is missing"
+                bad.append(f"The image {name} that row {row[SEQ]} names {why}.")
             elif data is not None and hashlib.sha256(data).hexdigest() != digest:
                 bad.append(f"The image {name} is not the one that row {row[SEQ]} names.")
     there = {name[len(IMAGES) :] for name in files if name.startswith(IMAGES)}

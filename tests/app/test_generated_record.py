@@ -7,8 +7,12 @@ import pytest
 from firmware.app.generated_record import generate_record
 from firmware.rules import settle_json
 from firmware.table import Phase, fold
+from firmware.table.archive import Archive
+from firmware.table.dispute_file import write_dispute_file
+from firmware.table.dispute_verifier import check
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.settling import hand_json
+from firmware.table.signing import DeviceKey
 from firmware.table.verify import verify
 
 
@@ -24,6 +28,14 @@ def test_a_generated_record_verifies_and_its_hands_settle_to_what_it_says(tmp_pa
         state = fold(entry.event for entry in reader.of_hand(hand) if entry.type != "hand_archived")
         assert state.phase is Phase.SETTLED
         assert state.settlement == settle_json(hand_json(state))
+
+
+def test_a_generated_hand_is_exported_like_any_other(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    generate_record(data, 5)
+    key = DeviceKey.open(tmp_path / "key")
+    for hand in (1, 3, 5):
+        assert check(str(write_dispute_file(Archive(data), hand, key, tmp_path / "hand.zip"))).wrong == []
 
 
 def test_a_record_grows_at_its_end_and_a_table_goes_on_with_it(tmp_path: Path) -> None:

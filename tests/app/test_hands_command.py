@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -115,6 +116,25 @@ def test_a_hand_is_exported_by_who_may_read_the_key_and_the_file_verifies(data: 
     assert "no device key" in run(data, "export", 1, "--out", tmp_path / "b.zip", exits=1).output
     assert not (data.parent / "key").exists()
     assert not (tmp_path / "b.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda path: path.write_bytes(b"other pixels"), "had been changed on the box."),
+        (lambda path: path.unlink(), "is missing."),
+    ],
+)
+def test_a_file_of_a_hand_whose_record_does_not_hold_says_so_at_once(
+    data: Path, tmp_path: Path, spoil: Callable[[Path], object], says: str
+) -> None:
+    spoil(CaptureStore(data).path(FRAME.name))
+    out = tmp_path / "hand.zip"
+    said = run(data, "export", 1, "--out", out, exits=1).output
+    assert "the file is like it" in said
+    assert f"The image {FRAME.name} that row" in said
+    assert says in said
+    assert says in run(data, "verify", out, exits=1).output
 
 
 def test_a_dispute_file_settles_again_by_what_it_says_of_itself(
