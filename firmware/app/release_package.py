@@ -84,10 +84,12 @@ def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
 
 def unpack(archive: Path, to: Path) -> Path:
     """Unpack a package into a new folder, plain files and folders only, and return its folder. Raises UpdateRefused."""
+    if not archive.is_file():  # a pipe or a device may never end
+        raise UpdateRefused(f"{archive} is no plain file.")
     try:
         with tarfile.open(archive) as packed:
-            members = packed.getmembers() if archive.stat().st_size < MOST_BYTES else []
-            if not members or len(members) > MOST_FILES or sum(one.size for one in members) > MOST_BYTES:
+            members = _members(packed)
+            if not members or archive.stat().st_size > MOST_BYTES:
                 raise UpdateRefused(f"{archive} is not of the size of a release; nothing was unpacked.")
             if not all(one.isfile() or one.isdir() for one in members):
                 raise UpdateRefused(f"{archive} holds links or devices; no release does.")
@@ -105,6 +107,18 @@ def unpack(archive: Path, to: Path) -> Path:
     if len(folders) != 1 or not folders[0].is_dir():
         raise UpdateRefused(f"{archive} is no release: it holds more than one folder.")
     return folders[0]
+
+
+def _members(packed: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Return what a package holds; nothing where that is too much, as soon as it is known: to go on is to unpack it."""
+    found: list[tarfile.TarInfo] = []
+    left = MOST_BYTES
+    for one in packed:
+        found.append(one)
+        left -= one.size
+        if left < 0 or len(found) > MOST_FILES:
+            return []
+    return found
 
 
 def _stays_inside(name: str) -> bool:

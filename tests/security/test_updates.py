@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -163,6 +164,41 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused(
         unpack(bomb, tmp_path / "to")
     monkeypatch.setattr(release_package, "MOST_BYTES", 10_000_000)
     assert (unpack(bomb, tmp_path / "to") / "zeros").stat().st_size == 5_000_000
+
+
+def test_an_archive_that_says_terabytes_is_refused_before_they_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes after it is found only by unpacking all that it has: hours, where it has as much as it says."""
+    says = tarfile.TarInfo("r/zeros")
+    says.size = 5 << 40
+    bomb = tmp_path / "bomb.tar"
+    bomb.write_bytes(says.tobuf() + bytes(1024))
+    with pytest.raises(UpdateRefused, match="not of the size"):
+        unpack(bomb, tmp_path / "to")
+    monkeypatch.setattr(release_package, "MOST_BYTES", 1 << 50)
+    with pytest.raises(UpdateRefused, match="no whole release"):
+        unpack(bomb, tmp_path / "to")
+
+
+def test_a_pipe_in_the_place_of_a_package_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+
+    def read(archive: Path) -> None:
+        opened.append(archive)
+        raise tarfile.ReadError
+
+    os.mkfifo(tmp_path / "a.tar.gz")
+    monkeypatch.setattr(tarfile, "open", read)
+    with pytest.raises(UpdateRefused, match="no plain file"):
+        unpack(tmp_path / "a.tar.gz", tmp_path / "to")
+    assert opened == []
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    with pytest.raises(UpdateRefused, match="no whole release"):
+        unpack(tmp_path / "a.tar.gz", tmp_path / "to")
+    assert len(opened) == 1
 
 
 def test_the_command_says_what_it_refuses_and_changes_nothing(tmp_path: Path, key: DeviceKey) -> None:
