@@ -81,7 +81,7 @@ class BoxFacts:
             "rtc": now.rtc,
             "jumped_ms": now.jumped_ms,
             "model_named": named or None,
-            "model_hash": held or None,
+            "model_hash": held if named else None,  # one that is named and not there is "", and no riddle
         }
         return {name: value for name, value in facts.items() if value is not None}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from firmware.app.box_facts import BoxFacts, facts_of_pi
 from firmware.app.reading_messages import JobDone, ReadingDone
 from firmware.devices.power import PowerReading
 from firmware.devices.puck import PuckReading, PuckState
+from firmware.table.health import Facts, judge
 
 
 class Hardware:
@@ -64,6 +67,27 @@ def test_the_model_is_the_one_that_its_manifest_names(tmp_path: Path) -> None:
     facts = BoxFacts(tmp_path).of_box()
     assert facts["model_hash"] == facts["model_named"]
     assert len(facts["model_hash"]) == 64
+
+
+def test_a_model_that_is_gone_or_another_than_its_manifest_names_rings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reader.json").write_text(json.dumps({"sha256": hashlib.sha256(b"as shipped").hexdigest()}))
+    monkeypatch.setattr("firmware.app.box_facts.files", lambda package: tmp_path)
+    for held, verdict in ((b"as shipped", "ok"), (b"another", "bad"), (None, "bad")):
+        if held is None:
+            (tmp_path / "reader.onnx").unlink()
+        else:
+            (tmp_path / "reader.onnx").write_bytes(held)
+        checks = {check.name: check.verdict for check in judge(Facts.of_json(BoxFacts(tmp_path).of_box()))}
+        assert checks["model"] == verdict
+
+
+def test_a_disk_without_room_rings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for left, verdict in ((5_000_000_000, "ok"), (500_000_000, "look"), (5_000_000, "bad")):
+        monkeypatch.setattr("firmware.app.box_facts.free_bytes", lambda _, left=left: left)
+        checks = {check.name: check.verdict for check in judge(Facts.of_json(BoxFacts(tmp_path).of_box()))}
+        assert checks["room"] == verdict
 
 
 def test_devices_and_the_last_picture_are_told(tmp_path: Path) -> None:

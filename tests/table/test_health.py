@@ -191,6 +191,27 @@ def test_a_row_that_was_changed_breaks_the_chain(tmp_path: Path) -> None:
     assert (of("chain", facts).verdict, facts.broken_at) == ("bad", 2)
 
 
+def test_rules_that_the_record_has_lost_or_that_were_changed_ring(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        text = journal.keep("profile", b"a game")
+        set_up = ev.TableStarted("", HouseSettings(profile="house", profile_hash=text))
+        journal.append([ev.SetUpEnded(), set_up], "test")
+    for spoil, verdict in (
+        ("SELECT 1", "ok"),
+        ("UPDATE content SET bytes = x'00'", "bad"),
+        ("DELETE FROM content", "bad"),
+    ):
+        with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
+            guards = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            for name, _sql in guards:
+                db.execute(f"DROP TRIGGER {name}")
+            db.execute(spoil)
+            for _name, sql in guards:
+                db.execute(sql)
+        rules = of("profile", Facts.of_json(record_facts(JournalReader(tmp_path), 0)))
+        assert rules.verdict == verdict, spoil
+
+
 def test_a_record_that_is_yet_to_be_made_is_no_broken_one(tmp_path: Path) -> None:
     for made in (False, True):
         if made:
