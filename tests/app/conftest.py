@@ -25,7 +25,7 @@ from firmware.devices.simulated.panel import SimulatedPanel
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
-from tests.patience import patience
+from tests.patience import is_late, patience
 
 HANDS: dict[str, dict[str, str]] = {
     "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
@@ -120,9 +120,9 @@ class Table:
         return self.reader.recover()[0]
 
     def until(self, so: Callable[[State], bool], within: float = 5.0) -> State:
-        deadline = time.monotonic() + patience(within)
+        began = time.monotonic()
         while not so(state := self.state):
-            assert time.monotonic() < deadline, f"still in {state.phase}: {state.questions}"
+            assert not is_late(began, within), f"still in {state.phase}: {state.questions}"
             time.sleep(0.01)
         return state
 

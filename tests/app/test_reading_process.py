@@ -156,7 +156,7 @@ def _cards(done: ReadingDone) -> list[tuple[str, str, list[str]]]:
 def test_a_hung_process_is_killed_and_replaced_and_its_reading_still_comes(
     room: Callable[..., Place],
 ) -> None:
-    within = patience(8)  # its reading gets as long in the fresh one
+    within = min(patience(8), 25.0)  # all of it passes; its reading gets as long in the fresh one
     here = room(within)
     here.show(HANDS)
     here.start()

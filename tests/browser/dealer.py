@@ -20,7 +20,7 @@ from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, R
 from firmware.table import State
 from firmware.table.journal import JournalReader
 from tests.app.conftest import reading_json
-from tests.patience import patience
+from tests.patience import is_late, patience
 
 Rows = Mapping[str, str]
 
@@ -110,15 +110,15 @@ class Dealer:
 
     def until(self, so: Callable[[State], object], within: float = 20.0) -> State:
         """Wait for the table, then for the page to show it."""
-        deadline = time.monotonic() + patience(within)
+        began = time.monotonic()
         while True:
             state, seq = self._reader.recover()
             if so(state):
                 break
-            assert time.monotonic() < deadline, f"still in {state.phase}: {state.questions}"
+            assert not is_late(began, within), f"still in {state.phase}: {state.questions}"
             self.page.wait_for_timeout(30)
         while int(self.page.get_attribute("body", "data-seq") or 0) < seq:
-            assert time.monotonic() < deadline + 5, "the page lags behind the record"
+            assert not is_late(began, within + 5), "the page lags behind the record"
             self.page.wait_for_timeout(30)
         return state
 
@@ -155,9 +155,9 @@ class Dealer:
 
     def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
         """Return the button, once it is there; what it lies in is opened. (A touch waits until it takes touches.)"""
-        deadline = time.monotonic() + patience(within)
+        began = time.monotonic()
         while (told := self.page.evaluate(FIND, [kind, wanted])) is None:
-            assert time.monotonic() < deadline, f"the page offers no {json.dumps(wanted)}"
+            assert not is_late(began, within), f"the page offers no {json.dumps(wanted)}"
             self.page.wait_for_timeout(30)
         # by all that it says: the page may gain and lose buttons meanwhile
         button = self.page.locator(f"button[data-{kind}={json.dumps(told, ensure_ascii=False)}]").first

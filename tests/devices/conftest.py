@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from tests.patience import patience
+from tests.patience import is_late
 
 T = TypeVar("T")
 
@@ -28,12 +28,12 @@ class Sink(Generic[T]):
 
     def wait(self, wanted: Callable[[T], bool], within: float) -> T:
         """The newest thing got, as soon as it is as wanted. Fails after `within` seconds."""
-        deadline = time.monotonic() + patience(within)
+        began = time.monotonic()
         with self._more:
             while not (self.got and wanted(self.got[-1])):
-                left = deadline - time.monotonic()
-                if left <= 0 or not self._more.wait(left):
+                if is_late(began, within):
                     pytest.fail(f"not within {within} s; last: {self.got[-3:]}")
+                self._more.wait(0.1)
             return self.got[-1]
 
 
