@@ -8,6 +8,7 @@ sources are older than those that run: an old release with a known hole would el
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -28,6 +29,7 @@ SIGNATURE: Final = "manifest.sig"
 PUBLIC_KEY: Final = "release.pub"
 MOST_BYTES: Final = 2_000_000_000
 """Unpacked; a release has about 200 MB of wheels."""
+MOST_AT_ONCE: Final = 4_000_000
 MOST_FILES: Final = 5000
 _PUBLIC: Final = re.compile("[0-9a-f]{64}")
 
@@ -87,7 +89,7 @@ def unpack(archive: Path, to: Path) -> Path:
     if not archive.is_file():  # a pipe or a device may never end
         raise UpdateRefused(f"{archive} is no plain file.")
     try:
-        with tarfile.open(archive) as packed:
+        with _Piecewise(archive) as plain, tarfile.open(fileobj=plain, mode="r:") as packed:
             members = _members(packed)
             if not members or archive.stat().st_size > MOST_BYTES:
                 raise UpdateRefused(f"{archive} is not of the size of a release; nothing was unpacked.")
@@ -107,6 +109,16 @@ def unpack(archive: Path, to: Path) -> Path:
     if len(folders) != 1 or not folders[0].is_dir():
         raise UpdateRefused(f"{archive} is no release: it holds more than one folder.")
     return folders[0]
+
+
+class _Piecewise(gzip.GzipFile):
+    """Gives a few megabytes at once: tarfile reads a header whole, however long it says that it is."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes. Raises tarfile.ReadError for more than any part of a release has."""
+        if size is None or not 0 <= size <= MOST_AT_ONCE:
+            raise tarfile.ReadError("a part of it is too long")
+        return super().read(size)
 
 
 def _members(packed: tarfile.TarFile) -> list[tarfile.TarInfo]:

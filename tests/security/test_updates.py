@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -172,13 +173,26 @@ def test_an_archive_that_says_terabytes_is_refused_before_they_are_looked_for(
     """What comes after it is found only by unpacking all that it has: hours, where it has as much as it says."""
     says = tarfile.TarInfo("r/zeros")
     says.size = 5 << 40
-    bomb = tmp_path / "bomb.tar"
-    bomb.write_bytes(says.tobuf() + bytes(1024))
+    bomb = tmp_path / "bomb.tar.gz"
+    bomb.write_bytes(gzip.compress(says.tobuf() + bytes(1024)))
     with pytest.raises(UpdateRefused, match="not of the size"):
         unpack(bomb, tmp_path / "to")
     monkeypatch.setattr(release_package, "MOST_BYTES", 1 << 50)
     with pytest.raises(UpdateRefused, match="no whole release"):
         unpack(bomb, tmp_path / "to")
+
+
+def test_a_header_of_gigabytes_is_not_read_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tarfile.TarInfo("r/file")
+    long.pax_headers = {"comment": "x" * 5_000_000}
+    bomb = archive(tmp_path / "bomb.tar.gz", (long, b"x"))
+    assert bomb.stat().st_size < 20_000
+    with pytest.raises(UpdateRefused, match="a part of it is too long"):
+        unpack(bomb, tmp_path / "to")
+    monkeypatch.setattr(release_package, "MOST_AT_ONCE", 1 << 40)
+    assert (unpack(bomb, tmp_path / "to") / "file").read_bytes() == b"x"
 
 
 def test_a_pipe_in_the_place_of_a_package_holds_nobody_up(
@@ -191,7 +205,7 @@ def test_a_pipe_in_the_place_of_a_package_holds_nobody_up(
         raise tarfile.ReadError
 
     os.mkfifo(tmp_path / "a.tar.gz")
-    monkeypatch.setattr(tarfile, "open", read)
+    monkeypatch.setattr(release_package, "_Piecewise", read)
     with pytest.raises(UpdateRefused, match="no plain file"):
         unpack(tmp_path / "a.tar.gz", tmp_path / "to")
     assert opened == []
