@@ -40,7 +40,9 @@
       body.dataset.hand = message.hand;
       body.dataset.phase = message.phase;
       closeDialogs(); // what was being keyed belonged to what was shown before
+      release();
     }
+    if (holding && !holding.button.isConnected) release(); // the finger lies on what is there no more
     markUsed();
     goOnKeying();
   }
@@ -68,6 +70,7 @@
       body.setAttribute("data-notlive", "");
       $("notlive").hidden = false;
       closeDialogs();
+      release();
     }
   }
 

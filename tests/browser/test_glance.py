@@ -266,6 +266,51 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     assert screen.felt.state.void_reason == "Misdeal"
 
 
+# Keeps what would be done at the end of a hold, in the place of doing it: however busy the machine, it is not over yet.
+KEEP_THE_HOLD = """() => {
+  const after = window.setTimeout, never = window.clearTimeout;
+  window.setTimeout = (does, ms) => ms === 900 ? (window.held = does, "hold") : after(does, ms);
+  window.clearTimeout = (which) => which === "hold" ? (window.held = null) : never(which);
+}"""
+
+
+def held(screen: Screen, dialog: str) -> bool:
+    """Begin a hold where none has begun; say whether one goes on."""
+    page = screen.page
+    if page.evaluate("() => window.held === undefined"):
+        screen.wait_for(f"body[data-seq='{screen.felt.seq}']")
+        page.locator(f"[data-open={dialog}]").tap()
+        page.evaluate(KEEP_THE_HOLD)
+        page.locator(f"#{dialog} button[data-hold]").first.hover()
+        page.mouse.down()
+    return bool(page.evaluate("() => Boolean(window.held)"))
+
+
+def test_a_hold_ends_with_the_phase_that_it_was_meant_for(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    assert held(screen, "more-dialog")
+    screen.felt.to_reading()
+    screen.wait_for_phase("reading")
+    assert not held(screen, "more-dialog")
+
+
+def test_a_hold_ends_with_the_button_that_it_was_meant_for(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    assert held(screen, "chips-dialog")
+    screen.felt.pay()
+    screen.wait_for(f"body[data-seq='{screen.felt.seq}']")
+    assert not held(screen, "chips-dialog")
+
+
+def test_a_hold_ends_with_the_line_to_the_table(show: Show) -> None:
+    screen = show(Felt.to_setting, killable=True)
+    assert held(screen, "more-dialog")
+    assert screen.process is not None
+    screen.process.kill()
+    screen.wait_for("body[data-notlive]", within=10)
+    assert not held(screen, "more-dialog")
+
+
 def test_a_refusal_is_shown_as_the_tables_sentence(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
