@@ -399,8 +399,7 @@ def test_nothing_overflows_or_overlaps_and_every_target_is_nine_millimetres(show
             screen.felt.hands = dict(HANDS)
             screen.felt.say(ev.PuckSeen("none"), ev.DeviceRecovered("camera"))
         prepare(screen.felt)
-        screen.wait_for_phase(screen.felt.state.phase)
-        screen.wait_for(f"body[data-hand='{screen.felt.state.hand or ''}']")
+        screen.wait_for(f"body[data-seq='{screen.felt.seq}']")
         screen.page.wait_for_timeout(150)
         found[name] = screen.page.evaluate(OVERFLOWING) + screen.page.evaluate(SMALL, least)
     assert found == {name: [] for name in STATES}
