@@ -20,9 +20,8 @@ def shared_out(
     Whoever is interrupted in the middle has it end at once: the work that is left, and what is being done.
     """
     before = set(multiprocessing.active_children())
-    spawned = multiprocessing.get_context(
-        "spawn"
-    )  # threads of ours, onnxruntime's too, do not survive a fork
+    # Threads of ours, onnxruntime's too, do not survive a fork.
+    spawned = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, mp_context=spawned, initializer=begin, initargs=given)
     try:
         yield pool

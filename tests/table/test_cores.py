@@ -13,9 +13,10 @@ from firmware.table.cores import shared_out, undisturbed
 from tests.patience import A_MINUTE
 
 WORKING = """
-import os, sys, time
+import os, signal, time
 from firmware.table.cores import shared_out, undisturbed
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 with shared_out(2) as pool:
     with undisturbed():
         jobs = [pool.submit(os.getpid), *(pool.submit(time.sleep, 3600) for _ in range(20))]
