@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from firmware.devices.camera import FrameSource
+
+
+def reading_threads(cores: int | None = None) -> int:
+    """Return how many threads read a frame: half the cores, two at the most.
+
+    Page and table find a core free, and no frame waits for a thread of its own that let them go first
+    (docs/security-load.md).
+    """
+    return max(1, min(2, (cores or os.cpu_count() or 1) // 2))
 
 
 @dataclass(frozen=True)
@@ -17,7 +27,7 @@ class ReaderSpec:
     data: Path
     camera: Callable[[], FrameSource]
     layout: Path | None = None
-    threads: int = 2
+    threads: int = field(default_factory=reading_threads)
     still_within: float = 10.0
     """Seconds that the table may take to lie still."""
 
