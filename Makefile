@@ -4,6 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 TRAIN := .venv-training/bin
 YOLO := .venv-yolo/bin
+PARALLEL := --numprocesses auto --dist loadgroup
 SUPPLY := .venv-supply/bin
 CROPS ?= 1000000
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
@@ -12,10 +13,12 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
-	@echo "make test   every test"
+	@echo "make test   everything that can find a fault in a change (ARGS='tests/rules -k foul': pytest's own options)"
+	@echo "make test-quick  what takes two minutes: no browser, no processes"
+	@echo "make test-all    make test, and the long ones: further sizes, load, benchmarks, long demos"
 	@echo "make coverage  every test, and which lines none of them reaches"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
@@ -47,10 +50,16 @@ demo: .venv/demo.stamp
 	$(BIN)/feltwatch demo $(ARGS)
 
 test: .venv/dev.stamp
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest $(PARALLEL) -m "not exhaustive" $(ARGS)
+
+test-quick: .venv/dev.stamp
+	$(BIN)/pytest $(PARALLEL) -m "not exhaustive and not slow and not browser" $(ARGS)
+
+test-all: .venv/dev.stamp
+	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 coverage: .venv/dev.stamp
-	$(BIN)/pytest --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/pytest $(PARALLEL) -m "not exhaustive" --cov --cov-report=term:skip-covered $(ARGS)
 
 micropython: build/micropython/micropython
 

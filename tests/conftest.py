@@ -1,14 +1,18 @@
-"""What all tests share."""
+"""What all tests share: how they are spread over workers, and what is made once for all of them."""
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
+import pytest
 from flask import Flask
 from flask.templating import Environment
 from hypothesis import settings
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+
+from tests.waiting import SPEED
 
 # a machine that is busy with something else is no reason for a test to fail
 settings.register_profile("feltwatch", deadline=None)
@@ -39,3 +43,28 @@ class _Templates(Environment):
 
 
 Flask.jinja_environment = _Templates  # type: ignore[assignment]
+
+
+WORKERS_PER_CORE: Final = 2
+"""Many tests wait for other processes, so one worker a core would leave the cores idle."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    return WORKERS_PER_CORE * len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file on one worker, so that what they share is made once, but for those marked `spread`."""
+    for item in items:
+        if not (item.get_closest_marker("xdist_group") or item.get_closest_marker("spread")):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what a person needs to run the same again."""
+    seed = config.getoption("randomly_seed", None)
+    terminalreporter.write_line(
+        f"Machine {SPEED:g} times as slow as the reference. The same order again: "
+        f"ARGS='--randomly-seed={seed}'"
+    )
