@@ -142,7 +142,7 @@ release: .venv/dev.stamp sbom
 	systemd/release $(ARGS)
 
 test-install: .venv/dev.stamp
-	$(BIN)/pytest --no-cov -p no:cacheprovider tests/install/install_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/install_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)
@@ -151,7 +151,7 @@ training: .venv-training/training.stamp
 	$(TRAIN)/python -m models.training all --crops $(CROPS) $(if $(DATA),--data $(DATA)) $(ARGS)
 
 test-training: .venv-training/dev.stamp
-	$(TRAIN)/pytest --no-cov tests/models tests/models/training_run.py $(ARGS)
+	$(TRAIN)/pytest tests/models tests/models/training_run.py $(ARGS)
 
 yolo: build/yolo11n-1280.onnx
 
