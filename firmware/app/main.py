@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from firmware.terminal import escaped
+
 
 class LazyGroup(click.Group):
     """A click group that knows its commands' names from entry points; each folder registers those it owns."""
@@ -33,13 +35,16 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the system refuses it and the command did not expect is a sentence, too."""
+        """Run the command. An error that it gives, or that the system gives, is printed as one escaped sentence."""
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = escaped(error.message)
+            raise
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # who read the output has seen enough: click ends quietly
-            raise click.ClickException(_refused(error)) from error
+            raise click.ClickException(escaped(_refused(error))) from error
 
 
 def _refused(error: OSError) -> str:
