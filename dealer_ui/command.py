@@ -11,6 +11,8 @@ from typing import Final
 import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from firmware.terminal import say
+
 DATA: Final = Path("/var/lib/feltwatch")
 SOCKET: Final = "table.sock"
 """The table process's socket, in the folder of the record."""
@@ -82,7 +84,7 @@ def command(
     )
     app = create_app(settings)
     listening = listening or _listen_on(address, number)
-    click.echo(f"The dealer's page: http://{name}:{number}/", err=True)
+    say(f"The dealer's page: http://{name}:{number}/", err=True)
     with listening:
         serve(app, listening, settings.streams, manager.alive)
 

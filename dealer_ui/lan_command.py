@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import logging
 import socket
 import sys
@@ -16,6 +15,7 @@ import click
 
 from dealer_ui.command import DATA
 from dealer_ui.errors import PageError
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from dealer_ui.lan_tls import Certificate
@@ -94,7 +94,7 @@ def serve_command(data: Path, listen: str, port: int, secrets: Path) -> None:
             )
         spoken = _or_said(lambda: context(secrets))
         where, number = listening.getsockname()[:2]
-        click.echo(f"Past hands: https://{_in_address(where)}:{number}/", err=True)
+        say(f"Past hands: https://{_in_address(where)}:{number}/", err=True)
         _say(shown, err=True)
         serve(create_app(data, secrets), listening, spoken)
 
@@ -132,7 +132,7 @@ def add(name: str, secrets: Path) -> None:
 
     asked = _asked(f"New passphrase for {name}")
     name = _or_said(lambda: LanPeople(secrets).add(name, asked))
-    click.echo(f"{name} may look at past hands.")
+    say(f"{name} may look at past hands.")
     _say(_or_said(lambda: certificate(secrets)))
 
 
@@ -150,7 +150,7 @@ def remove(name: str, secrets: Path) -> None:
     from dealer_ui.lan_access import LanPeople
 
     _or_said(lambda: LanPeople(secrets).remove(name))
-    click.echo(f"{name} may look no more.")
+    say(f"{name} may look no more.")
 
 
 @command.command("list")
@@ -162,11 +162,11 @@ def list_people(secrets: Path, as_json: bool) -> None:
 
     names = _or_said(LanPeople(secrets).names)
     if as_json:
-        click.echo(json.dumps({"people": names}))
+        say_json({"people": names})
     elif not names:
-        click.echo("Nobody may look. Begin with: sudo feltwatch review add NAME")
+        say("Nobody may look. Begin with: sudo feltwatch review add NAME")
     for name in [] if as_json else names:
-        click.echo(name)
+        say(name)
 
 
 @command.command("certificate")
@@ -188,19 +188,19 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
     if not as_json:
         _say(shown)
         if anew:
-            click.echo(
+            say(
                 "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
             )
         return
     told = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
-    click.echo(json.dumps(told))
+    say_json(told)
 
 
 def _say(shown: Certificate, *, err: bool = False) -> None:
-    click.echo(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
-    click.echo(f"SHA-256 {shown.fingerprint}", err=err)
+    say(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
+    say(f"SHA-256 {shown.fingerprint}", err=err)
     if shown.days_left() < SOON_DAYS:
-        click.echo("It is soon over. Make another: sudo feltwatch review certificate --anew", err=True)
+        say("It is soon over. Make another: sudo feltwatch review certificate --anew", err=True)
 
 
 def _or_said(do: Callable[[], T]) -> T:

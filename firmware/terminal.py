@@ -62,8 +62,8 @@ def say(line: object = "", *, err: bool = False) -> None:
 
 
 def say_all(text: str) -> None:
-    """Print a text of several lines; it must hold nobody else's words, or only such as may break a line."""
-    for line in text.splitlines():
+    """Print a text of several lines. What it quotes must be escaped already, or be unable to hold a line end."""
+    for line in text.removesuffix("\n").split("\n"):
         say(line)
 
 

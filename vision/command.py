@@ -21,7 +21,7 @@ from vision.enrolment import load_profile
 from vision.errors import NoMarkersError, VisionError
 from vision.layout import TableLayout
 from vision.loose import read_loose
-from vision.options import THREADS
+from vision.options import THREADS, one_line
 from vision.pictures import load_picture, picture_files
 from vision.reader import CardReader
 from vision.reading import TableReading, card_json, read, read_card
@@ -104,7 +104,7 @@ Look = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
 
 
 def _named(file: Path, message: str) -> str:
-    return message if str(file) in message else f"{file}: {message}"
+    return one_line(message if str(file) in message else f"{file}: {message}")
 
 
 def _with_progress(files: list[Path]) -> Iterable[Path]:
@@ -167,7 +167,7 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
             f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
         ]
     lines += [f"  ! {verdict['text']}" for verdict in result["verdicts"].values() if not verdict["ok"]]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
 
 
 def _cards(cards: list[dict[str, Any]]) -> str:

@@ -10,6 +10,7 @@ import click
 from vision.enrolment import check_deck, enrol, load_profile, save_profile, spread
 from vision.errors import VisionError
 from vision.layout import TableLayout
+from vision.options import one_line
 from vision.pictures import load_picture, picture_files
 from vision.reader import CardReader
 from vision.reading import read
@@ -77,7 +78,7 @@ def command(
     click.echo(
         json.dumps(result)
         if as_json
-        else f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}."
+        else one_line(f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}.")
     )
 
 
@@ -87,4 +88,4 @@ def how_to_lay(layout: TableLayout) -> str:
     lines = ["Lay the 52 cards face up on the felt, from each player's left:"]
     for place, rows in hands.items():
         lines += [f"  {place} {row:<6} {' '.join(cards)}" for row, cards in rows.items()]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from firmware.app.asking import ask_table, by_option, data_option, key_option, need_record
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.table.anchors import Anchor
@@ -54,13 +54,13 @@ def command(
     except OSError as error:
         raise click.ClickException(f"The slip cannot be written: {error.strerror or error}.") from error
     if as_json:
-        click.echo(json.dumps({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint}))
+        say_json({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint})
         return
     if not (svg or png or pdf):
         qr(anchor).terminal(compact=True)
     for line in slip_lines(anchor)[:-2]:
-        click.echo(line)
-    click.echo(anchor.text)
+        say(line)
+    say(anchor.text)
 
 
 def _at_the_console(data: Path, key_folder: Path) -> Anchor:

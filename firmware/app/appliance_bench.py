@@ -24,6 +24,7 @@ from typing import Any, Final
 import click
 
 from firmware.app.errors import AppError
+from firmware.terminal import say_all, say_json
 
 READY_WITHIN: Final = 120.0
 QUIET_S: Final = 6.0
@@ -58,7 +59,7 @@ def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
             write.write_text(markdown(told), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{write} cannot be written: {error.strerror}.") from error
-    click.echo(json.dumps(told, indent=1) if as_json else markdown(told))
+    say_json(told, indent=1) if as_json else say_all(markdown(told))
 
 
 def measure(runs: int, seconds: float) -> dict[str, Any]:

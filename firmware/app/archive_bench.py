@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import random
 import shutil
@@ -20,6 +19,8 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+
+from firmware.terminal import say_json
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 ROOM: Final = 22_000
@@ -106,7 +107,7 @@ def command(upto: int, seed: int, folder: Path | None, report: Path | None, as_j
     if report is not None:
         report.write_text(markdown(told), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(told))
+        say_json(told)
         return
     console = Console()
     console.print(f"{told['machine']}; {told['load']}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 import click
 
 from firmware.app.asking import data_option
+from firmware.terminal import say, say_json
 
 SHOWN: Final = 50
 """Differences printed for people; a program gets all of them."""
@@ -66,13 +66,13 @@ def command(
     except (TableError, VisionError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        say_json(found.as_json())
     else:
         for one in found.differences[:SHOWN]:
-            click.echo(f"hand {one.hand}, row {one.row}: {WORDS[one.what]}: {one.words}")
+            say(f"hand {one.hand}, row {one.row}: {WORDS[one.what]}: {one.words}")
         if len(found.differences) > SHOWN:
-            click.echo(f"and {len(found.differences) - SHOWN} more; --json lists them all")
-        click.echo(
+            say(f"and {len(found.differences) - SHOWN} more; --json lists them all")
+        say(
             f"{found.hands:,} hands, {found.settlements:,} settlements and {found.pictures:,} pictures gone through "
             f"({found.dropped:,} pictures no longer kept): {len(found.differences):,} differences"
         )

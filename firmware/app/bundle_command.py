@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 
 from firmware.app.asking import data_option
+from firmware.terminal import say
 
 ROWS: Final = 2000
 """Rows of the record's end that are told, without what they hold."""
@@ -58,7 +59,7 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
-    click.echo(f"{out}: look into it before you send it.")
+    say(f"{out}: look into it before you send it.")
 
 
 def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:

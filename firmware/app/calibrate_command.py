@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from firmware.terminal import say, say_all, say_json
 
 if TYPE_CHECKING:
     from vision.arrays import Image
@@ -98,7 +99,7 @@ def command(
         raise click.ClickException(_sentence(str(error))) from error
     except (VisionError, AppError) as error:
         raise click.UsageError(_sentence(str(error))) from error
-    click.echo(json.dumps(result, ensure_ascii=False) if as_json else _said(result))
+    say_json(result) if as_json else say_all(_said(result))
 
 
 def _write_board(path: Path) -> None:
@@ -112,7 +113,7 @@ def _write_board(path: Path) -> None:
     except OSError as error:
         raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from error
     width, height = (round(count * BOARD_SQUARE_MM) for count in BOARD_SQUARES)
-    click.echo(
+    say(
         f"The board is in {path}: print it {width} × {height} mm (A3, not scaled), and glue it on something flat."
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -24,6 +23,7 @@ import click
 
 from firmware.app.config import Config, SeatConfig, TimesConfig
 from firmware.app.errors import AppError, ConfigError
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from dealer_ui.link import TableLink
@@ -155,18 +155,18 @@ def _play(
         if page is not None:
             stack.enter_context(_open_room(room, Room(table, dealer)))
             page.wait()
-            click.echo(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
-            click.echo(
+            say(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
+            say(
                 f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
                 err=True,
             )
             for name, role, pin in _with_pins(link):
-                click.echo(f"Sign on as {role}: {name}, PIN {pin}", err=True)
-            click.echo(f"The record: feltwatch hands list --data {config.data}", err=True)
+                say(f"Sign on as {role}: {name}, PIN {pin}", err=True)
+            say(f"The record: feltwatch hands list --data {config.data}", err=True)
         for report in dealer.play(hands):
-            click.echo(json.dumps(report, ensure_ascii=False) if as_json else _line(report))
+            say_json(report) if as_json else say(_line(report))
         if port is not None and not over.is_set():
-            click.echo("All hands are played; the page stays open until Ctrl-C.", err=True)
+            say("All hands are played; the page stays open until Ctrl-C.", err=True)
             over.wait()
     return over.is_set()
 

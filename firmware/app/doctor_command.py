@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from firmware.app.asking import by_option, data_option
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.table.health import Check
@@ -45,10 +45,10 @@ def command(data: Path, full: bool, look: bool, by: str | None, as_json: bool) -
     checks = examine(data, full=full)
     if as_json:
         told = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        say_json(told, indent=1)
     else:
         for line in as_text(checks):
-            click.echo(line)
+            say(line)
     sys.exit(worst(checks) == "bad")
 
 

@@ -23,6 +23,7 @@ from firmware.app.asking import (
     need_open,
     need_record,
 )
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.table.archive import Archive
@@ -92,11 +93,11 @@ def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, 
         before, limit = asked.pop("before"), asked.pop("limit")
         lines = archive.hands(Wanted(since, until, marks=marks, **asked), before, limit)
     if not lines and not as_json:
-        click.echo("No such hands.", err=True)
+        say("No such hands.", err=True)
     for line in lines:
-        click.echo(json.dumps(line_json(line), ensure_ascii=False) if as_json else line_text(line))
+        say_json(line_json(line)) if as_json else say(line_text(line))
     if len(lines) == limit and not as_json:
-        click.echo(f"More: --before {lines[-1].hand}", err=True)
+        say(f"More: --before {lines[-1].hand}", err=True)
 
 
 def _opened(data: Path) -> Archive:
@@ -131,7 +132,7 @@ def show(number: int, data: Path, as_json: bool) -> None:
             [json.dumps(hand_json(hand, images), ensure_ascii=False)] if as_json else hand_text(hand, images)
         )
         for line in text:
-            click.echo(line)
+            say(line)
 
 
 @command.command("recall")
@@ -158,13 +159,11 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
     assert isinstance(event, Settled)
     if as_json:
         told = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
-        click.echo(json.dumps(told | {"settlement": event.settlement}, ensure_ascii=False))
+        say_json(told | {"settlement": event.settlement})
         return
-    click.echo(
-        f"RECALLED: hand {number}, settled {when(row.wall_ms)[:19]}. This is not the hand on the table."
-    )
+    say(f"RECALLED: hand {number}, settled {when(row.wall_ms)[:19]}. This is not the hand on the table.")
     for line in settlement_lines(event.settlement):
-        click.echo(line)
+        say(line)
 
 
 @command.command("export")
@@ -191,7 +190,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
             _export_here(number, data, out, key_folder)
         else:
             _copy(data / EXPORTS / answer["file"], out)
-    click.echo(f"{out}: check it with: feltwatch hands verify {out}")
+    say(f"{out}: check it with: feltwatch hands verify {out}")
     if wrong := check(str(out)).wrong:
         raise click.ClickException(f"The record does not hold, and the file is like it: {wrong[0]}")
 
@@ -290,13 +289,13 @@ def _verify_file(file: Path, anchors: list[str], key: str, as_json: bool) -> boo
     except CannotCheck as error:
         raise click.UsageError(str(error)) from error
     if as_json:
-        click.echo(json.dumps({"ok": report.ok, "holds": report.holds, "wrong": report.wrong}))
+        say_json({"ok": report.ok, "holds": report.holds, "wrong": report.wrong})
         return report.ok
     for sentence in report.holds:
-        click.echo(f"holds: {sentence}")
+        say(f"holds: {sentence}")
     for sentence in report.wrong:
-        click.echo(f"WRONG: {sentence}")
-    click.echo("All of it holds." if report.ok else "This file does not hold.")
+        say(f"WRONG: {sentence}")
+    say("All of it holds." if report.ok else "This file does not hold.")
     return report.ok
 
 
@@ -324,27 +323,27 @@ def _verify_record(
             done=lambda rows, of: progress.update(bar, completed=rows, total=of),
         )
     if as_json:
-        click.echo(json.dumps(_found_json(found)))
+        say_json(_found_json(found))
         return found.ok
     if not found.entries and not slips:
         raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
     for problem in found.problems[:SHOWN]:
         where = f"row {problem.seq}: " if problem.seq else ""
-        click.echo(f"WRONG: {where}{problem.what}")
+        say(f"WRONG: {where}{problem.what}")
     if len(found.problems) > SHOWN:
-        click.echo(f"and {len(found.problems) - SHOWN} more; --json lists them all")
+        say(f"and {len(found.problems) - SHOWN} more; --json lists them all")
     read = (
         f"{found.images:,} images ({found.dropped:,} dropped by the house's rule)" if images else "no images"
     )
-    click.echo(
+    say(
         f"{found.entries:,} rows of {found.hands:,} hands, {read}, {found.anchors:,} signed heads; "
         f"the last row's hash is {found.head or 'none'}"
     )
     for words in found.keys:
-        click.echo(f"signed by {words}")
+        say(f"signed by {words}")
     if not slips:
-        click.echo("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
-    click.echo("All of it holds." if found.ok else "This record does not hold.")
+        say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
+    say("All of it holds." if found.ok else "This record does not hold.")
     return found.ok
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from firmware.app.asking import ask_table, by_option, data_option, need_record
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.table.keeping import Drop, Rule
@@ -139,17 +139,17 @@ def _tell(drops: list[Drop], done: str, as_json: bool) -> None:
     size = sum(drop.size for drop in drops)
     if as_json:
         told = [{"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops]
-        click.echo(json.dumps({"done": done == "are gone", "bytes": size, "hands": told}))
+        say_json({"done": done == "are gone", "bytes": size, "hands": told})
         return
     for drop in drops[:SHOWN]:
-        click.echo(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")
+        say(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")
     if len(drops) > SHOWN:
-        click.echo(f"and {len(drops) - SHOWN} more hands")
+        say(f"and {len(drops) - SHOWN} more hands")
     if not drops:
-        click.echo("No image goes by that rule.")
+        say("No image goes by that rule.")
         return
     hint = " Do it with --do." if done == "would go" else ""
-    click.echo(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {done}.{hint}")
+    say(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {done}.{hint}")
 
 
 @click.command("backup")
@@ -166,7 +166,7 @@ def backup(folder: Path, data: Path) -> None:
         need_record(data)
     with _said(), _bar("verifying the copy") as done:
         found = back_up(data, folder, workers=_cores(), done=done)
-    click.echo(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
+    say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
         first = found.problems[0]
         raise click.ClickException(
@@ -190,6 +190,6 @@ def restore(folder: Path, data: Path) -> None:
 
     with _said(), _bar("verifying the backup") as done:
         replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
-    click.echo(f"The record in {data} is that of {folder}.")
+    say(f"The record in {data} is that of {folder}.")
     if replaced is not None:
-        click.echo(f"What was there is in {replaced}; remove it when you are sure.")
+        say(f"What was there is in {replaced}; remove it when you are sure.")

@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
-            error.message = escaped(error.message)
+            vars(error)["message"] = escaped(error.message)  # declared final, and what `show` prints
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:

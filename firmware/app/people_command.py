@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import click
 
 from firmware.app.asking import ask_table, by_option, data_option, need_record, need_writable, pin_asked
+from firmware.terminal import say, say_json
 
 ROLES: Final = ("dealer", "floor", "technician", "auditor")
 
@@ -42,14 +42,14 @@ def list_people(data: Path, as_json: bool) -> None:
         raise click.ClickException(str(error)) from error
     people = [{"name": p.name, "role": str(p.role), "wrong_pins": p.tried} for p in state.people]
     if as_json:
-        click.echo(json.dumps({"people": people, "dealer": state.dealer or None, "down": state.down}))
+        say_json({"people": people, "dealer": state.dealer or None, "down": state.down})
     elif not people:
-        click.echo("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
+        say("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
     for person in [] if as_json else state.people:
         said = [f"{person.name}  {person.role}"]
         said += [f"{person.tried} wrong PINs in a row"] if person.tried else []
         said += [f"logged on, down {state.down}"] if person.name == state.dealer else []
-        click.echo(", ".join(said))
+        say(", ".join(said))
 
 
 def _name(_: click.Context, __: click.Parameter, name: str) -> str:
@@ -73,7 +73,7 @@ def add(name: str, role: str, by: str | None, data: Path) -> None:
     asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)
-    click.echo(f"{name} is listed: {role}.")
+    say(f"{name} is listed: {role}.")
 
 
 @command.command("pin")
@@ -84,7 +84,7 @@ def pin(name: str, by: str | None, data: Path) -> None:
     """Set another PIN for NAME; it ends a lock-out, too."""
     _need_one_for_a_pin(name, data)
     _give({"do": "set_pin", "person": name, "new_pin": pin_asked(f"New PIN for {name}", new=True)}, by, data)
-    click.echo(f"{name} has a new PIN.")
+    say(f"{name} has a new PIN.")
 
 
 @command.command("remove")
@@ -94,7 +94,7 @@ def pin(name: str, by: str | None, data: Path) -> None:
 def remove(name: str, by: str | None, data: Path) -> None:
     """Take NAME off the list; what he did stays in the record."""
     _give({"do": "strike_person", "person": name}, by, data)
-    click.echo(f"{name} is off the list.")
+    say(f"{name} is off the list.")
 
 
 def _need_one_for_a_pin(name: str, data: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import click
 
 from firmware.app.asking import data_option
+from firmware.terminal import escaped, say, say_all, say_json
 
 
 def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
@@ -84,11 +84,11 @@ def command(
             write_whole(pdf_file, report_pdf(found, table))
         except OSError as error:
             raise click.ClickException(f"{pdf_file} cannot be written: {error.strerror}.") from error
-        click.echo(f"{pdf_file} is written.", err=True)
+        say(f"{pdf_file} is written.", err=True)
     if as_json:
-        click.echo(json.dumps(found.as_json()))
+        say_json(found.as_json())
     elif as_csv:
-        sys.stdout.write(csv_of(found))
+        say_all(csv_of(found).replace("\r\n", "\n"))
     elif pdf_file is None:
         _show(found)
 
@@ -96,6 +96,7 @@ def command(
 def _show(found: object) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from dealer_ui.report_view import shown
     from firmware.table.report import Report
@@ -103,15 +104,16 @@ def _show(found: object) -> None:
     assert isinstance(found, Report)
     view = shown(found)
     if view.is_empty:
-        click.echo("Nothing happened at this table in that time.")
+        say("Nothing happened at this table in that time.")
         return
     table = Table(title=view.when, title_justify="left")
     table.add_column("")
     for head in view.heads:
         table.add_column(head, justify="right")
     for line in view.downs:
-        table.add_row(f"{line.name}\n{line.when}", *line.cells)
+        table.add_row(Text(f"{escaped(line.name)}\n{line.when}"), *line.cells)
     table.add_section()
     for line in (*view.dealers, view.total):
-        table.add_row(line.name, *line.cells)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+        table.add_row(Text(escaped(line.name)), *line.cells)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)

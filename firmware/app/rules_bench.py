@@ -38,6 +38,7 @@ from firmware.rules import (
     settle,
 )
 from firmware.rules.strength import Scale
+from firmware.terminal import say_json
 
 PEERS = ("treys", "phevaluator", "eval7", "pokerkit")
 PROFILE = "california-face-up"
@@ -77,7 +78,7 @@ def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
     missing = [peer for peer in PEERS if _peer(peer) is None]
     if as_json:
         result = {"machine": machine(), "figures": [asdict(figure) for figure in figures], "missing": missing}
-        click.echo(json.dumps(result))
+        say_json(result)
         return
     console = Console()
     console.print(machine())

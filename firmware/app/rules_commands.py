@@ -24,6 +24,7 @@ from firmware.rules import (
     settle,
     settlement_json,
 )
+from firmware.terminal import say, say_all, say_json
 
 IRREGULAR, MALFORMED = 1, 2
 """Exit statuses; where both occur the higher one counts."""
@@ -68,7 +69,7 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
             raise HandError("", found.error)
         settlement = settle(*read_hand(found.value, profile))
     except HandError as error:
-        click.echo(f"{file}: line {found.line}: {error}", err=True)
+        say(f"{file}: line {found.line}: {error}", err=True)
         answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
         return _to_json(answer) if as_json else "", MALFORMED
     text = _to_json(settlement_json(settlement)) if as_json else settlement_text(settlement)
@@ -98,15 +99,11 @@ def list_profiles(as_json: bool) -> None:
     found = [load_profile(name) for name in profile_names()]
     if as_json:
         keys = ("name", "title", "source")
-        click.echo(
-            json.dumps(
-                [{key: getattr(profile, key) for key in keys} for profile in found], ensure_ascii=False
-            )
-        )
+        say_json([{key: getattr(profile, key) for key in keys} for profile in found])
         return
     width = max(len(profile.name) for profile in found)
     for profile in found:
-        click.echo(f"{profile.name:<{width}}  {profile.title}")
+        say(f"{profile.name:<{width}}  {profile.title}")
 
 
 @profiles.command()
@@ -117,9 +114,9 @@ def show(profile: str, as_json: bool) -> None:
     loaded = _profile(profile)
     text = profile_toml(loaded)
     if as_json:
-        click.echo(json.dumps(tomllib.loads(text), ensure_ascii=False))
+        say_json(tomllib.loads(text))
     else:
-        click.echo(text, nl=False)
+        say_all(text)
 
 
 @profiles.command()
@@ -129,9 +126,9 @@ def check(file: str) -> None:
     from firmware.rules.document import changes
 
     loaded, *bases = _chain(file)
-    click.echo(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
+    say(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
     for change in changes(loaded, bases[0]) if bases else ():
-        click.echo(f"  {change.path}: {change.after} It was: {change.before}")
+        say(f"  {change.path}: {change.after} It was: {change.before}")
 
 
 @profiles.command()
@@ -156,7 +153,7 @@ def document(profile: str, output: Path | None) -> None:
 
     blocks = house_rules(loaded, bases[0] if bases else None)
     if output is None:
-        click.echo(markdown(blocks), nl=False)
+        say_all(markdown(blocks))
         return
     if output.suffix not in (".md", ".pdf"):
         raise click.UsageError(f"{output} is neither Markdown nor PDF; name a file ending in .md or .pdf")
@@ -169,4 +166,4 @@ def document(profile: str, output: Path | None) -> None:
             write_pdf(blocks, output)
     except OSError as error:
         raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
-    click.echo(f"{output} holds the house rules of {loaded.name}.")
+    say(f"{output} holds the house rules of {loaded.name}.")

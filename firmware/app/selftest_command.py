@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from firmware.app.asking import by_option, data_option, pin_asked
+from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.app.selftest import Result
@@ -50,14 +51,14 @@ def command(
     names = {step.name for step in STEPS}
     if listing:
         for number, step in enumerate(STEPS, start=1):
-            click.echo(f"{number:2} {step.name:12} {step.title}{' (hands)' if step.name in HANDS else ''}")
+            say(f"{number:2} {step.name:12} {step.title}{' (hands)' if step.name in HANDS else ''}")
         return
     if strange := sorted(set(skip) - names - {"hands"}):
         raise click.UsageError(f"There is no step {strange[0]!r}; see: feltwatch selftest --list")
     left_out = set(skip) | (HANDS if "hands" in skip else set())
 
     def tell(text: str) -> None:
-        click.echo(text, err=as_json)
+        say(text, err=as_json)
 
     def asked(text: str) -> bool:
         return yes or click.confirm(text, err=as_json)
@@ -74,7 +75,7 @@ def command(
     told = report(results, by, yes)
     kept = _keep(folder, told, results)
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        say_json(told, indent=1)
     tell(f"{counts(results)} The report: {kept}")
     sys.exit(any(result.verdict == "fail" for result in results))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_text, money_text
+from firmware.terminal import escaped
 
 _ROWS = ("front", "middle", "back")
 
 
 def settlement_text(settlement: Settlement) -> str:
-    """Return the seats with their rows, every pair with its lines, and what everybody won."""
-    return "\n".join(_lines(settlement))
+    """Return the seats with their rows, every pair with its lines, and what everybody won; each line escaped."""
+    return "\n".join(map(escaped, _lines(settlement)))
 
 
 def _lines(settlement: Settlement) -> Iterator[str]:

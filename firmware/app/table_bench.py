@@ -31,6 +31,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from firmware.app.errors import AppError
+from firmware.terminal import say_json
 
 if TYPE_CHECKING:
     from dealer_ui.link import TableLink
@@ -91,7 +92,7 @@ def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
     if report is not None:
         report.write_text(markdown(told), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(told))
+        say_json(told)
         return
     console = Console()
     console.print(f"{told['machine']}; {told['load']}")

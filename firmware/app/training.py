@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.app.errors import AppError, ConfigError
+from firmware.terminal import say
 
 if TYPE_CHECKING:
     from firmware.app.training_table import TrainingTable
@@ -76,6 +77,6 @@ def _serve(table: TrainingTable, port: int, table_port: int) -> None:
         ) from error
     settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)
     app = create_app(settings)
-    click.echo(f"Training, no game: http://127.0.0.1:{port}/   (Ctrl-C ends it)", err=True)
+    say(f"Training, no game: http://127.0.0.1:{port}/   (Ctrl-C ends it)", err=True)
     with listening:
         serve(app, listening, settings.streams)

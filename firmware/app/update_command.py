@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from firmware.terminal import say
+
 BASE: Final = Path("/opt/feltwatch")
 TRUSTED: Final = Path("/etc/feltwatch/release.pub")
 
@@ -43,12 +45,12 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
                     "Name the archive (.tar.gz): what lies unpacked could change under way."
                 )
             release = check(package, public, running if running.exists() else None)
-            click.echo(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
+            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
             return
         with tempfile.TemporaryDirectory(prefix=".update-", dir=BASE if BASE.is_dir() else None) as folder:
             unpacked = unpack(package, Path(folder))
             release = check(unpacked, public, running if running.exists() else None)
-            click.echo(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
+            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
             if not only_check:
                 done = subprocess.run([str(unpacked / "install")], check=False)
                 raise SystemExit(done.returncode)
@@ -80,4 +82,4 @@ def sign_release(folder: Path, key_folder: Path, made: int) -> None:
         release = sign(folder, key, made)
     except (KeyUnusable, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{release.name} is signed by the release key {fingerprint(key.public)}")
+    say(f"{release.name} is signed by the release key {fingerprint(key.public)}")

@@ -175,13 +175,18 @@ def markdown(blocks: Iterable[Block]) -> str:
 def _markdown(block: Block) -> str:
     match block:
         case Heading(level, text):
-            return f"{'#' * level} {text}"
+            return f"{'#' * level} {_line(text)}"
         case Paragraph(text):
-            return text
+            return _line(text)
         case Table(head, rows):
             lines = [head, tuple("---" for _ in head), *rows]
             return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
 
+def _line(text: str) -> str:
+    """Return a text as one line: what breaks a line would end the block."""
+    return " ".join(text.splitlines())
+
+
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _line(text).replace("|", "\\|")

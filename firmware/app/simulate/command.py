@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import click
 
 from firmware.app.errors import AppError, ConfigError
 from firmware.app.simulate.faults import FAULTS, FaultName, UnknownFault, parse_faults
+from firmware.terminal import say_json
 
 if TYPE_CHECKING:
     from firmware.app.simulate.run import Outcome
@@ -94,7 +94,7 @@ def command(
     finally:
         logging.disable(logging.NOTSET)
     if as_json:
-        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False))
+        say_json(outcome.to_json())
     else:
         from firmware.app.simulate.report import show
 
