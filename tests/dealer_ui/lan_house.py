@@ -19,7 +19,7 @@ from dealer_ui.lan import create_app, door
 from dealer_ui.lan_access import LanSessions
 from dealer_ui.lan_server import TlsServer
 from dealer_ui.lan_tls import CERTIFICATE, certificate, context
-from tests.patience import until
+from tests.waiting import DEADLINE, until
 
 NAME: Final = "Ines"
 PASSPHRASE: Final = "seven brown horses"
@@ -54,11 +54,11 @@ class Served:
     port: int
     spoken: ssl.SSLContext
 
-    def line(self, source: str = "127.0.0.1", within: float = 10) -> socket.socket:
+    def line(self, source: str = "127.0.0.1", within: float = DEADLINE) -> socket.socket:
         """Open a connection from one of this machine's loopback addresses, and say nothing."""
         return socket.create_connection(("127.0.0.1", self.port), within, source_address=(source, 0))
 
-    def ask(self, path: str, source: str = "127.0.0.1", within: float = 10) -> http.client.HTTPResponse:
+    def ask(self, path: str, source: str = "127.0.0.1", within: float = DEADLINE) -> http.client.HTTPResponse:
         """Ask for a page. Raises OSError where nobody answers in time."""
         asked = http.client.HTTPSConnection("localhost", self.port, context=self.spoken, timeout=within)
         asked.sock = self.spoken.wrap_socket(self.line(source, within), server_hostname="localhost")
@@ -80,9 +80,9 @@ def served(app: Flask, secrets: Path) -> Iterator[Served]:
     thread = Thread(target=server.start)
     thread.start()
     try:
-        until(lambda: server.ready, 10)
+        until(lambda: server.ready)
         trusts = ssl.create_default_context(cafile=str(secrets / CERTIFICATE))
         yield Served(listening.getsockname()[1], trusts)
     finally:
         server.stop()
-        thread.join(10)
+        thread.join(DEADLINE)

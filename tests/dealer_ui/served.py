@@ -12,6 +12,7 @@ from flask import Flask
 from waitress.server import create_server
 
 from dealer_ui.services import services
+from tests.waiting import DEADLINE
 
 
 @contextmanager
@@ -38,4 +39,4 @@ def served(app: Flask, threads: int = 12) -> Iterator[int]:
             server.trigger.pull_trigger(
                 close_all
             )  # in the server's own thread: nothing closes under its feet
-        thread.join(10)
+        thread.join(DEADLINE)

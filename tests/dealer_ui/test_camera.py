@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +24,7 @@ from firmware.table.people import Role
 from tests.dealer_ui.bench import PictureBench, bare, board, dark_and_glaring, laid, layout
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.said import template
-from tests.patience import patience
+from tests.waiting import until
 from vision.calibration import calibrate_felt, set_up_verdicts
 from vision.enrolment import spread as spread_on_the_felt
 from vision.geometry import find_felt
@@ -63,10 +62,14 @@ def shown(client: FlaskClient, **command: Any) -> Any:
 
 def _over(client: FlaskClient, answer: Any) -> Any:
     assert answer["ok"], answer
-    deadline = time.monotonic() + patience(30)
-    while (told := client.get(f"/setup/job/{answer['job']}").get_json())["state"] == "running":
-        assert time.monotonic() < deadline, told
-        time.sleep(0.01)
+    told: Any = None
+
+    def over() -> bool:
+        nonlocal told
+        told = client.get(f"/setup/job/{answer['job']}").get_json()
+        return bool(told["state"] != "running")
+
+    until(over)
     return told
 
 

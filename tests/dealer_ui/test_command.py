@@ -6,9 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from dealer_ui.command import command
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -74,38 +74,41 @@ def test_a_port_in_use_is_a_failed_job_and_says_what_to_do(tmp_path: Path) -> No
         other.bind(("127.0.0.1", 0))
         other.listen()
         with served(tmp_path, other.getsockname()[1]) as process:
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1
     assert "--port" in said
     assert "Traceback" not in said
 
 
 def test_the_process_serves_the_page_and_ends_at_once_when_told(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with served(tmp_path, port) as process:
+    with socket.socket() as kept:
+        # bound, and listened on by the page alone: nobody else is given the port meanwhile
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        serve_and_end(tmp_path, kept.getsockname()[1])
+
+
+def serve_and_end(data: Path, port: int) -> None:
+    with served(data, port) as process:
         assert process.stderr is not None
         assert f"http://127.0.0.1:{port}/" in process.stderr.readline()
         with opened(f"http://127.0.0.1:{port}/") as page:
             assert "Waiting for a hand" in page.read().decode()
         with opened(f"http://127.0.0.1:{port}/events") as stream:
             assert stream.readline() == b"event: hello\n"
-            told = time.monotonic()
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=patience(10)) == 0
-        assert time.monotonic() - told < patience(3), "an open stream holds it up"
+            assert process.wait(timeout=DEADLINE) == 0, "an open stream holds it up"
         assert process.stderr.read() == ""
 
 
-def opened(address: str, within: float = 10.0) -> HTTPResponse:
+def opened(address: str) -> HTTPResponse:
     """Open an address of a server that is just starting."""
-    deadline = time.monotonic() + patience(within)
-    while True:
-        try:
-            response = urllib.request.urlopen(address, timeout=5)
-            assert isinstance(response, HTTPResponse)
-            return response
-        except OSError:  # nobody listens yet, or answers too slowly
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    answers: list[HTTPResponse] = []
+
+    def answered() -> bool:
+        with suppress(ConnectionError, urllib.error.URLError):  # nobody listens yet
+            answers.append(urllib.request.urlopen(address, timeout=DEADLINE))
+        return bool(answers)
+
+    until(answered)
+    return answers[0]

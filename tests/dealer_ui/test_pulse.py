@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from dealer_ui.app import Settings, create_app
 from dealer_ui.serve import Pulse
 from dealer_ui.services import services
 from tests.dealer_ui.felt import Felt
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
 
 
 class Reached:
@@ -67,15 +67,6 @@ def test_none_comes_through_where_every_thread_hangs_and_none_piles_up(loop: Loo
     assert loop.reached.count == 1
 
 
-def wait_for(condition: Callable[[], bool]) -> bool:
-    done = threading.Event()
-    for _ in range(int(patience(10) * 50)):
-        if condition():
-            return True
-        done.wait(0.02)
-    return False
-
-
 def test_a_page_whose_journal_thread_hangs_is_not_following(
     felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,17 +79,17 @@ def test_a_page_whose_journal_thread_hangs_is_not_following(
 
     def hanging() -> None:
         if hang.is_set():
-            go_on.wait(patience(30))
+            go_on.wait(DEADLINE)
         refresh()
 
     monkeypatch.setattr(live, "refresh", hanging)
     live.start()
     try:
-        assert wait_for(lambda: live.following)
+        until(lambda: live.following)
         hang.set()
-        assert wait_for(lambda: not live.following)
+        until(lambda: not live.following)
     finally:
         hang.clear()
         go_on.set()
-    assert wait_for(lambda: live.following)
+    until(lambda: live.following)
     live.stop()

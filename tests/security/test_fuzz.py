@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from tests.security import fuzz
+from tests.waiting import DEADLINE
 
 
 @pytest.mark.parametrize("kind", fuzz.KINDS, ids=lambda kind: kind.__name__)
@@ -43,7 +44,7 @@ def test_a_piece_that_never_comes_back_ends_the_run_with_the_line_on_which_it_ha
         "fuzz.send(hangs, 1, 5, watch=fuzz._watched)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", lines], capture_output=True, text=True, check=False, timeout=200
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=False, timeout=DEADLINE
     )
     assert done.returncode == 1
     assert "in hangs" in done.stderr

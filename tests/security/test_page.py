@@ -31,7 +31,7 @@ from firmware.table.pins import PinStore
 from tests.app.conftest import Table
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE
-from tests.patience import until
+from tests.waiting import DEADLINE, until
 
 EVIL = "<b>{{7*7}}</b>%(seat)s' OR 1=1;--"
 
@@ -275,7 +275,7 @@ def serving(app: Flask, threads: int) -> Iterator[int]:
 
         with suppress(OSError):
             server.trigger.pull_trigger(close_all)
-        thread.join(10)
+        thread.join(DEADLINE)
 
 
 def answers(port: int, within: float) -> bool:
@@ -292,7 +292,7 @@ def answers(port: int, within: float) -> bool:
 def hold(port: int, count: int, begin: bytes, stack: ExitStack) -> None:
     """Open connections that begin a request and stay."""
     for _ in range(count):
-        line = stack.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+        line = stack.enter_context(socket.create_connection(("127.0.0.1", port), DEADLINE))
         line.sendall(begin)
 
 
@@ -303,9 +303,10 @@ def test_slow_requests_keep_nobody_out(
     felt: Felt, app: Flask, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     """A hundred requests that never end hold a connection each, and no thread."""
+    monkeypatch.setattr(serve, "SILENT_S", 1000)  # none of them is closed meanwhile
     with serving(app, threads=4) as port, ExitStack() as stack:
         hold(port, 100, begin, stack)
-        assert answers(port, 10)
+        assert answers(port, DEADLINE)
     monkeypatch.setattr(serve, "CONNECTIONS", 50)
     with serving(app, threads=4) as port, ExitStack() as stack:
         hold(port, 50, begin, stack)
@@ -316,7 +317,7 @@ def test_a_connection_that_says_nothing_is_closed(app: Flask, monkeypatch: pytes
     assert serve.SILENT_S <= 30
     monkeypatch.setattr(serve, "SILENT_S", 1)
     with serving(app, threads=4) as port, socket.create_connection(("127.0.0.1", port)) as line:
-        line.settimeout(10)
+        line.settimeout(DEADLINE)
         assert line.recv(1) == b""
     monkeypatch.setattr(serve, "SILENT_S", 1000)
     with serving(app, threads=4) as port, socket.create_connection(("127.0.0.1", port)) as line:
@@ -331,7 +332,7 @@ def test_streams_cannot_take_every_thread(felt: Felt) -> None:
     limited = create_app(Settings(felt.folder, felt.folder / "s", streams=3))
     with serving(limited, threads=6) as port, ExitStack() as stack:
         hold(port, 12, stream, stack)
-        assert answers(port, 10)
+        assert answers(port, DEADLINE)
     unlimited = create_app(Settings(felt.folder, felt.folder / "s", streams=100))
     with serving(unlimited, threads=6) as port, ExitStack() as stack:
         hold(port, 12, stream, stack)

@@ -23,6 +23,7 @@ from firmware.table.errors import JournalBusy
 from firmware.table.journal import Journal
 from tests.app.conftest import Table, say
 from tests.devices.fuzz import DEALER, DISKS, PARSERS, SEATS
+from tests.waiting import DEADLINE
 
 SEEN: Final = frozenset(SEATS)
 
@@ -144,7 +145,7 @@ def crowd(path: Path, count: int) -> int:
     with ExitStack() as stack:
         for _ in range(count):
             line = stack.enter_context(socket.socket(socket.AF_UNIX))
-            line.settimeout(10)
+            line.settimeout(DEADLINE)
             line.connect(str(path))
             with suppress(ConnectionError):  # refused: closed before it could be heard
                 line.sendall(b"{}\n")

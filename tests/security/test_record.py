@@ -27,10 +27,10 @@ from firmware.table.errors import JournalError
 from firmware.table.journal import FILE, Journal
 from firmware.table.moment import now
 from firmware.table.verify import verify
-from tests.patience import A_MINUTE
 from tests.security.pictures import png_that_says
 from tests.table.conftest import FRAME, PIXELS
 from tests.table.test_dispute_file import record
+from tests.waiting import DEADLINE
 from vision import pictures
 from vision.errors import PictureError, PictureFileError
 from vision.pictures import load_picture
@@ -100,12 +100,12 @@ def test_a_device_in_a_backup_does_not_hold_the_restore_up(
     monkeypatch.setattr(backup, "_copy_plain", copy)
     held_up = threading.Thread(target=restore, args=(hostile, tmp_path / "box", now))
     held_up.start()
-    assert reads.wait(A_MINUTE)
+    assert reads.wait(DEADLINE)
     held_up.join(0.5)
     assert held_up.is_alive()
     with pipe.open("wb"):
         pass  # somebody writes, and it goes on
-    held_up.join(A_MINUTE)
+    held_up.join(DEADLINE)
     assert not held_up.is_alive()
 
 

@@ -30,7 +30,7 @@ from firmware.table.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, lan_app, logged_in, served, visitor
 from tests.dealer_ui.past import look, played, reopen
-from tests.patience import until
+from tests.waiting import DEADLINE, until
 
 ROUTES = {
     *("/", "/log-in", "/log-out", "/static/<path:filename>", "/captures/<path:name>"),
@@ -355,7 +355,7 @@ def test_plain_http_and_old_tls_are_not_spoken(
         thread.start()
         stack.callback(thread.join)
         stack.callback(plain.stop)
-        line = stack.enter_context(socket.create_connection(plain.bind_addr, 10))
+        line = stack.enter_context(socket.create_connection(plain.bind_addr, DEADLINE))
         line.sendall(request)
         assert b"Passphrase" in b"".join(iter(lambda: received(line), b""))
 
@@ -395,10 +395,12 @@ def test_connections_that_never_speak_keep_nobody_else_out(
             with suppress(ConnectionError):
                 line.sendall(begin)
 
+    for limit in ("SILENT_S", "REQUEST_S"):
+        monkeypatch.setattr(lan_server, limit, 1000)  # none of them is closed meanwhile
     monkeypatch.setattr(lan_server, "THREADS", lan_server.OF_ONE + 4)
     with served(app, secrets) as there, ExitStack() as stack:
         crowd(there, stack)
-        assert answered(there, "127.0.0.2", 20)
+        assert answered(there, "127.0.0.2", DEADLINE)
     monkeypatch.setattr(lan_server, "OF_ONE", 1000)
     with served(app, secrets) as there, ExitStack() as stack:
         crowd(there, stack)
@@ -411,9 +413,9 @@ def test_a_place_is_free_again_once_a_connection_is_closed(
     monkeypatch.setattr(lan_server, "OF_ONE", 2)
     with served(app, secrets) as there:
         for _ in range(6):
-            until(lambda: answered(there, "127.0.0.1", 10), 10)
+            until(lambda: answered(there, "127.0.0.1", DEADLINE))
         monkeypatch.setattr(lan_server.Tls, "gone", lambda *_: None)
-        assert [answered(there, "127.0.0.3", 10) for _ in range(4)] == [True, True, False, False]
+        assert [answered(there, "127.0.0.3", DEADLINE) for _ in range(4)] == [True, True, False, False]
 
 
 def test_a_request_that_comes_a_byte_at_a_time_is_broken_off(
@@ -434,7 +436,7 @@ def test_a_request_that_comes_a_byte_at_a_time_is_broken_off(
 
     monkeypatch.setattr(lan_server, "REQUEST_S", 0.5)
     with served(app, secrets) as there:
-        assert cut_off(there, within=30)
+        assert cut_off(there, within=DEADLINE)
         monkeypatch.setattr(lan_server, "REQUEST_S", 1000)
         assert not cut_off(there, within=1.5)
 

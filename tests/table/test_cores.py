@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from firmware.table.cores import shared_out, undisturbed
-from tests.patience import A_MINUTE
+from tests.waiting import DEADLINE
 
 WORKING = """
 import os, signal, time
@@ -38,7 +38,7 @@ def test_who_interrupts_it_need_not_wait_for_what_is_left_and_reads_one_word_of_
         assert working.stdout.readline() == "at work\n"
         os.killpg(working.pid, signal.SIGINT)
         try:
-            _, said = working.communicate(timeout=A_MINUTE)
+            _, said = working.communicate(timeout=DEADLINE)
         finally:
             if working.poll() is None:
                 os.killpg(working.pid, signal.SIGKILL)

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from firmware.table.captures import CaptureStore
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.moment import Moment
 from firmware.table.verify import verify
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
 
 if TYPE_CHECKING:
     from tests.table.conftest import Deal
@@ -341,13 +340,14 @@ def test_a_writer_killed_in_the_middle_of_a_hand_loses_nothing_it_acknowledged(
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path), ev.payload(deal.opened()), str(acknowledged)]
     )
-    deadline = time.monotonic() + patience(30)
-    while not (acknowledged.exists() and acknowledged.stat().st_size > 20 + 100 * round_):
+
+    def has_written() -> bool:
         assert writer.poll() is None, "the writer did not start"
-        assert time.monotonic() < deadline, "the writer never wrote"
-        time.sleep(0.002)
+        return acknowledged.exists() and acknowledged.stat().st_size > 20 + 100 * round_
+
+    until(has_written)
     writer.kill()
-    assert writer.wait(10) == -signal.SIGKILL
+    assert writer.wait(DEADLINE) == -signal.SIGKILL
     said = int(acknowledged.read_text().split("\n")[-2])
     found = verify(tmp_path)
     assert found.ok
