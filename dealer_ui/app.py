@@ -30,7 +30,7 @@ from dealer_ui import (
     training,
 )
 from dealer_ui.beside import Beside
-from dealer_ui.link import TableLink
+from dealer_ui.link import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
 from dealer_ui.live import OWN_ERROR, Live
 from dealer_ui.metrics import Tallies
 from dealer_ui.pages import role_name
@@ -39,6 +39,7 @@ from dealer_ui.sentences import in_other_words
 from dealer_ui.services import Places, Services, services
 from dealer_ui.sessions import Sessions
 from dealer_ui.words import capital, card_name, rank_text, row_name
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
 
@@ -61,6 +62,11 @@ class Settings:
     """Where the training page would be, beside the table's; or the table's, beside the training page."""
     beside_socket: Path | None = None
     """The socket of the table process behind that page."""
+    answer_floor_s: float = ANSWER_FLOOR_S
+    answer_ceiling_s: float = ANSWER_CEILING_S
+    """Seconds between which the limit for the table's answer to a command lies."""
+    export_s: float = 60.0
+    """Seconds that the table may take for a dispute file: it has pictures to draw."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -70,7 +76,8 @@ def create_app(settings: Settings) -> Flask:
     """
     app = bare_app()
     app.config.update(TRUSTED_HOSTS=list(settings.hosts))
-    link = TableLink(settings.socket)
+    answer = AdaptiveLimit(settings.answer_floor_s, settings.answer_ceiling_s)
+    link = TableLink(settings.socket, limit=answer)
     reader = JournalReader(settings.data, training=settings.training)
     lesson = training.Lesson() if settings.training else None
     beside = (
@@ -88,6 +95,7 @@ def create_app(settings: Settings) -> Flask:
         messages=Messages(app),
         sessions=Sessions(),
         tallies=Tallies(reader),
+        slow_s={"export_hand": settings.export_s},
     ).attach(app)
     for part in (
         camera,

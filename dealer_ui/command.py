@@ -6,10 +6,10 @@ import ipaddress
 import socket
 import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import click
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from firmware.terminal import say
 
@@ -29,6 +29,18 @@ class _Ui(BaseModel):
     training_port: int = Field(default=8014, ge=0, le=65535)
     """Where `feltwatch training` would answer: the page then leads to it. 0 for nowhere."""
     training_socket: Path = TRAINING_SOCKET
+    answer_floor_s: float = Field(default=3.0, gt=0, le=300)
+    """Seconds that the page waits for the table's answer at least; the limit follows how long answers take."""
+    answer_ceiling_s: float = Field(default=30.0, gt=0, le=300)
+    """The same at most. Above the table's own `times.answer`, so that its refusal still arrives."""
+    export_s: float = Field(default=60.0, gt=0, le=3600)
+    """Seconds that it waits for a dispute file."""
+
+    @model_validator(mode="after")
+    def _ceiling_above_floor(self) -> Self:
+        if self.answer_ceiling_s < self.answer_floor_s:
+            raise ValueError("answer_ceiling_s lies below answer_floor_s; give the ceiling at least as long")
+        return self
 
 
 class _File(BaseModel):
@@ -81,6 +93,9 @@ def command(
         hosts=(*Settings.hosts, name),
         beside_port=config.ui.training_port or None,
         beside_socket=config.ui.training_socket,
+        answer_floor_s=config.ui.answer_floor_s,
+        answer_ceiling_s=config.ui.answer_ceiling_s,
+        export_s=config.ui.export_s,
     )
     app = create_app(settings)
     listening = listening or _listen_on(address, number)
@@ -113,9 +128,8 @@ def _config(path: Path | None) -> _File:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise click.UsageError(
-            f"The configuration {path} cannot be used: {where}: {first['msg']}."
-        ) from error
+        why = first["msg"].removeprefix("Value error, ")
+        raise click.UsageError(f"The configuration {path} cannot be used: {where}: {why}.") from error
 
 
 def _named(host: str) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dealer_ui.errors import TableUnreachable
 from dealer_ui.i18n import N_
+from firmware.adaptive_limit import AdaptiveLimit
 
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
+ANSWER_FLOOR_S: Final = 3.0
+ANSWER_CEILING_S: Final = 30.0
+"""Seconds between which the limit for the table's answer lies; it answers after the event is durable."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,10 @@ class TableLink:
     """
 
     path: Path
-    timeout: float = 3.0
-    """Seconds to wait for the table's answer; it answers after the event is durable."""
+    timeout: float | None = None
+    """Seconds to wait for an answer, where they are fixed: a command of the shell has nothing to learn from."""
+    limit: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(ANSWER_FLOOR_S, ANSWER_CEILING_S))
+    """The limit for an answer otherwise. It learns from every answer, and from every one that did not come in time."""
 
     def send(self, command: dict[str, Any], within: float | None = None) -> dict[str, Any]:
         """Send one command and return the table's answer: `{"ok": true}` or `{"ok": false, "error": "..."}`.
@@ -32,13 +38,13 @@ class TableLink:
         TableUnreachable where the table does not answer; the command may then have been done or not.
         """
         line = json.dumps(command, separators=(",", ":")).encode() + b"\n"
+        fixed = self.timeout if within is None else within
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-                link.settimeout(self.timeout if within is None else within)
-                link.connect(str(self.path))
-                link.sendall(line)
-                with link.makefile("rb") as replies:
-                    reply = replies.readline(LONGEST_REPLY)
+            if fixed is not None:
+                reply = self._exchange(line, fixed)
+            else:
+                with self.limit.timed() as seconds:
+                    reply = self._exchange(line, seconds)
         except TimeoutError as error:
             raise TableUnreachable(
                 N_("The table did not answer in time. Look at the page before you try again.")
@@ -56,6 +62,15 @@ class TableLink:
         if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
             raise TableUnreachable(N_("The table gave an answer that this page does not understand."))
         return answer
+
+    def _exchange(self, line: bytes, within: float) -> bytes:
+        """Send a line and return the table's. Raises TimeoutError, OSError."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+            link.settimeout(within)
+            link.connect(str(self.path))
+            link.sendall(line)
+            with link.makefile("rb") as replies:
+                return replies.readline(LONGEST_REPLY)
 
     def answers(self) -> bool:
         """Say whether the table process takes connections now. Sends nothing."""

@@ -20,9 +20,6 @@ blueprint = Blueprint("orders", __name__)
 NOT_THE_BROWSERS: Final = frozenset({"actor", "session"})
 """Fields that a browser may not send: who gives a command is for the table and the page's process to say."""
 
-SLOW_S: Final = {"export_hand": 60.0}
-"""Seconds that the table may take for what is more than an event: a dispute file has pictures to draw."""
-
 
 @blueprint.post("/command")
 @guard.open_to(guard.EVERYBODY)
@@ -46,7 +43,7 @@ def give(order: dict[str, Any]) -> tuple[Response, int]:
     session = guard.session() if _asks_for_more(order) else None
     try:
         answer = services().link.send(
-            order if session is None else {**order, "session": session}, SLOW_S.get(order["do"])
+            order if session is None else {**order, "session": session}, services().slow_s.get(order["do"])
         )
     except TableUnreachable as error:
         abort(503, _(str(error)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from flask import Flask, current_app
@@ -46,6 +47,8 @@ class Services:
     messages: Messages
     sessions: Sessions
     tallies: Tallies
+    slow_s: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that the table may take for commands that are more than an event, by name."""
 
     def attach(self, app: Flask) -> None:
         """Make them the application's."""

@@ -101,16 +101,37 @@ class CameraConfig(_Section):
 
 
 class TimesConfig(_Section):
-    """Seconds."""
+    """Seconds.
+
+    A pair of `x` and `x_ceiling` is an adaptive limit against hangs (`firmware.adaptive_limit`): never shorter than
+    the first, which also holds until something was timed, and never longer than the second.
+    """
 
     turn_up: float = Field(default=3.0, ge=0, le=60)
     """From the showdown signal to the first look: the cards are being turned up."""
     still: float = Field(default=12.0, gt=0, le=300)
     """A table that takes longer to lie still is not read; the dealer looks again."""
+    answer: float = Field(default=10.0, gt=0, le=300)
+    """A command that the table has not begun by then is refused."""
     reading: float = Field(default=20.0, gt=0, le=300)
-    """A reading that takes longer is given up, and the reading process replaced."""
+    """A reading that takes longer is given up, and the reading process replaced. It includes waiting for `still`."""
+    reading_ceiling: float = Field(default=300.0, gt=0, le=3600)
     reading_start: float = Field(default=60.0, gt=0, le=300)
     """The same for the reading process's start: it opens the camera and loads the model."""
+    reading_start_ceiling: float = Field(default=600.0, gt=0, le=3600)
+    camera_step: float = Field(default=20.0, gt=0, le=300)
+    """The same for one step of a calibration, of a deck learnt or counted."""
+    camera_step_ceiling: float = Field(default=300.0, gt=0, le=3600)
+    reader_silence: float = Field(default=7.0, gt=0, le=300)
+    """The same between two signs of life of a reading process that nothing is asked of; it gives one a second."""
+    reader_silence_ceiling: float = Field(default=60.0, gt=0, le=3600)
+
+    @model_validator(mode="after")
+    def _ceilings_above_floors(self) -> Self:
+        for name in ("reading", "reading_start", "camera_step", "reader_silence"):
+            if getattr(self, f"{name}_ceiling") < getattr(self, name):
+                raise ValueError(f"{name}_ceiling lies below {name}; give the ceiling at least as long")
+        return self
 
 
 class PowerConfig(_Section):

@@ -10,10 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import Any, Final
+from typing import Any, Final, Self
 
+from firmware.adaptive_limit import AdaptiveLimit
+from firmware.app.config import TimesConfig
 from firmware.app.reading_messages import (
     CameraJob,
     Failed,
@@ -36,8 +39,6 @@ ATTEMPTS: Final = 2
 """A reading that dies with its process is tried once more in a fresh one."""
 LISTEN_EVERY: Final = 0.1
 """Seconds between two looks at what a child says that nobody asks anything."""
-SILENT_TOO_LONG: Final = 7.0
-"""Seconds without a sign of life after which such a child is replaced; it looks at its camera once a second."""
 STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced."
 START_EVERY: Final = 10.0
 """Seconds between two attempts to start a child that does not come up."""
@@ -61,6 +62,30 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+@dataclass(frozen=True)
+class ReadingLimits:
+    """How long the table waits for the reading process before it replaces it. Each follows what the machine takes."""
+
+    reading: AdaptiveLimit
+    """For a reading, or a look at cards being placed."""
+    camera_step: AdaptiveLimit
+    """For a step of a camera job: from one sign of its progress to the next."""
+    reader_start: AdaptiveLimit
+    """From the process's start until its model is loaded and its camera was tried."""
+    reader_silence: AdaptiveLimit
+    """Between two signs of life while nothing is asked of it; it looks at its camera once a second."""
+
+    @classmethod
+    def of(cls, times: TimesConfig) -> Self:
+        """Return limits between the configured floors and ceilings."""
+        return cls(
+            AdaptiveLimit(times.reading, times.reading_ceiling),
+            AdaptiveLimit(times.camera_step, times.camera_step_ceiling),
+            AdaptiveLimit(times.reading_start, times.reading_start_ceiling),
+            AdaptiveLimit(times.reader_silence, times.reader_silence_ceiling),
+        )
+
+
 class ReadingProcess:
     """Owns the child process that owns the camera and the card reader.
 
@@ -68,11 +93,12 @@ class ReadingProcess:
     for it; `put` gets a `ReaderState` whenever the child comes or goes and one answer for every request.
     """
 
-    def __init__(self, spec: ReaderSpec, *, within: float, start_within: float) -> None:
-        """`within` and `start_within`: seconds for a reading and for the process's start."""
+    def __init__(
+        self, spec: ReaderSpec, limits: ReadingLimits, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`limits` learn from what the process does; `clock` is monotonic."""
+        self.limits = limits
         self._spec = spec
-        self._within = within
-        self._start_within = start_within
         self._jobs: queue.SimpleQueue[ReadingJob | CameraJob | ReaderSetup | None] = queue.SimpleQueue()
         self._setup = ReaderSetup()
         self._put: Callable[[Answer], None] = lambda answer: None
@@ -81,8 +107,9 @@ class ReadingProcess:
         self._closing = False
         self._process: SpawnProcess | None = None
         self._line: Connection | None = None
-        self._clock = time.monotonic
+        self._clock = clock
         self._began_at = self._heard_at = self._clock()
+        self._listening = False
         self._told: str | None = None
 
     @property
@@ -127,6 +154,7 @@ class ReadingProcess:
             except queue.Empty:
                 self._listen()
                 continue
+            self._listening = False
             if job is None:
                 break
             if isinstance(job, ReaderSetup):
@@ -145,11 +173,17 @@ class ReadingProcess:
             if self._clock() - self._began_at >= START_EVERY:
                 self._started()
             return
+        before, limit = self._heard_at, self.limits.reader_silence
         try:
             answer = self._hear(0)
         except (EOFError, OSError):
             answer = Failed(STOPPED)
-        if answer is None and self._clock() - self._heard_at >= SILENT_TOO_LONG:
+        if isinstance(answer, ReaderState):
+            if self._listening:
+                limit.took(self._heard_at - before)
+            self._listening = True
+        if answer is None and self._clock() - before >= (silent := limit.seconds):
+            limit.timed_out(silent)
             answer = Failed("The reading process says nothing any more; it is being replaced.")
         if isinstance(answer, Failed):
             log.warning("reading: %s", answer.reason)
@@ -165,7 +199,7 @@ class ReadingProcess:
                 break
             if trouble := self._started():
                 continue
-            answer = self._ask((attempt, job), self._within)
+            answer = self._ask((attempt, job), self.limits.reading)
             if isinstance(answer, (ReadingDone, ReadingLost, NothingNew)):
                 return answer
             trouble = answer
@@ -177,7 +211,7 @@ class ReadingProcess:
         """Have a camera job done, once: what it had collected dies with its process."""
         trouble = self._started()
         if not trouble:
-            answer = self._ask((1, job), self._within)
+            answer = self._ask((1, job), self.limits.camera_step)
             if isinstance(answer, (JobDone, JobLost)):
                 return answer
             trouble = str(answer)
@@ -201,32 +235,39 @@ class ReadingProcess:
                 return "The table is being closed."
             self._end_child()
             self._begin_child()
-        answer = self._ask(None, self._start_within)
+        answer = self._ask(None, self.limits.reader_start)
         ready = isinstance(answer, Ready)
         self._tell(answer.trouble if ready else answer)
         return "" if ready else str(answer)
 
-    def _ask(self, question: Any, within: float) -> Any:
-        """Send a question (None: only listen) and return the answer, or a sentence after ending the child."""
+    def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
+        """Send a question (None: only listen) and return the answer, or a sentence after ending the child.
+
+        The limit is for each step of a job that tells of its progress. It learns how long a step took; from a child
+        that fails it learns nothing.
+        """
         assert self._line is not None
-        deadline = self._clock() + within
+        within, began = limit.seconds, self._clock()
         try:
             if question is not None:
                 self._line.send(question)
             while isinstance(
-                answer := self._hear(max(0.0, deadline - self._clock())), (ReaderState, JobProgress)
+                answer := self._hear(max(0.0, began + within - self._clock())), (ReaderState, JobProgress)
             ):
                 if isinstance(answer, JobProgress):
-                    deadline = self._clock() + within
+                    limit.took(self._clock() - began)
+                    within, began = limit.seconds, self._clock()
                     self._put(answer)
         except (EOFError, OSError):
             answer = Failed(STOPPED)
         if answer is None:
-            answer = Failed(f"No reading within {within:g} s; the reading process is being replaced.")
+            limit.timed_out(within)
+            answer = Failed(f"No reading within {within:.3g} s; the reading process is being replaced.")
         if isinstance(answer, Failed):
             with self._lock:
                 self._end_child()
             return answer.reason
+        limit.took(self._clock() - began)
         return answer
 
     def _hear(self, within: float) -> Any:

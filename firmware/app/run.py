@@ -46,7 +46,7 @@ def run(config: Config) -> None:
     from firmware.app.moments import box_clock
     from firmware.app.power_off import PowerOff
     from firmware.app.reading_messages import ReaderSpec
-    from firmware.app.reading_process import ReadingProcess
+    from firmware.app.reading_process import ReadingLimits, ReadingProcess
     from firmware.app.record_keeper import RecordKeeper
     from firmware.app.table_process import TableProcess
     from firmware.service import ServiceManager
@@ -57,6 +57,7 @@ def run(config: Config) -> None:
     times = config.times
     camera = partial(make_camera, config.camera)
     spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
+    limits = ReadingLimits.of(times)
     power_off = PowerOff(config.power)
     wall = box_clock()
     with Journal(config.data, wall) as journal:
@@ -66,10 +67,12 @@ def run(config: Config) -> None:
             journal,
             prepare_house(config, journal),
             devices,
-            ReadingProcess(spec, within=times.reading, start_within=times.reading_start),
+            ReadingProcess(spec, limits),
             config.socket,
             times.turn_up,
             keeper=RecordKeeper(config.data, journal, config.key, config.keeping, wall, dispute_pdf),
+            answer_within=times.answer,
+            limits=vars(limits),
         )
 
         def turned() -> None:

@@ -21,7 +21,7 @@ from firmware.app.equipment import panel_trouble, power
 from firmware.app.house import prepare_house
 from firmware.app.moments import box_clock
 from firmware.app.reading_messages import ReaderSpec
-from firmware.app.reading_process import ReadingProcess
+from firmware.app.reading_process import ReadingLimits, ReadingProcess
 from firmware.app.record_keeper import RecordKeeper
 from firmware.app.table_devices import Devices
 from firmware.app.table_process import TableProcess
@@ -95,8 +95,7 @@ class SimulatedTable:
                     config.camera.layout,
                     still_within=config.times.still,
                 ),
-                within=config.times.reading,
-                start_within=config.times.reading_start,
+                ReadingLimits.of(config.times),
             )
             buttons = GpioButtons(self.panel.pins, self.panel.factory)
             power_line = GpioPowerLine(self.panel.pins, self.panel.factory)
@@ -119,6 +118,8 @@ class SimulatedTable:
                 keeper=RecordKeeper(
                     config.data, self._journal, room / "key", config.keeping, wall, dispute_pdf
                 ),
+                answer_within=config.times.answer,
+                limits=vars(self.readings.limits),
             )
         except BaseException:
             self._journal.close()

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.app.box_facts import BoxFacts
 from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
@@ -67,7 +68,7 @@ TICK: Final = 0.1
 RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 ANSWER_WITHIN: Final = 10.0
-"""Seconds that a command may wait for its answer."""
+"""Seconds that a command may wait until it is begun, where nothing else is configured."""
 MADE_WITHIN: Final = 50.0
 """Seconds more for what was begun and takes its time: a dispute file with its pages."""
 
@@ -108,11 +109,15 @@ class TableProcess:
         turn_up: float,
         clock: Callable[[], float] = time.monotonic,
         keeper: RecordKeeper | None = None,
+        *,
+        answer_within: float = ANSWER_WITHIN,
+        limits: Mapping[str, AdaptiveLimit] | None = None,
     ) -> None:
         """Recover the state from the journal.
 
         `socket`: where commands come from, None for nowhere but `put`; `turn_up`: seconds from the showdown signal to
-        the first look; `keeper`: who signs, exports and keeps the record, closed with the table.
+        the first look; `keeper`: who signs, exports and keeps the record, closed with the table; `answer_within`:
+        seconds after which a command that is not begun yet is refused; `limits`: what health tells of, by name.
         Raises TableError where the record cannot be gone on with, SocketError.
         """
         self._journal = journal
@@ -133,6 +138,8 @@ class TableProcess:
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
         self._puck: PuckReading | None = None
+        self._answer_within = answer_within
+        self._limits = limits or {}
         self._trials = Trials(data, devices, clock)
         self._box = BoxFacts(data)
         self._shown = (False, False)
@@ -161,7 +168,7 @@ class TableProcess:
         self._queue.put(request)
         try:
             with suppress(TimeoutError):
-                return request.answer.result(ANSWER_WITHIN)
+                return request.answer.result(self._answer_within)
             return request.answer.result(MADE_WITHIN if request.answer.running() else 0)
         except TimeoutError:
             late = Sentence("The table did not answer in time; look at the page, then try again.")
@@ -341,10 +348,9 @@ class TableProcess:
         if isinstance(command, CameraCommand):
             return self._camera_jobs.obey(command, self, who)
         if isinstance(command, AskHealth):
-            return {
-                "ok": True,
-                "facts": self._box.of_table(self._devices, self._puck) | {"faults": self._faults()},
-            }
+            facts = self._box.of_table(self._devices, self._puck) | {"faults": self._faults()}
+            limits = {name: limit.as_json() for name, limit in self._limits.items()}
+            return {"ok": True, "facts": facts | {"limits": limits}}
         self._looks.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash

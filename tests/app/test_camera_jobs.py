@@ -15,9 +15,9 @@ import cv2
 import numpy as np
 import pytest
 
-from firmware.app.config import Config
+from firmware.app.config import Config, TimesConfig
 from firmware.app.reading_messages import ReaderSpec
-from firmware.app.reading_process import ReadingProcess
+from firmware.app.reading_process import ReadingLimits, ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.devices.simulated.camera import Room
 from firmware.table import events as ev
@@ -74,7 +74,8 @@ class Box:
 
     def start(self) -> None:
         spec = ReaderSpec(self.config.data, partial(camera_on, self.folder / "view.npy"), threads=1)
-        self.readings = ReadingProcess(spec, within=60, start_within=120)
+        times = TimesConfig(camera_step=60, reading_start=120)
+        self.readings = ReadingProcess(spec, ReadingLimits.of(times))
         self.table = Table(self.config, self.readings)
 
     def picture(self, hands: Any, seed: int = 1, conditions: Conditions = STEADY, **more: Any) -> Image:

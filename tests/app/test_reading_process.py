@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from firmware.app.config import TimesConfig
 from firmware.app.reading_messages import ReaderSpec, ReaderState, ReadingDone, ReadingJob, ReadingLost
-from firmware.app.reading_process import ReadingProcess
+from firmware.app.reading_process import ReadingLimits, ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.devices.camera_replay import ReplayFrames
 from firmware.devices.simulated.camera import Room
@@ -32,13 +33,14 @@ HANDS = {"A": {"front": ["As", "Kh", "Qd"]}, "C": {"back": ["2c", "7d", "9h", "T
 class Place:
     """A reading process over a picture on disk, and what it has put so far."""
 
-    def __init__(self, data: Path, within: float) -> None:
+    def __init__(self, data: Path, within: float, silence: float) -> None:
         self.data = data
         self.view = data / "view.npy"
         self.room = Room(self.view)
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         spec = ReaderSpec(data, partial(camera_on, self.view))
-        self.process = ReadingProcess(spec, within=within, start_within=60)
+        times = TimesConfig(reading=within, reading_start=60, reader_silence=silence)
+        self.process = ReadingProcess(spec, ReadingLimits.of(times))
 
     def show(self, hands: dict[str, dict[str, list[str]]]) -> None:
         np.save(self.view, render_table(hands, TableLayout.load(), seed=3).frame)
@@ -71,11 +73,11 @@ class Place:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Callable[[float], Place]]:
+def room(tmp_path: Path) -> Iterator[Callable[..., Place]]:
     rooms: list[Place] = []
 
-    def make(within: float = 60) -> Place:
-        rooms.append(Place(tmp_path, within))
+    def make(within: float = 60, silence: float = 7) -> Place:
+        rooms.append(Place(tmp_path, within, silence))
         return rooms[-1]
 
     yield make
@@ -133,7 +135,7 @@ def test_a_recorded_hand_is_read_again_as_it_was(room: Callable[..., Place]) -> 
     second = here.read(2, "000001/second")
     here.process.close()
     spec = ReaderSpec(here.data / "again", partial(ReplayFrames, here.data / "captures/000001"))
-    process = ReadingProcess(spec, within=60, start_within=60)
+    process = ReadingProcess(spec, ReadingLimits.of(TimesConfig()))
     process.start(here.said.put)
     try:
         for number, recorded in enumerate((first, second), 3):
@@ -232,10 +234,9 @@ def test_an_unplugged_camera_is_said_and_works_again_within_two_seconds_of_its_r
 
 
 def test_a_process_that_falls_silent_between_readings_is_replaced(
-    room: Callable[..., Place], monkeypatch: pytest.MonkeyPatch
+    room: Callable[..., Place],
 ) -> None:
-    monkeypatch.setattr("firmware.app.reading_process.SILENT_TOO_LONG", 3.0)
-    here = room()
+    here = room(silence=3.0)
     here.show(HANDS)
     here.start()
     stopped = here.process.pid
@@ -244,12 +245,15 @@ def test_a_process_that_falls_silent_between_readings_is_replaced(
     here.until("says nothing any more", within=patience(9))
     here.until("", within=60)
     assert here.process.pid != stopped
+    silence = here.process.limits.reader_silence.figures()
+    assert silence.timeouts == 1
+    assert silence.limit_s >= 6.0, "a machine on which it only came late is given longer"
 
 
 def test_a_missing_layout_is_said_at_the_start(tmp_path: Path) -> None:
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
     spec = ReaderSpec(tmp_path, partial(camera_on, tmp_path / "view.npy"), tmp_path / "no-layout.toml")
-    process = ReadingProcess(spec, within=60, start_within=60)
+    process = ReadingProcess(spec, ReadingLimits.of(TimesConfig()))
     process.start(said.put)
     try:
         state = said.get(timeout=60)
