@@ -289,13 +289,10 @@ def _verify_file(file: Path, anchors: list[str], key: str, as_json: bool) -> boo
     except CannotCheck as error:
         raise click.UsageError(str(error)) from error
     if as_json:
-        say_json({"ok": report.ok, "holds": report.holds, "wrong": report.wrong})
+        say_json({"ok": report.ok, "holds": report.holds, "beside": report.beside, "wrong": report.wrong})
         return report.ok
-    for sentence in report.holds:
-        say(f"holds: {sentence}")
-    for sentence in report.wrong:
-        say(f"WRONG: {sentence}")
-    say("All of it holds." if report.ok else "This file does not hold.")
+    for line in report.lines():
+        say(line)
     return report.ok
 
 
@@ -327,6 +324,8 @@ def _verify_record(
         return found.ok
     if not found.entries and not slips:
         raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+    verdict = "All of it holds." if found.ok else "This record does not hold."
+    say(verdict)
     for problem in found.problems[:SHOWN]:
         where = f"row {problem.seq}: " if problem.seq else ""
         say(f"WRONG: {where}{problem.what}")
@@ -343,7 +342,7 @@ def _verify_record(
         say(f"signed by {words}")
     if not slips:
         say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
-    say("All of it holds." if found.ok else "This record does not hold.")
+    say(verdict)
     return found.ok
 
 

@@ -31,8 +31,6 @@ from firmware.table.signing import DeviceKey, fingerprint
 
 log = logging.getLogger(__name__)
 
-BRIDGE: Final = 5000
-"""Rows at most that are taken in to lead from the hand up to the next anchor: some hundred hands."""
 PDF: Final = "hand.pdf"
 _HASH: Final = re.compile(r'"([0-9a-f]{64})"')
 _PACKED: Final = (".jpg", ".png", ".pdf")
@@ -173,7 +171,7 @@ def _rows(archive: Archive, hand: Hand) -> tuple[list[Entry], list[Anchor]]:
     since = [hand.play[-1].seq, *(row.seq for row in hand.later[-1:])]
     for last in since:  # what was done about it later is anchored by a later slip
         for anchor in archive.reader.anchors(last, 1):
-            if anchor.seq - last <= BRIDGE:
+            if anchor.seq - last <= form.BRIDGE:
                 rows |= {row.seq: row for row in archive.reader.events_since(last, anchor.seq - last)}
     chosen = [rows[seq] for seq in sorted(rows)]
     signed = [row.event for row in chosen if row.type == ev.HeadSigned.type]

@@ -5,8 +5,9 @@
 It travels in every dispute file as verify.py; get it from somewhere you trust if you do not trust the file. It checks
 that the device's key signed the manifest, that every file is what the manifest says, that each row of the record has
 the hash that it must have and follows the one before it, that each image is the one that a row names, and that the
-anchors (the signed heads printed at shift end) agree with the rows. Exit status: 0 all holds, 1 something does not, 2
-the file cannot be used.
+anchors (the signed heads printed at shift end) agree with the rows. An anchor vouches for the hand where every row from
+the hand's first to the anchored one is there, or it does not reach the hand and says nothing. Exit status: 0 all holds,
+1 something does not (also where anchors were given and none vouches for the hand), 2 the file cannot be used.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import re
 import stat
 import sys
+import unicodedata
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ IMAGES = "images/"
 MOST_BYTES = 512 * 1024 * 1024
 """Unpacked; a hand has at most some 20 MB of images. What says that it is more is not unpacked."""
 MOST_FILES = 5000
+BRIDGE = 5000
+"""Rows at most that are taken in to lead from the hand up to the next anchor: some hundred hands."""
 COLUMNS = (int, int, str, int, int, str, str, str, str, str, str)
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 7, 8, 9, 10
 ENDS = ("hand_archived", "hand_voided", "hand_misdealt")
@@ -165,11 +169,15 @@ def read_anchor(text: str) -> tuple[int, str, str]:
 
 
 class Report:
-    """What was found, in sentences: those that hold, and those that do not, the first bad place first."""
+    """What was found, in escaped sentences: what holds, and what does not, the first bad place first.
+
+    `beside`: the anchors that do not reach the hand.
+    """
 
     def __init__(self) -> None:
         self.holds: list[str] = []
         self.wrong: list[str] = []
+        self.beside: list[str] = []
 
     @property
     def ok(self) -> bool:
@@ -178,14 +186,32 @@ class Report:
 
     def say(self, what: str, bad: list[str]) -> None:
         """Add a check: `what` holds if nothing is bad."""
-        self.wrong += [_shown(sentence) for sentence in bad]
+        self.wrong += [escaped(sentence) for sentence in bad]
         if not bad:
-            self.holds.append(_shown(what))
+            self.holds.append(escaped(what))
+
+    def lines(self) -> list[str]:
+        """Return the report as it is printed: the verdict first and last, so that nothing can push it out of sight."""
+        verdict = "All of it holds." if self.ok else "This file does not hold."
+        told = [f"holds: {sentence}" for sentence in self.holds]
+        told += [f"does not reach: {sentence}" for sentence in self.beside]
+        told += [f"WRONG: {sentence}" for sentence in self.wrong]
+        return [verdict, *told, verdict]
 
 
-def _shown(sentence: str) -> str:
-    """Return a sentence that any terminal takes: a forger's names may hold what is no text."""
-    return sentence.encode(errors="backslashreplace").decode()
+def escaped(text: object) -> str:
+    """Return a text as one line that any terminal shows and none obeys; the same as `firmware.terminal.escaped`."""
+    line = str(text)
+    return line if line.isprintable() else "".join(map(_escaped_character, line))
+
+
+def _escaped_character(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    code = ord(character)
+    if code < 32 or code == 127:
+        return f"^{chr(code ^ 64)}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def unpack(path: str) -> dict[str, bytes]:
@@ -241,11 +267,7 @@ def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
     report.say(*_content(rows, files))
     report.say(*_images(rows, files, manifest.get("images")))
     report.say(*_settlements(rows, files))
-    for text in files.get(ANCHORS, b"").decode(errors="replace").split("\n"):
-        if text.strip():
-            report.say(*_anchored(rows, text, device, "in the file"))
-    for text in anchors:
-        report.say(*_anchored(rows, text, device, "that was given"))
+    _anchors(report, rows, manifest, files.get(ANCHORS, b"").decode(errors="replace").split("\n"), anchors)
     return report
 
 
@@ -459,22 +481,61 @@ def _settlements(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, l
     return f"The settlements shown ({count}) are those in the rows.", bad
 
 
-def _anchored(rows: list[list[Any]], text: str, device: str, which: str) -> tuple[str, list[str]]:
-    seq, digest, key = read_anchor(text)
-    by = "" if key == device else f" (by another key: {key_words(bytes.fromhex(key))})"
-    found = [row for row in rows if row[SEQ] == seq]
-    if not found:
-        return f"The anchor {which} is of row {seq}, which is not in the file: it says nothing here.", []
-    if found[0][HASH] != digest:
-        return "", [f"Row {seq} is not the one that was anchored: the record was rewritten."]
-    linked = not any(
-        row[SEQ] + 1 != after[SEQ]
-        for row, after in zip(rows, rows[1:])  # noqa: B905, RUF007 (no pairwise before Python 3.10)
-        if after[SEQ] <= seq
-    )
-    if not linked:
-        return f"Row {seq} is the one that was anchored {which}; rows before it are left out{by}.", []
-    return f"Row {seq} is the one that was anchored {which}, and the hand's rows lead up to it{by}.", []
+def _anchors(
+    report: Report,
+    rows: list[list[Any]],
+    manifest: dict[str, object],
+    inside: list[str],
+    given: tuple[str, ...],
+) -> None:
+    """Hold the rows against the anchors in the file and against those that were given."""
+    hand = [row for row in rows if row[HAND] == manifest.get("hand")]
+    if not hand:
+        return  # there is no hand to vouch for, and that is said
+    ends = [row[SEQ] for row in hand if row[TYPE] in ENDS]
+    first, last = hand[0][SEQ], ends[0] if ends else hand[-1][SEQ]
+    by_number = {row[SEQ]: row for row in rows}
+    vouched = 0
+    own = [read_anchor(text) for text in inside if text.strip()]
+    nearest = min((seq for seq, _, _ in own if seq >= last), default=None)
+    head = manifest.get("head")
+    made = head.get("seq") if isinstance(head, dict) else None
+    for number, (seq, digest, key) in enumerate([*own, *map(read_anchor, given)]):
+        is_given = number >= len(own)
+        which = f"The anchor {'that was given' if is_given else 'in the file'}, of row {seq},"
+        by = "" if key == manifest["key"] else f" It is of another key: {key_words(bytes.fromhex(key))}."
+        if seq in by_number and by_number[seq][HASH] != digest:
+            report.say("", [f"Row {seq} is not the one that was anchored: the record was rewritten."])
+        elif seq < last:
+            report.beside.append(escaped(f"{which} is older than the hand's end, row {last}.{by}"))
+        elif all(between in by_number for between in range(first, min(seq, first + len(rows)) + 1)):
+            vouched += is_given
+            later = rows[-1][SEQ] - seq
+            reach = f" It does not reach what follows it here, to row {rows[-1][SEQ]}." if later > 1 else ""
+            report.say(
+                f"{which} vouches for this hand: rows {first} to {seq} lead up to it without a gap.{reach}{by}",
+                [],
+            )
+        elif nearest is not None and nearest < seq:
+            report.beside.append(
+                escaped(f"{which} is not led up to from the hand; a nearer one is of row {nearest}.{by}")
+            )
+        elif is_given and isinstance(made, int) and made < seq:
+            report.beside.append(
+                escaped(
+                    f"{which} is of later than this file, which was made at row {made}: export it again.{by}"
+                )
+            )
+        elif seq - last < BRIDGE:
+            report.say(
+                "", [f"Rows between the hand's end, row {last}, and the anchored row {seq} are missing."]
+            )
+        else:
+            report.beside.append(
+                escaped(f"{which} is more than {BRIDGE} rows after the hand's end, row {last}.{by}")
+            )
+    if given and not vouched:
+        report.say("", ["No anchor that was given vouches for this hand."])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -487,13 +548,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         report = check(given.file, tuple(given.anchor), given.key)
     except CannotCheck as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{escaped(error)}\n")
         return 2
-    for sentence in report.holds:
-        sys.stdout.write(f"holds: {sentence}\n")
-    for sentence in report.wrong:
-        sys.stdout.write(f"WRONG: {sentence}\n")
-    sys.stdout.write("All of it holds.\n" if report.ok else "This file does not hold.\n")
+    sys.stdout.write("".join(f"{line}\n" for line in report.lines()))
     return 0 if report.ok else 1
 
 

@@ -229,6 +229,72 @@ def test_rows_that_were_rewritten_and_chained_anew_do_not_fit_the_slip(
     assert any("was rewritten" in sentence for sentence in check(str(forged), (slip,)).wrong)
 
 
+def chained_anew(rows: list[list[Any]]) -> list[list[Any]]:
+    """Seal rows again, each after the one before it where that is there: a forger with the box could."""
+    before = rows[0]
+    for row in rows:
+        if row[0] == before[0] + 1:
+            row[9] = before[10]
+        row[10] = dispute_verifier.row_hash(row)
+        before = row
+    return rows
+
+
+def anchored(seq: int) -> str:
+    """An anchor of the right key, of a row that no file here holds."""
+    return Anchor.of(
+        sign_head(KEY, seq=seq, digest="0" * 64, hands=9, wall_ms=1_700_000_000_000, table="")
+    ).text
+
+
+def test_a_slip_vouches_for_the_hand_that_leads_up_to_it(file: Path) -> None:
+    slip = contents(file)["anchors.txt"].decode()
+    report = check(str(file), (slip,))
+    assert report.ok
+    assert sum("vouches for this hand" in sentence for sentence in report.holds) == 2
+    assert not report.beside
+
+
+def test_a_hand_that_was_sealed_anew_without_the_rows_up_to_the_slip_does_not_hold(
+    file: Path, tmp_path: Path
+) -> None:
+    slip = contents(file)["anchors.txt"].decode()
+    rows = rows_of(file)
+    ends = next(row[0] for row in rows if row[7] == "hand_archived")
+    for row in rows:
+        row[8] = row[8].replace("9c", "9s")
+    own = chained_anew([row for row in rows if row[0] <= ends])
+    for inside, head in ((slip, 99), ("", 99), ("", ends)):  # and whatever the forged manifest says
+        text = "".join(dispute_verifier.canonical(row) + "\n" for row in own).encode()
+        files = contents(file) | {"rows.jsonl": text, "anchors.txt": inside.encode()}
+        out = signed(files, tmp_path / "x.zip", last=ends, head={"seq": head, "hash": "0" * 64})
+        wrong = check(str(out), (slip,)).wrong
+        assert wrong[-1] == "No anchor that was given vouches for this hand."
+        if head > ends:
+            assert any("and the anchored row" in sentence and "are missing" in sentence for sentence in wrong)
+
+
+def test_a_slip_that_does_not_reach_the_hand_is_told_to_say_nothing(file: Path, tmp_path: Path) -> None:
+    last = rows_of(file)[-1][0]
+    (nearer,) = (int(text.split(":")[2]) for text in contents(file)["anchors.txt"].decode().splitlines())
+    for seq, why in (
+        (1, "is older than the hand's end"),
+        (last + 7, f"a nearer one is of row {nearer}"),
+    ):
+        report = check(str(file), (anchored(seq),))
+        assert why in report.beside[0]
+        assert report.wrong == ["No anchor that was given vouches for this hand."]
+    both = check(str(file), (anchored(1), contents(file)["anchors.txt"].decode()))
+    assert both.ok
+    assert len(both.beside) == 1
+    bare = signed(contents(file) | {"anchors.txt": b""}, tmp_path / "x.zip")
+    assert "export it again" in check(str(bare), (anchored(last + 7),)).beside[0]
+    far = signed(contents(file) | {"anchors.txt": b""}, tmp_path / "y.zip", head={"seq": 10**6, "hash": ""})
+    assert "more than 5000 rows after" in check(str(far), (anchored(6000),)).beside[0]
+    (missing, _) = check(str(far), (anchored(last + 7),)).wrong
+    assert missing.endswith(f"and the anchored row {last + 7} are missing.")
+
+
 def test_an_image_that_no_row_names_and_one_that_is_missing_are_named(file: Path, tmp_path: Path) -> None:
     files = contents(file)
     without = {name: data for name, data in files.items() if name != f"images/{FRAME.name}"}
