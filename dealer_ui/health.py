@@ -28,8 +28,10 @@ def facts() -> Facts:
     now_ms = time.time_ns() // 1_000_000
     found: dict[str, Any] = record_facts(services().reader, now_ms)
     try:
-        answer = services().link.send({"do": "health"})
+        link = services().link
+        answer = link.send({"do": "health"})
         found |= answer.get("facts", {})
+        found["limits"] = found.get("limits", {}) | {"answer": link.limit.as_json()}
         found["answers"] = True
     except TableUnreachable:
         found["answers"] = False

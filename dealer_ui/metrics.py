@@ -140,6 +140,7 @@ class _Now(Collector):
         for name, (says, value, unit) in measured.items():
             if value is not None:
                 yield GaugeMetricFamily(name, says, value * unit)
+        yield from _limits(self._facts)
         verdicts = GaugeMetricFamily(
             "feltwatch_check",
             "A check's verdict: 0 well, 1 unknown, 2 to be seen to, 3 bad",
@@ -148,6 +149,23 @@ class _Now(Collector):
         for check in judge(self._facts):
             verdicts.add_metric([check.name], _NUMBERS[check.verdict])
         yield verdicts
+
+
+def _limits(facts: Facts) -> Iterator[Metric]:
+    """Give what work takes and what it is limited to, by the work's name."""
+    told = {
+        "feltwatch_limit_seconds": ("The limit after which work is given up, now", "limit_s"),
+        "feltwatch_limit_floor_seconds": ("The shortest that this limit may be", "floor_s"),
+        "feltwatch_limit_ceiling_seconds": ("The longest that it may be", "ceiling_s"),
+        "feltwatch_work_usual_seconds": ("What this work usually takes", "usual_s"),
+        "feltwatch_work_timeouts": ("How many of the recent pieces of this work were given up", "timeouts"),
+    }
+    for name, (says, field) in told.items():
+        family = GaugeMetricFamily(name, says, labels=["work"])
+        for work, figures in sorted((facts.limits or {}).items()):
+            if figures[field] is not None:
+                family.add_metric([work], figures[field])
+        yield family
 
 
 _NUMBERS: Final = {"ok": 0, "unknown": 1, "look": 2, "bad": 3}

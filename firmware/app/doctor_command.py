@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.app.asking import by_option, data_option
+from firmware.app.asking import WITHIN, by_option, data_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
 BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
 """Units that run only where somebody enabled them."""
-LOOK_WITHIN: Final = 30.0
-"""Seconds that a look through the camera may take."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 
 
@@ -31,9 +29,16 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 @click.option(
     "--look", is_flag=True, help="Have the camera take a picture now, between hands; asks for --by."
 )
+@click.option(
+    "--look-within",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds to wait for that picture.",
+)
 @by_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(data: Path, full: bool, look: bool, by: str | None, as_json: bool) -> None:
+def command(data: Path, full: bool, look: bool, look_within: float, by: str | None, as_json: bool) -> None:
     """Say how the table is: each check with a figure, a verdict and what to do.
 
     Exit status 0 where nothing is bad, 1 where something is. "?" is what nothing here can say.
@@ -41,7 +46,7 @@ def command(data: Path, full: bool, look: bool, by: str | None, as_json: bool) -
     from firmware.table.health import worst
 
     if look:
-        _look(data, by)
+        _look(data, by, look_within)
     checks = examine(data, full=full)
     if as_json:
         told = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
@@ -70,7 +75,7 @@ def _of_table(data: Path) -> dict[str, Any] | None:
     from firmware.app.config import SOCKET
 
     try:
-        answer = TableLink(data / SOCKET).send({"do": "health"})
+        answer = TableLink(data / SOCKET, timeout=WITHIN).send({"do": "health"})
     except TableUnreachable:
         return None
     return dict(answer.get("facts", {})) if answer["ok"] else None
@@ -106,7 +111,7 @@ def services() -> dict[str, str] | None:
     } or None
 
 
-def _look(data: Path, by: str | None) -> None:
+def _look(data: Path, by: str | None, within: float) -> None:
     """Have the table look through its camera. Raises click.ClickException where it does not."""
     from firmware.app.asking import ask_table
 
@@ -115,7 +120,7 @@ def _look(data: Path, by: str | None) -> None:
         raise click.ClickException(
             "The table process is not running, and it holds the camera; start it first."
         )
-    deadline = time.monotonic() + LOOK_WITHIN
+    deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         told = ask_table({"do": "job", "job": begun["job"]}, None, data)
         if told is None or told["state"] == "failed":

@@ -262,7 +262,7 @@ class ReadingProcess:
             answer = Failed(STOPPED)
         if answer is None:
             limit.timed_out(within)
-            answer = Failed(f"No reading within {within:.3g} s; the reading process is being replaced.")
+            answer = Failed(f"No reading within {within:.4g} s; the reading process is being replaced.")
         if isinstance(answer, Failed):
             with self._lock:
                 self._end_child()

@@ -77,6 +77,8 @@ class Facts:
     """Of the game's text as the record keeps it; "" where the record has lost it."""
     profile_named: str | None = None
     """That the table plays by."""
+    limits: Mapping[str, Mapping[str, Any]] | None = None
+    """The adaptive limits by the work that they are for (`firmware.adaptive_limit.LimitFigures`)."""
     anchor_age_ms: int | None = None
     anchored: bool | None = None
     """Whether the chain's head was ever signed."""
@@ -378,6 +380,45 @@ def _profile(facts: Facts) -> Found:
     return "ok", figure, Sentence("The game's rules are those that the record keeps."), None
 
 
+def _of_limit(work: str) -> Callable[[Facts], Found]:
+    def check(facts: Facts) -> Found:
+        seen = (facts.limits or {}).get(work)
+        if seen is None or not seen["recent"]:
+            return _unknown(says=Sentence("Nothing of this was timed here yet."))
+        limits = {name: f"{seen[f'{name}_s']:.4g}" for name in ("limit", "floor", "ceiling")}
+        if seen["timeouts"]:
+            figure = f"{seen['timeouts']} / {seen['recent']}"
+            says = Sentence(
+                "So many of the last were given up at their limit. It is now %(limit)s s "
+                "(floor %(floor)s, ceiling %(ceiling)s).",
+                **limits,
+            )
+            advice = Sentence(
+                "Each timeout lets the limit grow. If it goes on, see what keeps the box busy, and its temperature."
+            )
+            return "look", figure, says, advice
+        usual = _seconds(seen["usual_s"])
+        figure = f"{usual} s ({limits['limit']})"
+        if seen["limit_s"] >= seen["ceiling_s"] > seen["floor_s"]:
+            says = Sentence(
+                "It takes so long that the limit is at its ceiling, %(ceiling)s s.", ceiling=limits["ceiling"]
+            )
+            return "look", figure, says, Sentence("See what keeps the box busy, or raise the ceiling.")
+        says = Sentence(
+            "Usual: %(usual)s s. Limit: %(limit)s s (floor %(floor)s, ceiling %(ceiling)s).",
+            usual=usual,
+            **limits,
+        )
+        return "ok", figure, says, None
+
+    return check
+
+
+def _seconds(seconds: float) -> str:
+    """Return a duration as it is read; nobody has to know the milliseconds of a quick machine."""
+    return f"{seconds:.1f}" if seconds >= 1 else "< 1"
+
+
 CHECKS: Final[tuple[tuple[str, Sentence, Callable[[Facts], Found]], ...]] = (
     ("table", Sentence("Table process"), _table),
     ("services", Sentence("Services"), _services),
@@ -401,6 +442,9 @@ CHECKS: Final[tuple[tuple[str, Sentence, Callable[[Facts], Found]], ...]] = (
     ("memory", Sentence("Memory"), _memory),
     ("model", Sentence("Card reader's model"), _model),
     ("profile", Sentence("Game rules"), _profile),
+    ("reading_time", Sentence("Time of a reading"), _of_limit("reading")),
+    ("start_time", Sentence("Card reader's start"), _of_limit("reader_start")),
+    ("answer_time", Sentence("Time of an answer"), _of_limit("answer")),
 )
 """Every check: its name, what it is called, how it is judged. In the order in which they are shown."""
 

@@ -65,6 +65,8 @@ def test_a_file_is_read_and_options_of_the_command_go_before_it(tmp_path: Path) 
         ("[camera]\nmains_hz = 60\nexposure_ms = 10.0", "camera: .*bands"),
         ("[puck]\nkind = 'radar'", "puck.kind: "),
         ("[times]\nreading = 0", "times.reading: "),
+        ("[times]\nreading = 30.0\nreading_ceiling = 20.0", "times: reading_ceiling lies below reading"),
+        ("[times]\nreader_silence_ceiling = 1.0", "times: reader_silence_ceiling lies below"),
     ],
 )
 def test_a_mistake_is_said_with_its_file_and_key(tmp_path: Path, text: str, why: str) -> None:

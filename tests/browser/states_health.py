@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table import events as ev
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
@@ -15,6 +16,10 @@ _PICTURE: Final = {
     "markers": {"ok": True, "figure": 8, "limit": 8},
     "camera": {"ok": True, "figure": 0.4, "limit": 3.0},
 }
+_READING: Final = AdaptiveLimit(20, 300)
+_READING.took(1.2)
+_START: Final = AdaptiveLimit(60, 600)
+_START.took(2.4)
 _FACTS: Final[dict[str, Any]] = {
     "picture": _PICTURE,
     "readers_ok": 5,
@@ -31,6 +36,7 @@ _FACTS: Final[dict[str, Any]] = {
     "memory_mb": 1240,
     "model_hash": "c8654ec2" * 8,
     "model_named": "c8654ec2" * 8,
+    "limits": {"reading": _READING.as_json(), "reader_start": _START.as_json()},
 }
 
 

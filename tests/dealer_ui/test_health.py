@@ -9,6 +9,7 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
 from dealer_ui.app import Settings, create_app
+from dealer_ui.services import services
 from firmware.table import events as ev
 from tests.dealer_ui.felt import PLAYERS, Felt
 
@@ -130,3 +131,43 @@ def test_health_is_told_even_where_the_record_cannot_be_read(felt: Felt) -> None
     counted = metrics(app)
     assert counted["feltwatch_check", "chain"] == 3
     assert ("feltwatch_chain_head", "") not in counted
+
+
+LIMIT: dict[str, Any] = {
+    "limit_s": 6.0,
+    "floor_s": 5.0,
+    "ceiling_s": 60.0,
+    "usual_s": 1.2,
+    "longest_s": 1.5,
+    "recent": 20,
+    "timeouts": 0,
+}
+
+
+def test_limits_are_shown_with_what_they_follow_from_and_counted_for_prometheus(felt: Felt) -> None:
+    felt.health = {
+        **WELL,
+        "limits": {"reading": LIMIT, "reader_start": {**LIMIT, "usual_s": None, "recent": 0}},
+    }
+    app = page_of(felt)
+    with felt.answering():
+        html = app.test_client().get("/health").get_data(as_text=True)
+        counted = metrics(app)
+    assert "Usual: 1.2 s. Limit: 6 s (floor 5, ceiling 60)." in html
+    assert "(floor 3, ceiling 30)" in html, "the page's own for the table's answer"
+    assert counted["feltwatch_limit_seconds", "reading"] == 6
+    assert counted["feltwatch_limit_ceiling_seconds", "answer"] == 30
+    assert counted["feltwatch_work_usual_seconds", "reading"] == 1.2
+    assert ("feltwatch_work_usual_seconds", "reader_start") not in counted
+    assert counted["feltwatch_work_timeouts", "answer"] == 0
+
+
+def test_a_table_that_did_not_answer_in_time_is_given_longer_and_that_is_told(felt: Felt) -> None:
+    felt.health = WELL
+    app = create_app(
+        Settings(felt.folder, felt.folder / "table.sock", answer_floor_s=2.0, answer_ceiling_s=8.0)
+    )
+    services(app).link.limit.timed_out(after=2.0)
+    with felt.answering():
+        html = app.test_client().get("/health").get_data(as_text=True)
+    assert "It is now 4 s (floor 2, ceiling 8)." in html

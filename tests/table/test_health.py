@@ -22,6 +22,17 @@ def seen(ok: bool, figure: float, limit: float) -> dict[str, Any]:
     return {"ok": ok, "figure": figure, "limit": limit}
 
 
+def timed(**changed: float) -> dict[str, Any]:
+    """Return the figures of a limit under which all is well, but for what is changed."""
+    figures = {"limit_s": 6.0, "floor_s": 5.0, "ceiling_s": 60.0, "usual_s": 1.2, "longest_s": 1.5}
+    return {**figures, "recent": 20, "timeouts": 0, **changed}
+
+
+def limits(work: str, **changed: float) -> dict[str, Any]:
+    return {"limits": {**{name: timed() for name in WORKS}, work: timed(**changed)}}
+
+
+WORKS = ("reading", "reader_start", "answer")
 PICTURE = {
     "sharpness": seen(True, 0.7, 1.3),
     "light": seen(True, 180, 70),
@@ -55,6 +66,7 @@ WELL = Facts(
     profile_named="cd" * 32,
     anchored=True,
     anchor_age_ms=DAY_MS,
+    limits={work: timed() for work in WORKS},
 )
 RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
     "table": [({"answers": False}, "bad")],
@@ -94,6 +106,9 @@ RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
     "memory": [({"memory_mb": 100}, "bad")],
     "model": [({"model_hash": "00" * 32}, "bad")],
     "profile": [({"profile_hash": ""}, "bad")],
+    "reading_time": [(limits("reading", timeouts=2), "look"), (limits("reading", limit_s=60.0), "look")],
+    "start_time": [(limits("reader_start", timeouts=1), "look")],
+    "answer_time": [(limits("answer", timeouts=3), "look"), (limits("answer", limit_s=60.0), "look")],
 }
 
 
@@ -113,6 +128,25 @@ def test_a_check_rings_where_it_should_and_is_silent_where_all_is_well(name: str
         assert {other for other, said in others.items() if said in ("look", "bad")} == {name}, (
             "and no other does"
         )
+
+
+def test_a_limit_is_told_with_what_it_follows_from() -> None:
+    check = of("reading_time", WELL)
+    assert check.figure == "1.2 s (6)"
+    assert str(check.says) == "Usual: 1.2 s. Limit: 6 s (floor 5, ceiling 60)."
+    rung = of("reading_time", replace(WELL, **limits("reading", timeouts=2, limit_s=24.0)))
+    assert rung.figure == "2 / 20"
+    assert "It is now 24 s (floor 5, ceiling 60)." in str(rung.says)
+
+
+def test_a_limit_that_is_fixed_is_not_said_to_have_reached_its_ceiling() -> None:
+    fixed = limits("answer", limit_s=60.0, floor_s=60.0)
+    assert of("answer_time", replace(WELL, **fixed)).verdict == "ok"
+
+
+def test_a_limit_that_nothing_was_timed_for_is_unknown() -> None:
+    untimed: dict[str, Any] = {"limits": {"reading": {**timed(), "usual_s": None, "recent": 0}}}
+    assert of("reading_time", Facts(**untimed)).verdict == "unknown"
 
 
 def test_what_nobody_can_say_is_unknown_and_never_well() -> None:
