@@ -88,10 +88,26 @@ class CameraConfig(_Section):
     """Of a USB camera, in kelvin."""
     colour_gains: tuple[float, float] | None = None
     """Of a camera on a ribbon cable: red and blue against green."""
+    late_s: float = Field(default=2.0, gt=0, le=60)
+    """Seconds after which a frame is late, at least. Frames that do come later let this limit grow."""
+    late_ceiling_s: float = Field(default=20.0, gt=0, le=120)
+    """The same at most."""
+    hung_s: float = Field(default=4.0, gt=0, le=60)
+    """Seconds without any frame after which the camera hangs, and the reading process is replaced."""
+    open_s: float = Field(default=8.0, gt=0, le=120)
+    """Seconds that opening it may take."""
 
     @model_validator(mode="after")
     def _fits_mains(self) -> Self:
         half_periods(self.exposure, self.mains_hz)
+        return self
+
+    @model_validator(mode="after")
+    def _hung_after_late(self) -> Self:
+        if self.late_ceiling_s < self.late_s:
+            raise ValueError("late_ceiling_s lies below late_s; give the ceiling at least as long")
+        if self.hung_s < self.late_s:
+            raise ValueError("hung_s lies below late_s; a frame is late before its camera hangs")
         return self
 
     @property

@@ -99,17 +99,32 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "rpicam":
             from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings
 
-            return RpicamCamera(RpicamSettings(**_fixed(config, "gain", "focus", "colour_gains")))
+            return RpicamCamera(
+                RpicamSettings(**_fixed(config, "gain", "focus", "colour_gains")), **_timing(config)
+            )
         case "uvc":
             from firmware.devices.camera_uvc import UvcCamera, UvcSettings
 
-            return UvcCamera(config.device, UvcSettings(**_fixed(config, "gain", "focus", "white_balance_k")))
+            return UvcCamera(
+                config.device,
+                UvcSettings(**_fixed(config, "gain", "focus", "white_balance_k")),
+                **_timing(config),
+            )
 
 
 def _fixed(config: CameraConfig, *names: str) -> dict[str, Any]:
     named = {name: getattr(config, name) for name in names}
     fixed = {name: value for name, value in named.items() if value is not None}
     return fixed | {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
+
+
+def _timing(config: CameraConfig) -> dict[str, Any]:
+    return {
+        "late_after": config.late_s,
+        "late_ceiling": config.late_ceiling_s,
+        "hung_after": config.hung_s,
+        "open_within": config.open_s,
+    }
 
 
 def _puck(config: Config) -> PuckReader:

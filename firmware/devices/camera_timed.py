@@ -12,12 +12,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate, FrameUnreadable, Image
 
 T = TypeVar("T")
 
 LATE_AFTER = 2.0
-"""Seconds after which a frame is late; a 4K camera needs about 0.3."""
+"""Seconds after which a frame is late, at least; a 4K camera needs about 0.3."""
+LATE_CEILING = 20.0
+"""The same at most, where frames do come, only later."""
 HUNG_AFTER = 4.0
 """Seconds without any frame after which the camera hangs; leaves time to replace it within 10."""
 OPEN_WITHIN = 8.0
@@ -36,9 +39,11 @@ class TimedCamera:
         late_after: float = LATE_AFTER,
         hung_after: float = HUNG_AFTER,
         open_within: float = OPEN_WITHIN,
+        late_ceiling: float = LATE_CEILING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._late_after = late_after
+        self._floor = late_after
+        self._late = AdaptiveLimit(late_after, max(late_after, late_ceiling), clock)
         self._hung_after = hung_after
         self._open_within = open_within
         self._clock = clock
@@ -64,13 +69,14 @@ class TimedCamera:
         """A picture taken from now on; see `FrameSource.frame`."""
         if self._worker is None:
             raise RuntimeError("This camera is not open.")
+        worker, late_after = self._worker, self._late.seconds
         try:
-            frame = self._worker.call(self._take, self._late_after)
+            frame = worker.call(lambda: self._take_timed(worker), late_after)
         except _TooLateError:
             silent = self._clock() - self._alive_at
             if silent >= self._hung_after:
                 raise CameraHung(f"The camera has given no picture for {silent:.0f} s: restart it.") from None
-            raise FrameLate(f"The camera gave no picture within {self._late_after:g} s.") from None
+            raise FrameLate(f"The camera gave no picture within {late_after:.3g} s.") from None
         self._alive_at = self._clock()
         _check(frame.image)
         return frame
@@ -85,8 +91,23 @@ class TimedCamera:
             return
         worker, self._worker = self._worker, None
         with suppress(_TooLateError, CameraError):  # nobody is left who could use the answer
-            worker.call(self._release, self._late_after)
+            worker.call(self._release, self._floor)
         worker.stop()
+
+    def _take_timed(self, worker: _Worker) -> Frame:
+        """Take one picture; on the camera's thread.
+
+        One that comes too late is dropped by whoever waited, and says all the same that the camera does not hang, and
+        how long this machine takes. Quick ones say nothing: a camera that hangs is told of by its floor.
+        """
+        began = self._clock()
+        frame = self._take()
+        now = self._clock()
+        if worker is self._worker:  # not a hung camera's that was left to its thread
+            self._alive_at = now
+            if max(now - began, self._late.seconds) > self._floor:
+                self._late.took(now - began)
+        return frame
 
     def _open(self) -> None:
         """Take the device; on the camera's thread."""

@@ -101,3 +101,14 @@ def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> 
         finally:
             table.stop()
             thread.join(10)
+
+
+def test_a_cameras_limits_are_those_of_the_configuration() -> None:
+    for kind in ("rpicam", "uvc"):
+        camera: Any = make_camera(
+            CameraConfig.model_validate(
+                {"kind": kind, "late_s": 3, "late_ceiling_s": 9, "hung_s": 5, "open_s": 6}
+            )
+        )
+        late = camera._late.figures()
+        assert (late.floor_s, late.ceiling_s, camera._hung_after, camera._open_within) == (3, 9, 5, 6)

@@ -131,6 +131,31 @@ def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: SimulatedCam
     assert 0.7 < time.monotonic() - began < patience(3.0)
 
 
+def test_a_camera_whose_every_picture_outlasts_the_first_limit_is_given_its_time() -> None:
+    slow = SimulatedCamera(lambda: picture(7), late_after=0.1, hung_after=60.0)
+    slow.open()
+    slow.dawdle(0.3)
+    late: list[FrameLate] = []
+    frame = None
+    while frame is None:
+        try:
+            frame = slow.frame()
+        except FrameLate as error:
+            late.append(error)
+    assert late
+    for _ in range(3):
+        assert int(slow.frame().image[0, 0, 0]) == 7, "none is late any more"
+    slow.close()
+
+
+def test_pictures_in_time_leave_the_limit_where_it_is(camera: SimulatedCamera) -> None:
+    for _ in range(5):
+        camera.frame()
+    camera.freeze()
+    with pytest.raises(FrameLate, match=rf"within {0.3 * pace():.3g} s"):
+        camera.frame()
+
+
 def test_a_camera_that_thaws_works_again(camera: SimulatedCamera) -> None:
     camera.freeze()
     with pytest.raises(FrameLate):

@@ -8,8 +8,9 @@ from typing import Final
 import pytest
 
 from dealer_ui import lan, lan_access, lan_tls
+from dealer_ui.app import Settings
 from docs.facts import ROOT
-from firmware.app.config import PowerConfig
+from firmware.app.config import CameraConfig, PowerConfig, TimesConfig
 from firmware.table.people import FIRST_LOCK_S, LONGEST_LOCK_S
 from vision import calibration, lens, verdicts
 
@@ -26,6 +27,8 @@ CALIBRATION: Final = {
     "moved by": f"≤ {verdicts.MAX_MOVED_MM:g} mm",
 }
 WORDS: Final = {1: "one", 2: "two", 5: "five", 6: "six", 10: "ten", 15: "fifteen"}
+TIMES: Final = TimesConfig()
+CAMERA: Final = CameraConfig()
 SAID: Final = {
     "docs/calibration.md": (
         f"{WORDS[lens.MIN_VIEWS].capitalize()} views over {100 * lens.MIN_COVERAGE:g} % of the picture's width",
@@ -42,6 +45,18 @@ SAID: Final = {
         f"one in {WORDS[round(1 / lan.TRIES_OF_ALL[1])]} seconds of all together",
         f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request, "
         f"{WORDS[int(lan_access.LONGEST_S / 3600)]} hours in all",
+    ),
+    "docs/technician/limits.md": (
+        f"| {TIMES.turn_up:g} s | `times.turn_up` |",
+        f"| {TIMES.still:g} s | `times.still` |",
+        f"| {TIMES.answer:g} s | `times.answer` |",
+        f"| {Settings.export_s:g} s | `ui.export_s` |",
+        f"| {TIMES.reading:g} s | {TIMES.reading_ceiling:g} s | `times.reading`",
+        f"| {TIMES.reading_start:g} s | {TIMES.reading_start_ceiling:g} s | `times.reading_start`",
+        f"| {TIMES.camera_step:g} s | {TIMES.camera_step_ceiling:g} s | `times.camera_step`",
+        f"| {TIMES.reader_silence:g} s | {TIMES.reader_silence_ceiling:g} s | `times.reader_silence`",
+        f"| {CAMERA.late_s:g} s | {CAMERA.late_ceiling_s:g} s | `camera.late_s`",
+        f"| {Settings.answer_floor_s:g} s | {Settings.answer_ceiling_s:g} s | `ui.answer_floor_s`",
     ),
     "docs/install.md": (
         f"shuts itself down, {PowerConfig().between_hands_s:g} s later where no hand is open, "

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dealer_ui.command import TRAINING_SOCKET
+from dealer_ui.app import Settings
+from dealer_ui.command import TRAINING_SOCKET, _config
 from dealer_ui.lan_command import PORT as PORT_OF_REVIEW
 from dealer_ui.lan_command import SECRETS
 from firmware.app.config import Config, load_config
@@ -119,7 +120,12 @@ def test_the_shipped_configuration_is_the_default_and_each_line_in_it_is_underst
     spelt_out.write_text(re.sub(r"(?m)^#(?=[a-z\[])", "", shipped.read_text()))
     config = load_config(spelt_out)
     assert [seat.player for seat in config.seats] == ["Ann", "Bao"]
-    defaults = Config().model_dump(mode="json")
+    defaults = Config().model_dump(mode="json") | {"ui": _config(None).ui.model_dump(mode="json")}
+    assert _config(spelt_out).ui == _config(None).ui
+    of_the_page = {
+        field: getattr(Settings, field) for field in ("answer_floor_s", "answer_ceiling_s", "export_s")
+    }
+    assert of_the_page == {field: defaults["ui"][field] for field in of_the_page}
     examples = {"seats", "gain", "focus", "dealer", "exposure_ms"}
     for key, value in config.model_dump(mode="json", exclude_unset=True).items():
         section = value if isinstance(value, dict) else {key: value}
