@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,6 +91,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+@cache
 def commands() -> dict[str, click.Command]:
     """Return every command of `feltwatch` by its words: "hands", "hands list", …"""
     found: dict[str, click.Command] = {}

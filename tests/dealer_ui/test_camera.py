@@ -167,6 +167,7 @@ def test_views_of_the_board_are_mapped_until_they_are_enough(
     assert "0.30 px" in compared
 
 
+@pytest.mark.slow
 def test_a_bad_card_of_the_spread_is_named_and_the_picture_taken_again(
     technician: FlaskClient, bench: PictureBench
 ) -> None:

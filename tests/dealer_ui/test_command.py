@@ -69,6 +69,7 @@ def served(data: Path, port: int) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_a_failed_job_and_says_what_to_do(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -80,6 +81,7 @@ def test_a_port_in_use_is_a_failed_job_and_says_what_to_do(tmp_path: Path) -> No
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_the_process_serves_the_page_and_ends_at_once_when_told(tmp_path: Path) -> None:
     with socket.socket() as kept:
         # bound, and listened on by the page alone: nobody else is given the port meanwhile

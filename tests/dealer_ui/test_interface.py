@@ -16,8 +16,6 @@ from firmware.table.people import MAY, Role
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.fuzz import Attack, Found, attacks
 
-EXAMPLES = 25
-
 
 def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
     routes = {
@@ -67,16 +65,25 @@ def test_the_description_is_given_by_the_page_itself(client: FlaskClient) -> Non
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # schemathesis closes no WSGI file
-def test_no_request_breaks_the_page_or_passes_its_role(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("role", "examples"),
+    [
+        pytest.param(Role.DEALER, 10, id="dealer"),
+        pytest.param(Role.DEALER, 25, id="dealer at length", marks=pytest.mark.exhaustive),
+        pytest.param(Role.FLOOR, 25, id="floor at length", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_no_request_breaks_the_page_or_passes_its_role(tmp_path: Path, role: Role, examples: int) -> None:
     """The short run of `python -m tests.dealer_ui.fuzz`."""
     with attacks(tmp_path) as ready:
-        for role in (Role.DEALER, Role.FLOOR):
-            ready[role].run(EXAMPLES)
-        tried = ready[Role.DEALER].codes["POST /command"]
-    assert tried.total() >= EXAMPLES
+        ready[role].run(examples)
+        tried = ready[role].codes["POST /command"]
+    assert tried.total() >= examples
     assert 409 in tried, "no command reached the table"
 
 
+@pytest.mark.slow
 def test_the_fuzzer_sees_a_role_that_may_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with attacks(tmp_path) as ready:
         dealer: Attack = ready[Role.DEALER]

@@ -84,6 +84,7 @@ def variants(value: Any) -> tuple[str, ...]:
 # ---- the catalogues ----
 
 
+@pytest.mark.slow
 def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
     """`make words` gathers them anew."""
     marks = re.search(r"^MARKS := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)

@@ -68,6 +68,7 @@ class _Page(HTMLParser):
             self.leads.append(found)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_book_comes_from_elsewhere(book: Path) -> None:
     loaded = [one for page in book.rglob("*.html") for one in _Page(page).loads]
     for style in book.rglob("*.css"):
@@ -76,6 +77,7 @@ def test_nothing_of_the_book_comes_from_elsewhere(book: Path) -> None:
     assert [one for one in loaded if ELSEWHERE.match(one)] == []
 
 
+@pytest.mark.slow
 def test_a_fact_stands_where_it_was_asked_for(book: Path) -> None:
     words = (book / "technician/parts.html").read_text(encoding="utf-8")
     order = ["Tools:", "the recommended choice", "Computer", "Together", "Another camera", "height, m"]
@@ -85,6 +87,7 @@ def test_a_fact_stands_where_it_was_asked_for(book: Path) -> None:
     assert "{made}" not in "".join(page.read_text(encoding="utf-8") for page in book.rglob("*.html"))
 
 
+@pytest.mark.slow
 def test_every_link_of_the_book_leads_somewhere(book: Path) -> None:
     pages = {path: _Page(path) for path in book.rglob("*.html")}
     lost = []

@@ -171,6 +171,7 @@ def runs(line: Line) -> bool:
 @pytest.mark.parametrize("line", {line.words: line for line in FELTWATCH if runs(line)}.values(), ids=str)
 def test_what_is_harmless_runs(line: Line, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})  # an audit of 20 hands needs no processes
     monkeypatch.setenv("FELTWATCH_DATA", str(place / "data"))
     words = [
         str(place / Path(word).name) if word.startswith(("/media/", "/tmp/")) else word

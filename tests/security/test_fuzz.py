@@ -37,6 +37,7 @@ def test_what_raises_or_hangs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         fuzz.send(hangs, 1, 5)
 
 
+@pytest.mark.slow
 def test_a_piece_that_never_comes_back_ends_the_run_with_the_line_on_which_it_hangs(tmp_path: Path) -> None:
     lines = (
         "from threading import Event; from tests.security import fuzz; fuzz.LONGEST_S = 0.1\n"

@@ -7,6 +7,7 @@ import pytest
 from tests.security import load
 
 
+@pytest.mark.slow
 def test_a_table_plays_on_and_is_timed_while_the_page_is_asked_for_all_that_it_gives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

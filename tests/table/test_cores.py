@@ -26,6 +26,7 @@ with shared_out(2) as pool:
 """
 
 
+@pytest.mark.slow
 def test_who_interrupts_it_need_not_wait_for_what_is_left_and_reads_one_word_of_it() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", WORKING],

@@ -333,6 +333,7 @@ with Journal(Path(data)) as journal, open(acknowledged, "w") as said:
 
 
 @pytest.mark.parametrize("round_", range(3))
+@pytest.mark.slow
 def test_a_writer_killed_in_the_middle_of_a_hand_loses_nothing_it_acknowledged(
     tmp_path: Path, deal: Deal, round_: int
 ) -> None:

@@ -112,6 +112,7 @@ def said(writer: subprocess.Popen[str], word: str) -> None:
 
 
 @needs_root
+@pytest.mark.slow
 def test_another_user_reads_after_a_clean_stop(shared: Path, deal: Deal) -> None:
     with write(shared, deal, 20, "stop") as writer:
         assert writer.wait(DEADLINE) == 0
@@ -120,6 +121,7 @@ def test_another_user_reads_after_a_clean_stop(shared: Path, deal: Deal) -> None
 
 
 @needs_root
+@pytest.mark.slow
 def test_another_user_reads_after_a_kill(shared: Path, deal: Deal) -> None:
     writer = write(shared, deal, 20, "stay")
     said(writer, "ready")
@@ -132,6 +134,7 @@ def test_another_user_reads_after_a_kill(shared: Path, deal: Deal) -> None:
 
 
 @needs_root
+@pytest.mark.slow
 def test_another_user_follows_a_writer_that_is_killed(shared: Path, deal: Deal) -> None:
     writer = write(shared, deal, 10**9, "stay")
     said(writer, "ready")
@@ -144,6 +147,7 @@ def test_another_user_follows_a_writer_that_is_killed(shared: Path, deal: Deal) 
 
 
 @needs_root
+@pytest.mark.slow
 def test_a_stranger_reads_nothing_and_is_told_so(shared: Path, deal: Deal) -> None:
     with write(shared, deal, 1, "stop") as writer:
         assert writer.wait(DEADLINE) == 0

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
-from vision.arrays import Image, Matrix
+from vision.arrays import Image, Matrix, Points
 from vision.geometry import project
 from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
 
@@ -22,16 +22,21 @@ TRUE = Lens(
 )
 
 
-def photographed(picture: Image, to_px: Matrix, lens: Lens) -> Image:
-    """Look at a flat picture through a lens: every pixel is looked up where the straight ray hits."""
-    coarse = [np.arange(0, n + 12, 12.0) for n in (lens.width_px, lens.height_px)]
+@cache
+def _rays() -> Points:
+    """Return, for every pixel of the true lens, where the straight ray hits."""
+    coarse = [np.arange(0, n + 12, 12.0) for n in (WIDTH, HEIGHT)]
     grid = np.stack(np.meshgrid(*coarse), axis=-1)
-    straight = lens.undistort(grid.reshape(-1, 2)).reshape(grid.shape)
+    straight = TRUE.undistort(grid.reshape(-1, 2)).reshape(grid.shape)
     between = RegularGridInterpolator(coarse[::-1], straight)
-    fine = np.stack(np.meshgrid(np.arange(lens.height_px), np.arange(lens.width_px), indexing="ij"), axis=-1)
-    rays = between(fine.reshape(-1, 2))
-    source = project(np.asarray(np.linalg.inv(to_px)), rays).astype(np.float32)
-    shape = (lens.height_px, lens.width_px)
+    fine = np.stack(np.meshgrid(np.arange(HEIGHT), np.arange(WIDTH), indexing="ij"), axis=-1)
+    return np.asarray(between(fine.reshape(-1, 2)))
+
+
+def photographed(picture: Image, to_px: Matrix) -> Image:
+    """Look at a flat picture through the true lens."""
+    source = project(np.asarray(np.linalg.inv(to_px)), _rays()).astype(np.float32)
+    shape = (HEIGHT, WIDTH)
     look = (source[:, 0].reshape(shape), source[:, 1].reshape(shape))
     return np.asarray(cv2.remap(picture, *look, cv2.INTER_LINEAR, borderValue=(90, 90, 90)), np.uint8)
 
@@ -48,7 +53,7 @@ def board_photo(number: int) -> Image:
     start = at - turn @ np.array([size[0] / 2, size[1] / 2, 0])
     to_px = TRUE.matrix @ np.column_stack([turn[:, 0], turn[:, 1], start])
     from_board = np.array([[1 / ppm, 0, (0.5 - 40) / ppm], [0, 1 / ppm, (0.5 - 40) / ppm], [0, 0, 1]])
-    taken = photographed(board, np.asarray(to_px @ from_board), TRUE)
+    taken = photographed(board, np.asarray(to_px @ from_board))
     noisy = np.clip(taken + rng.normal(0, 2, taken.shape), 0, 255).astype(np.uint8)
     noisy.flags.writeable = False
     return noisy

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.rendered import rendered
 from vision.arrays import Image
 from vision.calibration import FeltCalibration, calibrate_felt, movement, pose, set_up_verdicts
 from vision.errors import CalibrationError, NoMarkersError
 from vision.geometry import find_felt
 from vision.layout import TableLayout
-from vision.render import TIDY, Conditions, render_table
+from vision.render import TIDY, Conditions
 from vision.survey import survey
 
 SCALE = 0.5
@@ -21,7 +22,7 @@ SCALE = 0.5
 
 @pytest.fixture(scope="module")
 def bare() -> Image:
-    return render_table({}, TableLayout.load(), seed=1, conditions=Conditions(), scale=SCALE).frame
+    return rendered({}, TableLayout.load(), seed=1, conditions=Conditions(), scale=SCALE).frame
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_a_calibration_serves_pictures_of_another_size_but_not_of_other_proporti
     made: FeltCalibration, layout: TableLayout
 ) -> None:
     small = made.reference(made.width_px // 2, made.height_px // 2)
-    smaller = render_table({}, layout, seed=1, conditions=Conditions(), scale=SCALE / 2).frame
+    smaller = rendered({}, layout, seed=1, conditions=Conditions(), scale=SCALE / 2).frame
     view = find_felt(smaller, layout)
     assert movement(view.homography, small, layout).most_mm < 1
     with pytest.raises(CalibrationError, match="other proportions"):
@@ -102,7 +103,7 @@ def test_the_pose_is_how_the_camera_was_hung(
 
 
 def _view(layout: TableLayout):  # type: ignore[no-untyped-def]
-    return find_felt(render_table({}, layout, conditions=TIDY, scale=0.3).frame, layout)
+    return find_felt(rendered({}, layout, conditions=TIDY, scale=0.3).frame, layout)
 
 
 def test_movement_is_what_was_moved(layout: TableLayout) -> None:
@@ -133,15 +134,15 @@ def test_pictures_that_contradict_or_are_missing_are_refused(bare: Image, layout
 
 
 def test_a_camera_that_leans_or_sees_too_little_is_told(layout: TableLayout) -> None:
-    leaning = render_table(
+    leaning = rendered(
         {}, layout, seed=3, conditions=replace(TIDY, tilt_deg=6, offset_mm=0), scale=SCALE
     ).frame
     verdicts = {verdict.name: verdict for verdict in set_up_verdicts(find_felt(leaning, layout), layout)}
     assert not verdicts["tilt"].ok
-    near = np.roll(render_table({}, layout, conditions=TIDY, scale=SCALE).frame, -37, axis=0)
+    near = np.roll(rendered({}, layout, conditions=TIDY, scale=SCALE).frame, -37, axis=0)
     verdicts = {verdict.name: verdict for verdict in set_up_verdicts(find_felt(near, layout), layout)}
     assert not verdicts["margin"].ok
-    straight = render_table({}, layout, conditions=TIDY, scale=SCALE).frame
+    straight = rendered({}, layout, conditions=TIDY, scale=SCALE).frame
     assert all(verdict.ok for verdict in set_up_verdicts(find_felt(straight, layout), layout))
 
 
@@ -157,7 +158,7 @@ def test_a_calibration_of_another_mode_is_said_and_not_compared(
     made: FeltCalibration, layout: TableLayout
 ) -> None:
     wider = replace(made, width_px=640, height_px=480)
-    seen = survey(render_table({}, layout, conditions=TIDY, scale=SCALE).frame, layout, None, wider)
+    seen = survey(rendered({}, layout, conditions=TIDY, scale=SCALE).frame, layout, None, wider)
     assert "other proportions" in seen.error
     assert seen.moved is None
     assert "camera" not in {verdict.name for verdict in seen.verdicts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -10,40 +11,42 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.rendered import rendered
 from vision.arrays import Image
 from vision.cards import CARDS
-from vision.decks import DrawnDeck
+from vision.decks import Deck, DrawnDeck, PhotoDeck
 from vision.enrol_command import command
 from vision.enrolment import check_deck, enrol, load_profile, save_profile, spread
 from vision.errors import EnrolmentError, EnrolmentFileError
 from vision.layout import TableLayout
-from vision.reader import CardReader
+from vision.reader import CardReader, DeckProfile
 from vision.reading import read
-from vision.render import render_table
 
 SCALE = 0.7
 
 
-class TintedDeck(DrawnDeck):
+@cache
+def tinted() -> Deck:
     """Our deck in other inks: black is violet, red is orange."""
 
-    def picture(self, code: str) -> Image:
-        drawn = super().picture(code).astype(np.float32)
+    def tint(picture: Image) -> Image:
+        drawn = picture.astype(np.float32)
         paper = drawn.min(axis=2, keepdims=True) / 255
         return np.asarray(np.clip(drawn + (1 - paper) * np.array([70, 30, 40]), 0, 255), np.uint8)
+
+    drawn = DrawnDeck()
+    return PhotoDeck("tinted", {code: tint(drawn.picture(code)) for code in CARDS}, drawn.width_mm)
 
 
 @pytest.fixture(scope="module")
 def frames() -> list[Image]:
     layout = TableLayout.load()
-    return [
-        render_table(spread(layout), layout, TintedDeck(), seed=seed, scale=SCALE).frame for seed in (1, 2, 3)
-    ]
+    return [rendered(spread(layout), layout, tinted(), seed=seed, scale=SCALE).frame for seed in (1, 2, 3)]
 
 
 @pytest.fixture(scope="module")
-def reader() -> CardReader:
-    return CardReader()
+def profile(frames: list[Image], reader: CardReader) -> DeckProfile:
+    return enrol(frames, TableLayout.load(), reader, "violet")
 
 
 def test_the_spread_lays_every_card_once(layout: TableLayout) -> None:
@@ -51,20 +54,18 @@ def test_the_spread_lays_every_card_once(layout: TableLayout) -> None:
     assert sorted(laid) == sorted(CARDS)
 
 
+@pytest.mark.slow
 def test_an_enrolled_deck_reads_a_spread_it_was_not_learnt_from(
-    frames: list[Image], layout: TableLayout, reader: CardReader
+    profile: DeckProfile, layout: TableLayout
 ) -> None:
-    profile = enrol(frames, layout, reader, "violet")
-    fresh = render_table(spread(layout), layout, TintedDeck(), seed=9, scale=SCALE).frame
-    check = check_deck(read(fresh, layout, CardReader(deck=profile)), layout)
+    fresh = rendered(spread(layout), layout, tinted(), seed=9, scale=SCALE).frame
+    check = check_deck(read(fresh, layout, CardReader(threads=1, deck=profile)), layout)
     assert len(check.missing) <= 1
     assert not check.misplaced
 
 
-def test_a_profile_comes_back_from_its_file_with_the_same_hash(
-    frames: list[Image], layout: TableLayout, reader: CardReader, tmp_path: Path
-) -> None:
-    profile = enrol(frames[:2], layout, reader, "violet")
+@pytest.mark.slow
+def test_a_profile_comes_back_from_its_file_with_the_same_hash(profile: DeckProfile, tmp_path: Path) -> None:
     save_profile(profile, tmp_path / "deck.npz")
     again = load_profile(tmp_path / "deck.npz")
     assert again.sha256 == profile.sha256
@@ -85,6 +86,7 @@ def test_a_profile_comes_back_from_its_file_with_the_same_hash(
     ],
     ids=["a card is missing", "two suits are laid the other way round", "two cards are swapped"],
 )
+@pytest.mark.slow
 def test_an_incomplete_or_wrongly_laid_deck_is_refused(
     change: Callable[[dict[str, dict[str, list[str]]]], object],
     message: str,
@@ -93,7 +95,7 @@ def test_an_incomplete_or_wrongly_laid_deck_is_refused(
 ) -> None:
     hands = spread(layout)
     change(hands)
-    pictures = [render_table(hands, layout, seed=seed, scale=SCALE).frame for seed in (1, 2)]
+    pictures = [rendered(hands, layout, seed=seed, scale=SCALE).frame for seed in (1, 2)]
     with pytest.raises(EnrolmentError, match=message):
         enrol(pictures, layout, reader, "wrong")
 
@@ -109,11 +111,12 @@ def test_a_file_that_is_no_profile_is_told(tmp_path: Path) -> None:
         load_profile(tmp_path / "deck.npz")
 
 
+@pytest.mark.slow
 def test_the_deck_check_names_what_is_missing(layout: TableLayout, tmp_path: Path) -> None:
     hands = spread(layout)
     hands["D"]["back"].remove("As")
-    cv2.imwrite(str(tmp_path / "spread.png"), render_table(hands, layout, scale=SCALE).frame)
-    done = CliRunner().invoke(command, [str(tmp_path / "spread.png"), "--check"])
+    cv2.imwrite(str(tmp_path / "spread.jpg"), rendered(hands, layout, scale=SCALE).frame)
+    done = CliRunner().invoke(command, [str(tmp_path / "spread.jpg"), "--check"])
     assert done.exit_code == 1
     assert "51 of 52" in done.stdout
     assert "As" in done.stdout

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.rendered import rendered
 from vision.arrays import Image, Points
 from vision.deck import card_picture
 from vision.errors import (
@@ -20,13 +21,13 @@ from vision.errors import (
 )
 from vision.geometry import as_grey, find_felt, project, rectify, reduced, zone_size, zone_to_image
 from vision.layout import TableLayout
-from vision.render import TIDY, Conditions, Scene, deal, render_table
+from vision.render import TIDY, Conditions, Scene, deal
 
 
 @pytest.fixture(scope="module")
 def scene(layout: TableLayout) -> Scene:
     """A full-size picture of an ordinary table."""
-    return render_table(deal(np.random.default_rng(2), layout), layout, seed=2)
+    return rendered(deal(np.random.default_rng(2), layout), layout, seed=2)
 
 
 def _zone_error_px(homography: Points, scene: Scene, layout: TableLayout) -> float:
@@ -48,7 +49,7 @@ def test_all_markers_are_found_to_a_fraction_of_a_pixel(scene: Scene, layout: Ta
 
 @pytest.mark.parametrize("scale", [0.5, 0.25])
 def test_smaller_pictures_do_as_well_in_pixels(scale: float, layout: TableLayout) -> None:
-    scene = render_table({}, layout, seed=4, scale=scale)
+    scene = rendered({}, layout, seed=4, scale=scale)
     view = find_felt(scene.frame, layout)
     assert len(view.markers) == 6
     assert _zone_error_px(view.homography, scene, layout) < 0.25
@@ -56,7 +57,7 @@ def test_smaller_pictures_do_as_well_in_pixels(scale: float, layout: TableLayout
 
 def test_markers_are_found_out_of_focus_and_in_the_dark(layout: TableLayout) -> None:
     for conditions in (Conditions(blur_px=5.0), Conditions(light=0.15, noise=5.0)):
-        scene = render_table({}, layout, seed=5, conditions=conditions, scale=0.5)
+        scene = rendered({}, layout, seed=5, conditions=conditions, scale=0.5)
         view = find_felt(scene.frame, layout)
         assert len(view.markers) == 6
         assert _zone_error_px(view.homography, scene, layout) < 1.0
@@ -88,7 +89,7 @@ def _hide(frame: Image, scene: Scene, layout: TableLayout, *ids: int) -> Image:
 def test_hidden_markers_are_done_without_while_the_rest_suffice(
     hidden: tuple[int, ...], layout: TableLayout
 ) -> None:
-    scene = render_table({}, layout, seed=6, scale=0.5)
+    scene = rendered({}, layout, seed=6, scale=0.5)
     view = find_felt(_hide(scene.frame, scene, layout, *hidden), layout)
     assert len(view.markers) == 6 - len(hidden)
     ours = np.abs(
@@ -99,13 +100,13 @@ def test_hidden_markers_are_done_without_while_the_rest_suffice(
 
 
 def test_one_marker_alone_is_too_few(layout: TableLayout) -> None:
-    scene = render_table({}, layout, seed=6, scale=0.5)
+    scene = rendered({}, layout, seed=6, scale=0.5)
     with pytest.raises(TooFewMarkersError, match="only marker 5 of the felt"):
         find_felt(_hide(scene.frame, scene, layout, 0, 1, 2, 3, 4), layout)
 
 
 def test_two_neighbours_leave_too_much_doubt(layout: TableLayout) -> None:
-    scene = render_table({}, layout, seed=6, scale=0.5)
+    scene = rendered({}, layout, seed=6, scale=0.5)
     with pytest.raises(TooFewMarkersError, match=r"leave the zones uncertain by \d"):
         find_felt(_hide(scene.frame, scene, layout, 2, 3, 4, 5), layout)
 
@@ -120,7 +121,7 @@ def test_a_picture_without_markers_says_what_to_do(layout: TableLayout) -> None:
 
 def test_another_felts_markers_are_named(layout: TableLayout) -> None:
     other = TableLayout.parse(re.sub(r"id = (\d)", r"id = 2\1", layout.text))
-    scene = render_table({}, other, scale=0.3)
+    scene = rendered({}, other, scale=0.3)
     with pytest.raises(NoMarkersError, match=r"others are \(20, 21, 22, 23, 24, 25\): this is another felt"):
         find_felt(scene.frame, layout)
 
@@ -130,13 +131,13 @@ def test_the_right_markers_in_the_wrong_places_are_another_felt(layout: TableLay
     for old, new in (("id = 0", "id = 9"), ("id = 3", "id = 0"), ("id = 9", "id = 3"), ("id = 1,", "id = 9,"),
                      ("id = 5", "id = 1"), ("id = 9,", "id = 5,")):  # fmt: skip
         swapped = swapped.replace(old, new)
-    scene = render_table({}, TableLayout.parse(swapped), scale=0.3)
+    scene = rendered({}, TableLayout.parse(swapped), scale=0.3)
     with pytest.raises(MarkersError):
         find_felt(scene.frame, layout)
 
 
 def test_two_felts_in_view_are_refused(layout: TableLayout) -> None:
-    scene = render_table({}, layout, conditions=TIDY, scale=0.3)
+    scene = rendered({}, layout, conditions=TIDY, scale=0.3)
     felt = scene.frame[:, 250:1140]
     with pytest.raises(DisagreeingMarkersError, match="two felts are in view"):
         find_felt(np.hstack([felt, felt]), layout)
@@ -144,7 +145,7 @@ def test_two_felts_in_view_are_refused(layout: TableLayout) -> None:
 
 def test_a_stray_marker_is_set_aside(layout: TableLayout) -> None:
     """A second marker 0, as on a spare felt's edge, and one of no felt of ours."""
-    scene = render_table({}, layout, conditions=TIDY, scale=0.4)
+    scene = rendered({}, layout, conditions=TIDY, scale=0.4)
     frame = scene.frame.copy()
     for marker_id, x in ((0, 60), (40, 180)):
         stray = cv2.aruco.generateImageMarker(
@@ -160,7 +161,7 @@ def test_a_stray_marker_is_set_aside(layout: TableLayout) -> None:
 
 @pytest.mark.parametrize("depth", [6, 12])
 def test_a_bent_felt_is_refused(depth: float, layout: TableLayout) -> None:
-    scene = render_table({}, layout, conditions=TIDY, scale=0.4)
+    scene = rendered({}, layout, conditions=TIDY, scale=0.4)
     height, width = scene.frame.shape[:2]
     x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
     half = 387.5 * layout.camera.px_per_mm * 0.4  # from the middle markers to the corners
@@ -196,7 +197,7 @@ def test_noise_is_no_felt(layout: TableLayout) -> None:
 @pytest.mark.parametrize("px_per_mm", [1.0, 2.0, 4.0])
 def test_rectified_zones_show_their_cards_upright(px_per_mm: float, layout: TableLayout) -> None:
     hands = deal(np.random.default_rng(8), layout, ["A", "C"])
-    scene = render_table(hands, layout, conditions=TIDY)
+    scene = rendered(hands, layout, conditions=TIDY)
     view = find_felt(scene.frame, layout)
     for zone in (zone for zone in layout.zones if zone.place in hands):
         picture = view.rectify(scene.frame, zone, px_per_mm)
@@ -211,7 +212,7 @@ def test_rectified_zones_show_their_cards_upright(px_per_mm: float, layout: Tabl
 
 
 def test_rectified_pixels_map_back_to_the_picture(layout: TableLayout) -> None:
-    scene = render_table({"A": {"back": ["Kh"]}, "C": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
+    scene = rendered({"A": {"back": ["Kh"]}, "C": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
     view = find_felt(scene.frame, layout)
     for card in scene.cards:
         zone = layout.zone(card.place, card.row)
@@ -221,7 +222,7 @@ def test_rectified_pixels_map_back_to_the_picture(layout: TableLayout) -> None:
 
 
 def test_a_zone_that_leaves_the_picture_is_black_there(layout: TableLayout) -> None:
-    scene = render_table({}, layout, conditions=TIDY, scale=0.3)
+    scene = rendered({}, layout, conditions=TIDY, scale=0.3)
     zone = layout.zone("A", "back")
     gone = replace(zone, x_mm=-5000.0)
     assert rectify(scene.frame, scene.homography, gone, 1.0).max() == 0
@@ -240,7 +241,7 @@ def test_a_reduced_picture_keeps_its_places() -> None:
 
 
 def test_a_smaller_picture_shows_the_same_felt(layout: TableLayout) -> None:
-    scene = render_table({}, layout, seed=2)
+    scene = rendered({}, layout, seed=2)
     view = find_felt(scene.frame, layout)
     small, near = view.smaller(scene.frame, 0.5)
     height, width = scene.frame.shape[:2]

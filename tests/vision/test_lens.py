@@ -9,13 +9,14 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.rendered import rendered
 from tests.vision.boards import HEIGHT, TRUE, WIDTH, board_photo, photographed
 from vision.arrays import Image
 from vision.errors import CalibrationError, CalibrationFileError
 from vision.geometry import find_felt, project, zone_to_image
 from vision.layout import TableLayout
 from vision.lens import Lens, calibrate_lens
-from vision.render import TIDY, render_table
+from vision.render import TIDY
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,7 @@ def photos() -> list[Image]:
     return [board_photo(number) for number in range(9)]
 
 
+@pytest.mark.slow
 def test_the_lens_is_found_again_from_the_board(photos: list[Image]) -> None:
     lens = calibrate_lens(photos)
     assert lens.error_px < 0.5
@@ -46,10 +48,10 @@ def test_undistort_is_the_inverse_of_distort() -> None:
 
 
 def test_a_felt_seen_through_the_lens_is_found_straight(layout: TableLayout) -> None:
-    flat = render_table({"A": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
+    flat = rendered({"A": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
     shrink = np.diag([0.46, 0.46, 1.0])
     shrink[0, 2], shrink[1, 2] = 46.0, 24.0
-    photo = photographed(flat.frame, shrink, TRUE)
+    photo = photographed(flat.frame, shrink)
     straight = find_felt(photo, layout, TRUE)
     assert straight.error_px < 0.4
     corners = np.concatenate([zone.corners_mm for zone in layout.zones])

@@ -26,8 +26,10 @@ def _photograph() -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
-def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(quarters: int) -> None:
-    reader, picture = CardReader(), _photograph()
+def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(
+    quarters: int, reader: CardReader
+) -> None:
+    picture = _photograph()
     upright, turned = _read_at(picture, reader, 0.5), _read_at(picture, reader, 0.5, quarters)
     clear = np.flatnonzero(upright[0].heat > 0.8)
     assert len(clear) >= 2
@@ -38,8 +40,9 @@ def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(
         assert turned[0].directions[same] @ upright[0].directions[k] > 0.9
 
 
-def test_the_scale_of_a_photograph_is_found_by_itself() -> None:
-    reader, picture = CardReader(), _photograph()
+@pytest.mark.slow
+def test_the_scale_of_a_photograph_is_found_by_itself(reader: CardReader) -> None:
+    picture = _photograph()
     for share in (0.4, 1.0, 2.2):
         sized = np.asarray(
             cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8

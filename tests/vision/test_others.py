@@ -9,7 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from _pytest.mark.structures import ParameterSet
 
+from tests.rendered import rendered
 from vision import felt
 from vision.arrays import Image, Points
 from vision.decks import Deck, DrawnDeck, PhotoDeck
@@ -25,11 +27,6 @@ from vision.things import Thing
 SCALE = 0.7
 SMALL = 0.45  # things are looked for at less than a third of this
 ORDINARY = [condition for condition in grid() if condition.sets == "ordinary"]
-
-
-@pytest.fixture(scope="module")
-def reader() -> CardReader:
-    return CardReader()
 
 
 def _felt_mm(scene: Scene, points: Points) -> Points:
@@ -56,24 +53,34 @@ def _size(condition: Condition) -> float:
     return SCALE if condition.scale == 1 else condition.scale
 
 
-@pytest.mark.parametrize("condition", ORDINARY, ids=lambda c: c.name)
+def _every_second(first: int) -> list[ParameterSet]:
+    """Return the ordinary conditions; but every second is enough for `make test` where two decks share them."""
+    return [
+        pytest.param(
+            condition, id=condition.name, marks=[] if number % 2 == first else [pytest.mark.exhaustive]
+        )
+        for number, condition in enumerate(ORDINARY)
+    ]
+
+
+@pytest.mark.parametrize("condition", _every_second(0))
 def test_a_full_table_of_read_cards_raises_no_alarm(
     condition: Condition, layout: TableLayout, reader: CardReader
 ) -> None:
     rng = np.random.default_rng(ORDINARY.index(condition))
-    scene = render_table(
+    scene = rendered(
         deal(rng, layout), layout, seed=rng, conditions=condition.conditions, scale=_size(condition)
     )
     assert read(scene.frame, layout, reader).others == ()
 
 
-@pytest.mark.parametrize("condition", ORDINARY, ids=lambda c: c.name)
+@pytest.mark.parametrize("condition", _every_second(1))
 def test_a_full_table_of_real_cards_raises_no_alarm(
     condition: Condition, layout: TableLayout, reader: CardReader, shared: Path
 ) -> None:
     rng = np.random.default_rng(50 + ORDINARY.index(condition))
     deck = PhotoDeck.from_folder(shared / "bidly_cards")
-    scene = render_table(
+    scene = rendered(
         deal(rng, layout), layout, deck, seed=rng, conditions=condition.conditions, scale=_size(condition)
     )
     assert read(scene.frame, layout, reader).others == ()
@@ -104,7 +111,7 @@ def test_everything_on_a_busy_table_is_named(
 ) -> None:
     hands = _busy(layout)
     seed = 10 + ORDINARY.index(condition)
-    scene = render_table(
+    scene = rendered(
         hands, layout, seed=seed, conditions=condition.conditions, scale=_size(condition), things=THINGS
     )
     reading = read(scene.frame, layout, reader)
@@ -125,7 +132,7 @@ def test_everything_on_a_busy_table_is_named(
 @pytest.mark.parametrize("left_out", ["2c", "7d", "Qh", "As", "Kc"])
 def test_a_face_that_was_not_read_never_vanishes(left_out: str, layout: TableLayout) -> None:
     hands = {"A": {"middle": ["2c", "7d", "Qh", "As", "Kc"]}}
-    scene = render_table(hands, layout, seed=3, scale=SMALL)
+    scene = rendered(hands, layout, seed=3, scale=SMALL)
     (other,) = _others(scene, layout, [left_out])
     assert other.what == "joker"
     (card,) = (card for card in scene.cards if card.code == left_out)
@@ -136,11 +143,9 @@ def test_a_face_that_was_not_read_never_vanishes(left_out: str, layout: TableLay
 def test_a_hidden_face_that_was_not_read_is_foreign_down_to_a_narrow_strip(
     overlap_mm: float, layout: TableLayout
 ) -> None:
-    scene = render_table(
-        {"C": {"back": ["As"]}}, layout, seed=4, conditions=Conditions(shift_mm=0), scale=SMALL
-    )
+    scene = rendered({"C": {"back": ["As"]}}, layout, seed=4, conditions=Conditions(shift_mm=0), scale=SMALL)
     above = _known(scene)[0].corners_mm.mean(axis=0) + (63.5 - overlap_mm, 0.0)
-    on_top = render_table(
+    on_top = rendered(
         {"C": {"back": ["As"]}},
         layout,
         seed=4,
@@ -155,7 +160,7 @@ def test_a_hidden_face_that_was_not_read_is_foreign_down_to_a_narrow_strip(
 
 
 def test_a_coloured_rim_of_four_millimetres_around_a_read_card_is_let_pass(layout: TableLayout) -> None:
-    scene = render_table(deal(np.random.default_rng(8), layout), layout, seed=8, scale=SMALL)
+    scene = rendered(deal(np.random.default_rng(8), layout), layout, seed=8, scale=SMALL)
     view = find_felt(scene.frame, layout)
     known = [replace(card, corners_mm=card.corners_mm + (4.0, 4.0)) for card in _known(scene)]
     assert find_others(scene.frame, view, layout, known) == ()
@@ -166,7 +171,7 @@ def test_backs_are_counted_and_outlined_one_by_one(turned: float, layout: TableL
     step = 64.0  # they all but touch
     along = np.array([np.cos(np.radians(turned)), np.sin(np.radians(turned))])
     middles = np.array([417.5, 395.0]) + (np.arange(3) - 1)[:, None] * step * along
-    scene = render_table(
+    scene = rendered(
         {}, layout, seed=5, scale=SMALL, things=[Thing(FACE_DOWN, x, y, turned) for x, y in middles]
     )
     others = _others(scene, layout)
@@ -183,7 +188,7 @@ def test_backs_are_counted_and_outlined_one_by_one(turned: float, layout: TableL
 @pytest.mark.parametrize("ink", ["#1257b8", "#0b7a37", "#15151a"])
 def test_backs_of_any_colour_are_backs(ink: str, layout: TableLayout) -> None:
     hands: Hands = {"B": {"back": [FACE_DOWN] * 5}}
-    scene = render_table(hands, layout, DrawnDeck(back_colour=ink), seed=6, scale=SMALL)
+    scene = rendered(hands, layout, DrawnDeck(back_colour=ink), seed=6, scale=SMALL)
     assert [o.what for o in _others(scene, layout)] == ["back"] * 5
 
 
@@ -197,7 +202,7 @@ def test_a_hand_is_one_hand_whatever_its_skin_and_what_it_is_over(
 ) -> None:
     hands = deal(np.random.default_rng(2), layout) if cards else {}
     hand = Thing("hand", 240, 600, -12, SKINS[skin])
-    scene = render_table(hands, layout, seed=7, scale=SMALL, things=[hand])
+    scene = rendered(hands, layout, seed=7, scale=SMALL, things=[hand])
     found = {o.what for o in _others(scene, layout)}
     assert "hand" in found
     assert found <= {"hand", "foreign"}
@@ -206,7 +211,7 @@ def test_a_hand_is_one_hand_whatever_its_skin_and_what_it_is_over(
 
 
 def test_a_sleeve_that_reaches_in_is_a_hand(layout: TableLayout) -> None:
-    sleeve = render_table({}, layout, seed=7, scale=SMALL, things=[Thing("hand", 417, 230, 180)])
+    sleeve = rendered({}, layout, seed=7, scale=SMALL, things=[Thing("hand", 417, 230, 180)])
     assert {o.what for o in _others(sleeve, layout)} == {"hand"}
 
 
@@ -222,12 +227,12 @@ def test_the_naturals_marker_is_known_on_the_felt_and_on_cards(
     house = replace(layout, natural_marker=marker)
     hands = deal(np.random.default_rng(3), layout)
     for seed, turned in ((1, 0.0), (2, 35.0)):
-        scene = render_table(hands, house, seed=seed, scale=SMALL, things=[Thing("marker", *where, turned)])
+        scene = rendered(hands, house, seed=seed, scale=SMALL, things=[Thing("marker", *where, turned)])
         assert _at(scene, _others(scene, house), *where) == ["marker"]
 
 
 def test_a_marker_that_the_house_does_not_know_is_foreign(layout: TableLayout) -> None:
-    scene = render_table({}, layout, scale=SMALL, things=[Thing("marker", 417.5, 395.0)])
+    scene = rendered({}, layout, scale=SMALL, things=[Thing("marker", 417.5, 395.0)])
     view = find_felt(scene.frame, layout)
     unknown = replace(layout, natural_marker=None)
     assert [o.what for o in find_others(scene.frame, view, unknown, [])] == ["foreign"]
@@ -236,13 +241,11 @@ def test_a_marker_that_the_house_does_not_know_is_foreign(layout: TableLayout) -
 def test_a_chip_of_the_markers_colour_is_no_marker(layout: TableLayout) -> None:
     assert layout.natural_marker is not None
     chip = Thing("chip", 417.5, 395.0, 0, layout.natural_marker.bgr)
-    assert [o.what for o in _others(render_table({}, layout, scale=SMALL, things=[chip]), layout)] == [
-        "foreign"
-    ]
+    assert [o.what for o in _others(rendered({}, layout, scale=SMALL, things=[chip]), layout)] == ["foreign"]
 
 
 def test_a_cable_across_the_felt_is_foreign(layout: TableLayout) -> None:
-    scene = render_table({}, layout, scale=SMALL)
+    scene = rendered({}, layout, scale=SMALL)
     ends = np.round(project(scene.homography, np.array([[150.0, 395.0], [700.0, 420.0]]))).astype(int)
     cv2.line(scene.frame, ends[0].tolist(), ends[1].tolist(), (200, 200, 200), round(13 * 3.09 * SMALL))
     others = _others(scene, layout)
@@ -257,7 +260,7 @@ def _relit(frame: Image, light: Points) -> Image:
 
 
 def test_a_shadow_across_the_table_is_no_thing(layout: TableLayout) -> None:
-    scene = render_table(deal(np.random.default_rng(4), layout), layout, seed=4, scale=SMALL)
+    scene = rendered(deal(np.random.default_rng(4), layout), layout, seed=4, scale=SMALL)
     h, w = scene.frame.shape[:2]
     x, y = np.meshgrid(np.arange(w) / w, np.arange(h) / h)
     light = 1 - 0.45 / (1 + np.exp(-((x + 0.4 * y) - 0.7) * 30))
@@ -286,14 +289,14 @@ def test_the_cloth_may_have_another_colour(layout: TableLayout) -> None:
 
 def test_without_any_colour_cards_and_chips_are_still_noticed(layout: TableLayout) -> None:
     white = Thing("chip", 417.5, 395.0, 0, (240, 240, 240))
-    scene = render_table({"B": {"front": ["2c"]}}, layout, scale=SMALL, things=[white])
+    scene = rendered({"B": {"front": ["2c"]}}, layout, scale=SMALL, things=[white])
     grey = cv2.cvtColor(cv2.cvtColor(scene.frame, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
     others = _others(replace(scene, frame=np.asarray(grey, np.uint8)), layout, ["2c"])
     assert sorted(o.what for o in others) == ["foreign", "joker"]
 
 
 def test_where_the_felt_leaves_the_picture_nothing_is_made_up(layout: TableLayout) -> None:
-    scene = render_table(deal(np.random.default_rng(6), layout), layout, seed=6, scale=SMALL)
+    scene = rendered(deal(np.random.default_rng(6), layout), layout, seed=6, scale=SMALL)
     edge = project(
         scene.homography, np.array([[0.0, layout.height_mm - 3], [layout.width_mm, layout.height_mm - 3]])
     )
@@ -303,11 +306,11 @@ def test_where_the_felt_leaves_the_picture_nothing_is_made_up(layout: TableLayou
 
 def test_an_empty_felt_has_nothing_on_it(layout: TableLayout) -> None:
     for seed in range(4):
-        assert _others(render_table({}, layout, seed=seed, scale=SMALL), layout) == ()
+        assert _others(rendered({}, layout, seed=seed, scale=SMALL), layout) == ()
 
 
 def test_a_card_beside_the_zones_is_reported_once(layout: TableLayout, reader: CardReader) -> None:
-    scene = render_table({}, layout, scale=SCALE, things=[Thing("Kd", 417.5, 395.0, 25)])
+    scene = rendered({}, layout, scale=SCALE, things=[Thing("Kd", 417.5, 395.0, 25)])
     reading = read(scene.frame, layout, reader)
     assert [o.what for o in reading.others] == ["foreign"]
     assert _at(scene, reading.others, 417.5, 395.0) == ["foreign"]
@@ -317,5 +320,5 @@ def test_a_joker_is_never_taken_for_a_card(layout: TableLayout, reader: CardRead
     deck: Deck = DrawnDeck()
     hands: Hands = {place: {"front": [JOKER, "2c", JOKER]} for place in ("A", "C")}
     for seed in range(2):
-        reading = read(render_table(hands, layout, deck, seed=seed, scale=SCALE).frame, layout, reader)
+        reading = read(rendered(hands, layout, deck, seed=seed, scale=SCALE).frame, layout, reader)
         assert {c.card for z in reading.zones for c in z.cards if c.sure} <= {"2c"}

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.rendered import rendered
 from vision.bench import command
 from vision.errors import ModelError
 from vision.layout import TableLayout
 from vision.peer import compare
 from vision.reader import CardReader, default_model
-from vision.render import deal, render_table
+from vision.render import deal
 
 YOLO = Path(__file__).parents[2] / "build" / "yolo11n-1280.onnx"
 NO_FRAME = np.zeros((8, 8, 3), np.uint8)
@@ -42,7 +43,7 @@ def test_the_bench_refuses_before_it_measures_for_minutes(tmp_path: Path) -> Non
 @pytest.mark.skipif(not YOLO.exists(), reason="no graph of YOLO11n: make yolo")
 def test_both_are_timed_and_ours_is_the_faster(layout: TableLayout) -> None:
     rng = np.random.default_rng(1)
-    frame = render_table(deal(rng, layout), layout, seed=rng).frame
+    frame = rendered(deal(rng, layout), layout, seed=rng).frame
     found = compare(CardReader(threads=1), YOLO, frame, layout, threads=1)
     assert 0 < found.ours_ms < found.peer_ms
     assert found.share == found.ours_ms / found.peer_ms

@@ -8,20 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.rendered import rendered
 from vision.decks import PhotoDeck
 from vision.errors import NoMarkersError
 from vision.geometry import find_felt
 from vision.layout import TableLayout
 from vision.reader import CardReader
 from vision.reading import TableReading, read, read_zone
-from vision.render import FACE_DOWN, Conditions, deal, render_table
+from vision.render import FACE_DOWN, Conditions, deal
 
 SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
-
-
-@pytest.fixture(scope="module")
-def reader() -> CardReader:
-    return CardReader()
 
 
 def _cards(reading: TableReading) -> dict[tuple[str, str], list[str]]:
@@ -37,7 +33,7 @@ def test_all_52_cards_of_a_rendered_table_are_read_in_their_order(
     seed: int, layout: TableLayout, reader: CardReader
 ) -> None:
     hands = deal(np.random.default_rng(seed), layout)
-    reading = read(render_table(hands, layout, seed=seed, scale=SCALE).frame, layout, reader)
+    reading = read(rendered(hands, layout, seed=seed, scale=SCALE).frame, layout, reader)
     assert _cards(reading) == _truth(hands)
     assert all(c.sure for z in reading.zones for c in z.cards)
 
@@ -46,7 +42,7 @@ def test_a_zone_that_was_cut_out_is_read_again_where_its_cards_lie(
     layout: TableLayout, reader: CardReader
 ) -> None:
     hands = deal(np.random.default_rng(3), layout)
-    frame = render_table(hands, layout, seed=3, scale=SCALE).frame
+    frame = rendered(hands, layout, seed=3, scale=SCALE).frame
     zone = layout.zone("B", "back")
     picture = find_felt(frame, layout).rectify(frame, zone, 2.5)
     found = read_zone(picture, zone, layout, reader)
@@ -59,7 +55,7 @@ def test_a_zone_that_was_cut_out_is_read_again_where_its_cards_lie(
 def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout, reader: CardReader) -> None:
     hands = deal(np.random.default_rng(5), layout)
     deck = PhotoDeck.from_folder(shared / "bidly_cards")
-    reading = read(render_table(hands, layout, deck, seed=5, scale=SCALE).frame, layout, reader)
+    reading = read(rendered(hands, layout, deck, seed=5, scale=SCALE).frame, layout, reader)
     right = sum(len(set(cards) & set(_truth(hands)[key])) for key, cards in _cards(reading).items())
     wrong = [c for z in reading.zones for c in z.cards if c.sure and c.card not in hands[z.place][z.row]]
     assert right >= 51
@@ -67,7 +63,7 @@ def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout,
 
 
 def test_an_empty_table_has_no_cards(layout: TableLayout, reader: CardReader) -> None:
-    reading = read(render_table({}, layout, scale=SCALE).frame, layout, reader)
+    reading = read(rendered({}, layout, scale=SCALE).frame, layout, reader)
     assert all(not z.cards for z in reading.zones)
     assert len(reading.zones) == 12
     assert not reading.others
@@ -75,14 +71,14 @@ def test_an_empty_table_has_no_cards(layout: TableLayout, reader: CardReader) ->
 
 def test_cards_face_down_are_not_read(layout: TableLayout, reader: CardReader) -> None:
     hands = {"A": {"front": [FACE_DOWN] * 3, "back": ["As", FACE_DOWN, "Th", "2c", "9d"]}}
-    reading = _cards(read(render_table(hands, layout, scale=SCALE).frame, layout, reader))
+    reading = _cards(read(rendered(hands, layout, scale=SCALE).frame, layout, reader))
     assert reading["A", "front"] == []
     assert reading["A", "back"] == ["As", "Th", "2c", "9d"]
 
 
 def test_a_cards_corners_are_where_it_lies(layout: TableLayout, reader: CardReader) -> None:
     hands = deal(np.random.default_rng(7), layout, ["B"])
-    scene = render_table(hands, layout, seed=7, scale=SCALE)
+    scene = rendered(hands, layout, seed=7, scale=SCALE)
     laid = {c.code: c.corners for c in scene.cards}
     for zone in read(scene.frame, layout, reader).zones:
         for card in zone.cards:
@@ -98,7 +94,7 @@ def test_a_card_hidden_by_its_neighbour_is_missed_or_asked_about_but_never_made_
 ) -> None:
     untidy = Conditions(overlapped=1.0, overlap_mm=40, shift_mm=5, turn_deg=6)
     hands = deal(np.random.default_rng(11), layout)
-    reading = read(render_table(hands, layout, seed=11, conditions=untidy, scale=SCALE).frame, layout, reader)
+    reading = read(rendered(hands, layout, seed=11, conditions=untidy, scale=SCALE).frame, layout, reader)
     for zone in reading.zones:
         assert {c.card for c in zone.cards if c.sure} <= set(hands[zone.place][zone.row])
 
@@ -108,16 +104,14 @@ def test_a_picture_without_the_felt_is_told_in_a_sentence(layout: TableLayout, r
         read(np.full((900, 1200, 3), 90, np.uint8), layout, reader)
 
 
-def test_confidence_grows_with_the_margin_and_stays_a_probability() -> None:
-    values = [CardReader().calibrations.whole.confidence(m, 6.0) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
+def test_confidence_grows_with_the_margin_and_stays_a_probability(reader: CardReader) -> None:
+    values = [reader.calibrations.whole.confidence(m, 6.0) for m in (0.0, 1.0, 2.0, 10.0, 1e9)]
     assert values == sorted(values)
     assert 0 < values[0] < values[-1] <= 1
 
 
 def test_the_reading_as_json_names_every_zone_and_stage(layout: TableLayout, reader: CardReader) -> None:
-    reading = read(
-        render_table({"A": {"front": ["As"]}}, layout, scale=SCALE).frame, layout, reader
-    ).to_json()
+    reading = read(rendered({"A": {"front": ["As"]}}, layout, scale=SCALE).frame, layout, reader).to_json()
     assert reading.keys() == {"size", "markers", "zones", "others", "verdicts", "ms"}
     assert len(reading["zones"]) == 12
     (card,) = next(z for z in reading["zones"] if (z["place"], z["row"]) == ("A", "front"))["cards"]

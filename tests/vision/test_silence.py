@@ -18,6 +18,7 @@ READS = (
 
 
 @pytest.mark.parametrize("first", ["vision.reader", "models.training.measure"])
+@pytest.mark.slow
 def test_a_reading_leaves_nothing_behind_that_could_be_sent(tmp_path: Path, first: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in SWITCHES}
     environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -8,12 +8,13 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.rendered import rendered
 from vision.arrays import Image
 from vision.layout import TableLayout
 from vision.others import Other
 from vision.reader import CardReader
 from vision.reading import TableReading, ZoneReading, read
-from vision.render import Scene, deal, render_table
+from vision.render import Scene, deal
 from vision.still import StillReader, Waiting, agreed
 
 
@@ -23,21 +24,24 @@ def scene() -> Scene:
     hands = deal(
         np.random.default_rng(1), layout, ["A", "B", "C", "D"]
     )  # a whole deck is named with less evidence
-    return render_table(hands, layout, seed=1, scale=0.6)
+    return rendered(hands, layout, seed=1, scale=0.6)
 
 
 @pytest.fixture(scope="module")
-def reading(scene: Scene) -> TableReading:
-    return read(scene.frame, TableLayout.load(), CardReader())
+def reading(scene: Scene, reader: CardReader) -> TableReading:
+    return read(scene.frame, TableLayout.load(), reader)
 
 
 def _noisy(frame: Image, seed: int) -> Image:
-    noise = np.random.default_rng(seed).normal(0, 2, frame.shape)
-    return np.clip(frame + noise, 0, 255).astype(np.uint8)
+    noise = np.random.default_rng(seed).integers(-3, 4, frame.shape, np.int8)
+    return np.asarray(cv2.add(frame, noise, dtype=cv2.CV_8U), np.uint8)
 
 
-def test_three_frames_of_a_still_table_make_a_reading(scene: Scene, layout: TableLayout) -> None:
-    still = StillReader(layout, CardReader())
+@pytest.mark.slow
+def test_three_frames_of_a_still_table_make_a_reading(
+    scene: Scene, layout: TableLayout, reader: CardReader
+) -> None:
+    still = StillReader(layout, reader)
     answers = [still.offer(_noisy(scene.frame, k)) for k in range(4)]
     assert answers[:3] == [Waiting.FIRST, Waiting.MORE, Waiting.MORE]
     assert isinstance(answers[3], TableReading)
@@ -45,8 +49,10 @@ def test_three_frames_of_a_still_table_make_a_reading(scene: Scene, layout: Tabl
     assert cards == {(p, r): c for p, rows in scene.truth.items() for r, c in rows.items()}
 
 
-def test_a_hand_over_the_table_starts_the_count_again(scene: Scene, layout: TableLayout) -> None:
-    still = StillReader(layout, CardReader())
+def test_a_hand_over_the_table_starts_the_count_again(
+    scene: Scene, layout: TableLayout, reader: CardReader
+) -> None:
+    still = StillReader(layout, reader)
     hand = scene.frame.copy()
     cv2.line(hand, (200, 0), (900, 700), (120, 150, 200), 90)
     answers = [still.offer(f) for f in (scene.frame, scene.frame, hand, hand, scene.frame)]
@@ -55,8 +61,8 @@ def test_a_hand_over_the_table_starts_the_count_again(scene: Scene, layout: Tabl
     assert not any(isinstance(a, TableReading) for a in answers)
 
 
-def test_a_lamp_switched_off_is_waited_out(scene: Scene, layout: TableLayout) -> None:
-    still = StillReader(layout, CardReader())
+def test_a_lamp_switched_off_is_waited_out(scene: Scene, layout: TableLayout, reader: CardReader) -> None:
+    still = StillReader(layout, reader)
     dark = np.clip(scene.frame * 0.6, 0, 255).astype(np.uint8)
     still.offer(scene.frame)
     assert still.offer(dark) is Waiting.LIGHT
