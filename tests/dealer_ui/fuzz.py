@@ -26,13 +26,12 @@ from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi import checks as known
 from werkzeug.http import parse_cookie
 
-from dealer_ui.app import Settings, create_app
 from dealer_ui.glance import PAST
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from firmware.table.people import MAY, Role
 from tests.app.conftest import Table
-from tests.dealer_ui.house import PEOPLE, house
+from tests.dealer_ui.house import PEOPLE, house, page_of
 
 NOT_ASKED: Final = [
     known.ignored_auth,  # without a session whoever asks is the dealer; roles are checked here
@@ -116,7 +115,7 @@ def attacks(folder: Path) -> Iterator[dict[Role, Attack]]:
     """One attack for each role, on one house."""
     load_all_checks()
     with house(folder) as table:
-        app = create_app(Settings(table.config.data, table.config.socket))
+        app = page_of(table)
         services(app).live.stop()  # a stream then ends after its first view
         token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
         ready = {Role.DEALER: Attack(app, table, Role.DEALER, None)}

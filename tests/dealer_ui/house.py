@@ -8,10 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from flask import Flask
+
+from dealer_ui.app import Settings, create_app
 from firmware.app.config import Config
 from firmware.table.captures import CaptureStore
 from firmware.table.people import Role
 from tests.app.conftest import Table
+from tests.waiting import DEADLINE
 
 PEOPLE: Final = {
     "Tran": (Role.TECHNICIAN, "9137"),
@@ -24,6 +28,12 @@ def config(folder: Path, **values: Any) -> Config:
     """A table of four, unless `values` say otherwise."""
     seats = [{"seat": seat, "place": place} for seat, place in zip((1, 2, 3, 4), "ABCD", strict=True)]
     return Config.model_validate_json(json.dumps({"data": str(folder), "seats": seats, **values}))
+
+
+def page_of(table: Table) -> Flask:
+    """Make a running table's page. It waits for an answer as long as a test waits for anything."""
+    limits = {"answer_floor_s": DEADLINE, "answer_ceiling_s": DEADLINE}
+    return create_app(Settings(table.config.data, table.config.socket, **limits))
 
 
 @contextmanager

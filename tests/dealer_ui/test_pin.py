@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from dealer_ui.app import Settings, create_app
 from dealer_ui.guard import open_to
 from dealer_ui.pages import own_address
 from firmware.table.people import Role
 from tests.app.conftest import Table
-from tests.dealer_ui.house import PEOPLE, house
+from tests.dealer_ui.house import PEOPLE, house, page_of
 
 HTML = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
@@ -28,7 +27,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
 
 @pytest.fixture
 def app(table: Table) -> Flask:
-    app = create_app(Settings(table.config.data, table.config.socket))
+    app = page_of(table)
 
     @open_to(frozenset({Role.TECHNICIAN}))
     def workshop() -> str:

@@ -18,7 +18,7 @@ from firmware.table.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS
 from tests.app.conftest import Table
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.house import house
+from tests.dealer_ui.house import house, page_of
 from tests.rules.test_poisoned_profiles import POISON
 
 FLOOR: Final = {"by": "Moreno", "pin": "2580"}
@@ -33,7 +33,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
 
 @pytest.fixture(scope="module")
 def client(table: Table) -> FlaskClient:
-    app = create_app(Settings(table.config.data, table.config.socket))
+    app = page_of(table)
     client = app.test_client()
     client.environ_base["HTTP_X_CSRF_TOKEN"] = app.config["CSRF_TOKEN"]
     return client

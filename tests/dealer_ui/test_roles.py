@@ -13,11 +13,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from dealer_ui import guard
-from dealer_ui.app import Settings, create_app
 from dealer_ui.sessions import COOKIE, Sessions
 from firmware.table.people import MAY, Person, Role
 from tests.app.conftest import Table
-from tests.dealer_ui.house import PEOPLE, house
+from tests.dealer_ui.house import PEOPLE, house, page_of
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
 
 @pytest.fixture
 def app(table: Table) -> Flask:
-    return create_app(Settings(table.config.data, table.config.socket))
+    return page_of(table)
 
 
 class Browser:

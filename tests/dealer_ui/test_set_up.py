@@ -14,7 +14,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.app import Settings, create_app
 from dealer_ui.device_words import FOUND, LEFT, figure, found
 from dealer_ui.pages import own_address
 from dealer_ui.set_up import in_short
@@ -24,7 +23,7 @@ from firmware.table import events as ev
 from firmware.table import events_setup
 from firmware.table.journal import Journal, JournalReader
 from tests.app.conftest import Table
-from tests.dealer_ui.house import config
+from tests.dealer_ui.house import config, page_of
 
 HTML = {"Accept": "text/html,*/*;q=0.8"}
 PIN = "2580"
@@ -66,7 +65,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 @pytest.fixture
 def app(table: Table) -> Flask:
-    return create_app(Settings(table.config.data, table.config.socket))
+    return page_of(table)
 
 
 @pytest.fixture
@@ -169,7 +168,7 @@ def test_the_whole_way_by_its_own_buttons_to_the_table(person: Person, table: Ta
 
 def test_a_set_up_goes_on_where_a_power_cut_left_it(tmp_path: Path) -> None:
     first = Table(config(tmp_path), fresh=True)
-    someone = Person(create_app(Settings(first.config.data, first.config.socket)))
+    someone = Person(page_of(first))
     someone.touch(someone.get("/set-up/language"), "English")
     list_technician(someone)
     someone.touch(someone.get("/set-up/people"), "That is everybody")
@@ -179,7 +178,7 @@ def test_a_set_up_goes_on_where_a_power_cut_left_it(tmp_path: Path) -> None:
     again = Table(config(tmp_path), fresh=True)
     try:
         assert not again.state.on_trial
-        someone = Person(create_app(Settings(again.config.data, again.config.socket)))
+        someone = Person(page_of(again))
         assert someone.get("/").location == "/set-up/next"
         assert someone.get("/set-up/next").location.startswith("/pin?for=technician")
         someone.send(do="unlock", by="Ada", pin=PIN)
@@ -226,7 +225,7 @@ def test_a_lock_out_is_counted_down_after_a_restart_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = Table(config(tmp_path))
-    someone = Person(create_app(Settings(first.config.data, first.config.socket)))
+    someone = Person(page_of(first))
     list_technician(someone)
     waits = [someone.send(do="unlock", by="Ada", pin="1357").get_json()["wait_s"] for _ in range(3)]
     assert waits == [0, 0, 30]
@@ -235,7 +234,7 @@ def test_a_lock_out_is_counted_down_after_a_restart_too(
     gate = again.process._gate
     monkeypatch.setattr(gate, "_clock", lambda: gate._started + 12.5)
     try:
-        someone = Person(create_app(Settings(again.config.data, again.config.socket)))
+        someone = Person(page_of(again))
         refused = someone.send(do="unlock", by="Ada")
         assert refused.status_code == 403
         assert refused.get_json()["wait_s"] == 18

@@ -30,7 +30,7 @@ from firmware.table.people_commands import Unlock
 from firmware.table.pins import PinStore
 from tests.app.conftest import Table
 from tests.dealer_ui.felt import PLAYERS, Felt
-from tests.dealer_ui.house import PEOPLE
+from tests.dealer_ui.house import PEOPLE, page_of
 from tests.waiting import DEADLINE, until
 
 EVIL = "<b>{{7*7}}</b>%(seat)s' OR 1=1;--"
@@ -74,7 +74,7 @@ def wrongly_open(app: Flask) -> list[str]:
 
 @pytest.fixture
 def house_app(table: Table) -> Flask:
-    return create_app(Settings(table.config.data, table.config.socket))
+    return page_of(table)
 
 
 def test_every_route_without_its_role_is_refused(house_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
