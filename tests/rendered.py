@@ -67,6 +67,8 @@ def rendered(
     assert deck is None or type(deck).__module__ == "vision.decks"
     asked = (hands, layout, deck, seed, conditions, scale, tuple(things))
     file = _folder() / f"{hashlib.sha256(pickle.dumps(asked)).hexdigest()}.scene"
+    packed: Image
+    scene: Scene
     try:
         packed, scene = pickle.loads(file.read_bytes())
     except FileNotFoundError:

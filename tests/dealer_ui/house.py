@@ -32,8 +32,10 @@ def config(folder: Path, **values: Any) -> Config:
 
 def page_of(table: Table) -> Flask:
     """Make a running table's page. It waits for an answer as long as a test waits for anything."""
-    limits = {"answer_floor_s": DEADLINE, "answer_ceiling_s": DEADLINE}
-    return create_app(Settings(table.config.data, table.config.socket, **limits))
+    config = table.config
+    return create_app(
+        Settings(config.data, config.socket, answer_floor_s=DEADLINE, answer_ceiling_s=DEADLINE)
+    )
 
 
 @contextmanager
