@@ -78,6 +78,7 @@ def rendered(
         packed = _packed(made.frame, conditions.jpeg)
         scene = replace(made, frame=np.empty((0, 0, 3), np.uint8))
         part = file.with_suffix(f".{os.getpid()}")
+        part.parent.mkdir(parents=True, exist_ok=True)  # a run of other code may have removed it meanwhile
         part.write_bytes(pickle.dumps((packed, scene)))
         part.replace(file)  # at once: other workers may be about to make the same
     frame: Image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
