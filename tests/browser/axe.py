@@ -40,6 +40,14 @@ def axe() -> str:
         return member.read().decode("utf-8")
 
 
+def has_axe() -> bool:
+    """Say whether the script is there, or can be fetched; a test of its own is skipped where not, and says why."""
+    try:
+        return bool(axe())
+    except pytest.skip.Exception:
+        return False
+
+
 def _fetch() -> None:
     npm = shutil.which("npm")
     if npm is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, R
 from firmware.table import State
 from firmware.table.journal import JournalReader
 from tests.app.conftest import reading_json
-from tests.patience import is_late, patience
+from tests.waiting import until
 
 Rows = Mapping[str, str]
 
@@ -108,24 +107,26 @@ class Dealer:
         """What the record says."""
         return self._reader.recover()[0]
 
-    def until(self, so: Callable[[State], object], within: float = 20.0) -> State:
+    def until(self, so: Callable[[State], object]) -> State:
         """Wait for the table, then for the page to show it."""
-        began = time.monotonic()
-        while True:
+        state, seq = self._reader.recover()
+
+        def is_so() -> object:
+            nonlocal state, seq
             state, seq = self._reader.recover()
-            if so(state):
-                break
-            assert not is_late(began, within), f"still in {state.phase}: {state.questions}"
-            self.page.wait_for_timeout(30)
-        while int(self.page.get_attribute("body", "data-seq") or 0) < seq:
-            assert not is_late(began, within + 5), "the page lags behind the record"
-            self.page.wait_for_timeout(30)
+            return so(state)
+
+        self._until(is_so)
+        self._until(lambda: int(self.page.get_attribute("body", "data-seq") or 0) >= seq)
         return state
+
+    def _until(self, condition: Callable[[], object]) -> None:
+        until(condition, lambda seconds: self.page.wait_for_timeout(1000 * seconds))
 
     def until_phase(self, phase: str) -> State:
         """Wait until the hand is in a phase, on the table and on the page."""
         state = self.until(lambda state: state.phase == phase)
-        self.page.wait_for_selector(f"body[data-phase='{phase}']", timeout=patience(30) * 1000)
+        self.page.wait_for_selector(f"body[data-phase='{phase}']")
         return state
 
     def touch(self, **command: Any) -> None:
@@ -153,12 +154,10 @@ class Dealer:
         """Say whether the page has a button for such a command."""
         return self.page.evaluate(FIND, ["command", command]) is not None
 
-    def _find(self, kind: str, wanted: dict[str, Any], within: float = 15.0) -> Locator:
+    def _find(self, kind: str, wanted: dict[str, Any]) -> Locator:
         """Return the button, once it is there; what it lies in is opened. (A touch waits until it takes touches.)"""
-        began = time.monotonic()
-        while (told := self.page.evaluate(FIND, [kind, wanted])) is None:
-            assert not is_late(began, within), f"the page offers no {json.dumps(wanted)}"
-            self.page.wait_for_timeout(30)
+        self._until(lambda: self.page.evaluate(FIND, [kind, wanted]) is not None)
+        told = self.page.evaluate(FIND, [kind, wanted])
         # by all that it says: the page may gain and lose buttons meanwhile
         button = self.page.locator(f"button[data-{kind}={json.dumps(told, ensure_ascii=False)}]").first
         dialog = button.locator("xpath=ancestor::dialog[not(@open)]")

@@ -101,7 +101,7 @@ def main(names: tuple[str, ...]) -> None:
         visitor = Visitor(browser)
         for state in STATES:
             if not names or state.name in names:
-                seen = visitor.visit(state, axe=False).picture
+                seen = visitor.visit(state).picture
                 keep(FOLDER / state.file, small(seen))
                 if state.file in in_the_book:
                     pictures.keep(pictures.FOLDER / state.file, seen)

@@ -31,7 +31,7 @@ from firmware.table import Phase
 from tests.browser.chrome import launched
 from tests.browser.conftest import PageServer
 from tests.dealer_ui.felt import Felt
-from tests.patience import patience, until
+from tests.waiting import DEADLINE, until
 
 WATCH: Final = """() => {
   const now = () => performance.timeOrigin + performance.now();
@@ -153,6 +153,7 @@ class Clients:
 @contextmanager
 def _tabs(browser: Browser, address: str, count: int) -> Iterator[Sequence[Page]]:
     context = browser.new_context(viewport={"width": 800, "height": 480}, has_touch=True)
+    context.set_default_timeout(1000 * DEADLINE)
     pages = [context.new_page() for _ in range(count)]
     for page in pages:
         page.goto(address)
@@ -185,12 +186,12 @@ def run(browser: Browser, seconds: int, streams: int, tabs: int) -> Result:
             durable[felt.seq] = time.time() * 1000
             assert felt.state.phase is Phase.SETTLED
             front.wait_for_timeout(600)  # a button that was just replaced takes no touch at once
-            front.locator(PAY).first.tap(timeout=patience(5) * 1000)
-            until(lambda: felt.state.paid, pause=lambda seconds: front.wait_for_timeout(1000 * seconds))
-            front.wait_for_selector(f"body[data-seq='{felt.seq}']", timeout=patience(5) * 1000)
+            front.locator(PAY).first.tap()
+            until(lambda: felt.state.paid, lambda seconds: front.wait_for_timeout(1000 * seconds))
+            front.wait_for_selector(f"body[data-seq='{felt.seq}']")
             due += 1
         for page in pages:
-            page.wait_for_selector(f"body[data-seq='{felt.seq}']", timeout=patience(5) * 1000)
+            page.wait_for_selector(f"body[data-seq='{felt.seq}']")
         until(lambda: all(felt.seq in client for client in clients.arrived))
         arrived: list[dict[str, float]] = [page.evaluate("() => window.arrived") for page in pages]
         touches: list[float] = front.evaluate("() => window.touches")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Show
 from tests.dealer_ui.felt import Felt
-from tests.patience import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -96,5 +96,5 @@ def test_the_page_is_shown_in_no_other_sites_frame(show: Show, elsewhere: Page) 
         screen.page.url,
     )
     frame = elsewhere.frames[-1]
-    until(lambda: frame.url.startswith("chrome-error:"), pause=lambda s: elsewhere.wait_for_timeout(1000 * s))
+    until(lambda: frame.url.startswith("chrome-error:"), lambda s: elsewhere.wait_for_timeout(1000 * s))
     assert frame.locator("[data-command]").count() == 0

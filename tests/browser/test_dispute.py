@@ -27,12 +27,12 @@ from firmware.table.moment import now
 from firmware.table.people import Role
 from firmware.table.pins import PinStore
 from tests.app.conftest import FakeReadings
+from tests.browser.conftest import own_window
 from tests.browser.dealer import Dealer
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import config
 from tests.dealer_ui.past import played, ticking
 from tests.dealer_ui.served import served
-from tests.patience import patience
 
 pytestmark = pytest.mark.browser
 
@@ -59,8 +59,7 @@ def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
         made = config(data, profile="california-face-up", options=dict(felt.options), unit=500)
         stack.enter_context(running(made, tmp_path / "key"))
         port = stack.enter_context(served(create_app(Settings(made.data, made.socket))))
-        page = chromium.new_page(viewport={"width": 800, "height": 480}, has_touch=True)
-        page.set_default_timeout(1000 * patience(10))
+        page = own_window(chromium)
         stack.callback(page.close)
         yield Box(page, Dealer(page, data), f"http://127.0.0.1:{port}")
 
@@ -82,7 +81,7 @@ def running(made: Config, key: Path) -> ExitStack:
     )
     thread = threading.Thread(target=process.run)
     thread.start()
-    stack.callback(thread.join, 10)
+    stack.callback(thread.join)
     stack.callback(process.stop)
     return stack
 

@@ -17,20 +17,23 @@ from playwright.sync_api import Browser, Page, expect
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.i18n import html_language
+from dealer_ui.services import services
 from firmware.app.config import Config, SeatConfig
 from firmware.app.simulation import SimulatedTable
 from firmware.devices.panel import LAMPS, LampName
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
+from firmware.table.gate import SESSION_S
 from firmware.table.journal import JournalReader
 from firmware.table.verify import verify
 from tests.app.conftest import Table
+from tests.browser.conftest import own_window
 from tests.browser.dealer import Dealer
 from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
 from tests.dealer_ui.served import served
-from tests.patience import pace, patience
+from tests.waiting import until
 from vision.enrolment import spread
 from vision.layout import TableLayout
 
@@ -48,9 +51,8 @@ def window(chromium: Browser) -> Iterator[Window]:
     with ExitStack() as undo:
 
         def open_window(port: int) -> Page:
-            page = chromium.new_page(viewport={"width": 800, "height": 480}, has_touch=True)
+            page = own_window(chromium)
             undo.callback(page.close)
-            page.set_default_timeout(1000 * patience(30))
             page.on("pageerror", lambda error: said.append(str(error)))
             page.goto(f"http://127.0.0.1:{port}/")
             return page
@@ -71,7 +73,7 @@ class Finger:
 
     def at(self, path: str) -> None:
         """Wait for a page, and look at it: it fits, and it speaks the language."""
-        expect(self.page).to_have_url(re.compile(f"{path}$"), timeout=1000 * patience(30))
+        expect(self.page).to_have_url(re.compile(f"{path}$"))
         self.page.wait_for_load_state()
         self.seen.append(path)
         assert self.page.evaluate(LAYOUT, {"scrolls": False}) == []
@@ -85,7 +87,7 @@ class Finger:
 
     def shown(self, selector: str) -> None:
         """Wait until something is there."""
-        expect(self.page.locator(selector).first).to_be_visible(timeout=1000 * patience(60))
+        expect(self.page.locator(selector).first).to_be_visible()
 
     def name(self, letters: str) -> None:
         """Key a name."""
@@ -204,11 +206,7 @@ class Finger:
 
     def until(self, so: Callable[[], bool]) -> None:
         """Wait for something in the room."""
-        for _ in range(int(patience(20) * 50)):
-            if so():
-                return
-            self.page.wait_for_timeout(20)
-        raise AssertionError("it did not come about in the room")
+        until(so, lambda seconds: self.page.wait_for_timeout(1000 * seconds))
 
 
 def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
@@ -227,7 +225,7 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
         }
     )
     table.panel.press("next")
-    state = dealer.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED), 90)
+    state = dealer.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED))
     while state.phase is Phase.REVIEW:
         question = state.questions[0]
         assert question.what is Ask.CARD, question
@@ -303,28 +301,35 @@ def sign_on(page: Page) -> None:
 def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dealers(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lasts = partial(monkeypatch.setattr, "firmware.table.gate.SESSION_S")
+    """The sessions' clock is the test's: time passes there only as told."""
+    now = [0.0]
     with ExitStack() as undo:
         table = Table(small_table(tmp_path))
         undo.callback(table.stop)
         table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
-        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
+        app = create_app(Settings(table.config.data, table.config.socket))
+        monkeypatch.setattr(services(app).sessions, "_clock", lambda: now[0])
+        port = undo.enter_context(served(app))
         page = window(port)
         page.goto(f"http://127.0.0.1:{port}/set-up")
-        lasts(31.0)
         sign_on(page)
         expect(page.locator("#session")).to_contain_text("Ada")
         warned = page.locator("#session-ends")
-        expect(warned).to_be_visible(timeout=1000 * patience(10))
-        lasts(120.0)
+        expect(warned).to_be_hidden()
+        now[0] += SESSION_S - 25
+        page.reload()
+        expect(warned).to_be_visible()
         page.locator("[data-stay]").tap()
         expect(warned).to_be_hidden()
         page.locator("[data-lock]").first.tap()
         expect(page).to_have_url(re.compile(f":{port}/$"))
         expect(page.locator("#session")).to_be_hidden()
         page.goto(f"http://127.0.0.1:{port}/set-up")
-        lasts(4.0 * pace())  # the page has to come up before it is over
         sign_on(page)
+        now[0] += SESSION_S - 3
+        page.reload()
+        expect(warned).to_be_visible()
+        now[0] += 3
         expect(page).to_have_url(re.compile("/pin"))
 
 

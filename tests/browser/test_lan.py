@@ -14,7 +14,7 @@ from tests.browser.visits import SIZES
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, served
 from tests.dealer_ui.past import played
-from tests.patience import patience
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,7 @@ def visit(chromium: Browser, folder: Path) -> Iterator[tuple[Page, str]]:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, ignore_https_errors=True, java_script_enabled=False
         )
-        context.set_default_timeout(patience(10) * 1000)
+        context.set_default_timeout(1000 * DEADLINE)
         yield context.new_page(), f"https://127.0.0.1:{there.port}"
         context.close()
 

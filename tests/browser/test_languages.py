@@ -6,16 +6,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Show
-from tests.patience import patience
 
 pytestmark = pytest.mark.browser
 
 
 def speaks(page: Page, language: str) -> None:
     """Wait until a page is in a language, and follows the table."""
-    within = patience(5) * 1000
-    expect(page.locator("html")).to_have_attribute("lang", language, timeout=within)
-    page.wait_for_selector("body[data-seq]", timeout=within)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    page.wait_for_selector("body[data-seq]")
 
 
 def test_a_screens_own_language_holds_in_all_its_tabs(show: Show, chromium: Browser) -> None:
@@ -31,8 +29,8 @@ def test_a_screens_own_language_holds_in_all_its_tabs(show: Show, chromium: Brow
     speaks(page, "zh-Hant")
     speaks(other, "zh-Hant")
     screen.felt.do("next")
-    expect(page.locator("#bar .stage")).to_have_text("攤牌", timeout=patience(5) * 1000)
-    expect(other.locator("#bar .stage")).to_have_text("攤牌", timeout=patience(5) * 1000)
+    expect(page.locator("#bar .stage")).to_have_text("攤牌")
+    expect(other.locator("#bar .stage")).to_have_text("攤牌")
     page.locator("[data-open=more-dialog]").tap()
     page.locator("[data-open=screen-dialog]").tap()
     expect(page.locator("[data-language=zh_Hant]")).to_have_attribute("aria-pressed", "true")
@@ -49,5 +47,5 @@ def test_a_screen_follows_the_tables_language(show: Show) -> None:
     screen.felt.do("set_house", reason="The floor asked", language="es")
     speaks(screen.page, "es")
     screen.felt.deal()
-    expect(screen.page.locator("#bar .stage")).to_have_text("Reparto", timeout=patience(5) * 1000)
+    expect(screen.page.locator("#bar .stage")).to_have_text("Reparto")
     assert screen.trouble == []

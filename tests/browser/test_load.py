@@ -6,19 +6,15 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.load import _times, run
-from tests.patience import is_busy
 
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.exhaustive
 def test_every_settlement_reaches_every_tab_and_stream_and_touches_are_answered(chromium: Browser) -> None:
     """How quickly is measured on an idle machine; here, that nothing is stuck or lost."""
     result = run(chromium, seconds=5, streams=29, tabs=3)
     assert (result.page.missing, result.stream.missing, result.touch.missing) == (0, 0, 0)
-    if not is_busy():  # there two beats of the stream may well come late
-        assert result.not_live == 0
-        assert result.page.median < 1500
-        assert result.touch.median < 1500
 
 
 def test_a_settlement_that_never_came_is_counted() -> None:

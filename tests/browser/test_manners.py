@@ -72,10 +72,10 @@ def test_a_foul_is_heard_once_and_not_when_the_page_is_opened(show: Show) -> Non
     screen.felt.read()
     screen.wait_for("body[data-sounded=foul]")
     screen.page.reload()
-    screen.page.wait_for_timeout(400)
+    screen.wait_for_news()
     assert sounded(screen) is None
     screen.felt.pay()
-    screen.page.wait_for_timeout(400)
+    screen.wait_for_news()
     assert sounded(screen) is None, "a payment is no news of a foul"
 
 
@@ -110,7 +110,7 @@ def test_a_natural_is_heard_when_its_verdict_is_shown_and_no_sooner(show: Show) 
 
 
 def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, own=True)
     page = screen.page
     page.clock.install()
     page.reload()
@@ -124,7 +124,7 @@ def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
 
 
 def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, own=True)
     page = screen.page
     page.clock.install()
     page.reload()
@@ -135,7 +135,7 @@ def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
 
 
 def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Show) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, own=True)
     page = screen.page
     page.add_init_script("delete self.SharedWorker")  # what a worker fetches cannot be held back here
     page.route("**/events", lambda route: None)
@@ -235,7 +235,7 @@ def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> Non
     page = screen.page
     for phase in ("setting", "reading", "settled"):
         screen.wait_for_phase(phase)
-        page.wait_for_timeout(500)
+        screen.until(lambda: page.locator(".fresh").count() == 0)
         page.locator("[data-open=rules-dialog]").tap()
         page.wait_for_selector("#rules h3:has-text('Naturals')")
         page.locator("#rules-dialog [data-close]").tap()

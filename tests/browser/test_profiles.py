@@ -14,7 +14,7 @@ from tests.app.conftest import Table
 from tests.browser.visits import SIZES
 from tests.dealer_ui.house import PEOPLE, house
 from tests.dealer_ui.served import served
-from tests.patience import patience
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,7 @@ def page(chromium: Browser, table: Table) -> Iterator[Page]:
             base_url=f"http://127.0.0.1:{port}",
             viewport={"width": width, "height": height},
         )
-        context.set_default_timeout(patience(10) * 1000)
+        context.set_default_timeout(1000 * DEADLINE)
         yield context.new_page()
         context.close()
 

@@ -14,9 +14,9 @@ from dealer_ui.link import TableLink
 from firmware.app.sim.page import add_to
 from firmware.app.socket_server import CommandSocket
 from tests.app.sim_room import Things, things
-from tests.browser.conftest import SIZES
+from tests.browser.conftest import SIZES, own_window
 from tests.dealer_ui.served import served
-from tests.patience import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -40,8 +40,7 @@ def window(here: Things, chromium: Browser, tmp_path: Path) -> Iterator[Open]:
         trouble: list[str] = []
 
         def open_page(size: str) -> Page:
-            width, height = SIZES[size]
-            page = chromium.new_page(viewport={"width": width, "height": height}, has_touch=True)
+            page = own_window(chromium, size)
             stack.callback(page.close)
             page.on("pageerror", lambda error: trouble.append(str(error)))
             page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)

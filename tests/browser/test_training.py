@@ -14,7 +14,7 @@ from firmware.rules import load_profile
 from tests.browser.states_training import answer, go_on
 from tests.browser.visits import SIZES
 from tests.dealer_ui.served import served
-from tests.patience import patience
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ def test_a_trainee_answers_pays_and_goes_on_to_the_next_hand(chromium: Browser, 
         served(create_app(Settings(table.data, table.socket, training=True))) as port,
     ):
         context = chromium.new_context(has_touch=True, viewport={"width": width, "height": height})
-        context.set_default_timeout(patience(10) * 1000)
+        context.set_default_timeout(1000 * DEADLINE)
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
         expect(page.locator("#band")).to_contain_text("This is not a game.")

@@ -1,10 +1,11 @@
-"""One look at each state in a real Chromium, shared by all tests that look at it."""
+"""One look at a state in a real Chromium, for all that is judged by it."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,21 +13,22 @@ from typing import Final
 from unittest.mock import patch
 
 import numpy as np
-from playwright.sync_api import Browser, ConsoleMessage, Response
+from flask import Flask
+from playwright.sync_api import Browser, ConsoleMessage, Frame
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
 from dealer_ui.i18n import COOKIE as LANGUAGE
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
-from firmware.table import State as TableState
 from firmware.table.events import PersonListed
 from tests.browser.axe import barriers
+from tests.browser.shared_server import OWN_WORKER, shared_server
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
-from tests.patience import A_MINUTE
+from tests.waiting import DEADLINE
 from vision.arrays import Image
 
 os.environ["TZ"] = "UTC"
@@ -44,9 +46,14 @@ FROZEN: Final = """(() => {
   self.thaw = () => { delete performance.now; };
 })()"""
 """No time passes in the page's own scripts: what counts down stands still, in a picture, too."""
-SETTLED: Final = (
-    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
-)
+FORGET: Final = "try { localStorage.clear(); sessionStorage.clear(); } catch { /* about:blank has none */ }"
+"""No settings and no drafts of the state before."""
+SETTLED: Final = """() => document.fonts.ready.then(() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => done()))))"""
+WEIGHED: Final = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
+  .map((entry) => [entry.name, entry.encodedBodySize])"""
+HEADERS: Final = 600
+"""Bytes that an answer's headers take, at the most: a browser does not tell them."""
 
 
 @dataclass
@@ -59,106 +66,114 @@ class Visit:
     trouble: list[str] = field(default_factory=list)
     """What the browser's console complained of."""
     weight: int = 0
-    """Bytes that the page took over the line, without camera pictures."""
+    """Bytes that the page takes over the line where nothing is cached, without camera pictures."""
     unsaid: list[str] = field(default_factory=list)
     """What of the page stands in no catalogue."""
-    table: TableState | None = None
-    """What the record says there."""
     picture: bytes = b""
     """The kiosk's screen as PNG."""
 
 
 class Visitor:
-    """Goes to states with one browser window."""
+    """Goes to states with one browser window: a window or an address of its own for each costs twice as much."""
 
     def __init__(self, browser: Browser) -> None:
-        self._context = browser.new_context(has_touch=True, reduced_motion="reduce")
+        self._end = ExitStack()
+        self._server = self._end.enter_context(shared_server())
+        self._context = self._end.enter_context(browser.new_context(has_touch=True, reduced_motion="reduce"))
+        self._context.add_init_script(OWN_WORKER)
+        self._context.add_init_script(FORGET)
         self._context.add_init_script(FROZEN)
-        self._context.set_default_timeout(
-            A_MINUTE * 1000
-        )  # no promise is tried here: the machine may be busy
-        self._seen: dict[str, Visit] = {}
-        self._visit = Visit()
-        self._taken: list[Response] = []
-        self._page = (
-            self._context.new_page()
-        )  # one for all states: a tab of its own for each takes as long again
+        self._context.set_default_timeout(1000 * DEADLINE)
+        self._visit = self._next = Visit()
+        self._page = self._context.new_page()
+        self._page.on("framenavigated", self._arrived)
         self._page.on("pageerror", lambda error: self._visit.trouble.append(str(error)))
         self._page.on("console", self._heard)
-        self._page.on("response", lambda response: self._taken.append(response))
+
+    def _arrived(self, frame: Frame) -> None:
+        self._visit = self._next  # what a page complains of while it is left does not count
 
     def _heard(self, said: ConsoleMessage) -> None:
         if is_trouble(said):
             self._visit.trouble.append(said.text)
 
-    def _leave(self) -> None:
-        self._visit = Visit()  # what a page complains of as it is left is nobody's
-        self._page.goto("about:blank")
-
     def close(self) -> None:
         """Close the window."""
-        self._context.close()
+        self._end.close()
 
-    def visit(self, state: State, *, axe: bool = True) -> Visit:
-        """Look at a state, or remember what was seen of it."""
-        if state.name not in self._seen:
-            with ExitStack() as stack:
-                self._seen[state.name] = self._look(state, stack, axe)
-        return self._seen[state.name]
+    def visit(self, state: State, sizes: Sequence[str] = ("kiosk",), *, axe: bool = False) -> Visit:
+        """Look at a state in these sizes."""
+        with ExitStack() as stack:
+            return self._look(state, stack, sizes, axe)
 
-    def _look(self, state: State, stack: ExitStack, axe: bool) -> Visit:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY)))
-        felt = Felt(folder, **state.table)
-        stack.callback(felt.journal.close)
-        if state.role:
-            felt.say(PersonListed(SIGNED_ON, state.role, "0" * 16))
-        state.play(felt)
-        if state.answers:
-            stack.enter_context(felt.answering())
+    def _look(self, state: State, stack: ExitStack, sizes: Sequence[str], axe: bool) -> Visit:
+        felt = played(state, stack)
+        app = create_app(Settings(felt.folder, felt.folder / SOCKET, training=state.training))
         serving = stack.enter_context(ExitStack())
-        app = create_app(Settings(folder, folder / SOCKET, training=state.training))
-        port = serving.enter_context(served(app))
-        token = ""
-        if state.role:
-            stack.enter_context(
-                patch.object(services(app).sessions, "_clock", lambda: 0.0)
-            )  # so the picture is one
-            answer = {"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120}
-            token = services(app).sessions.begin(answer)
-            self._context.add_cookies([{"name": COOKIE, "value": token, "domain": "127.0.0.1", "path": "/"}])
-            stack.callback(self._context.clear_cookies)
-        if state.language:
-            self._context.add_cookies(
-                [{"name": LANGUAGE, "value": state.language, "domain": "127.0.0.1", "path": "/"}]
-            )
-            stack.callback(self._context.clear_cookies)
+        # a server that ends has an address of its own
+        port = serving.enter_context(self._server.serving(app) if state.live else served(app))
+        cookies = {LANGUAGE: state.language, COOKIE: signed_on(app, state, stack)}
+        stack.callback(self._context.clear_cookies)
+        self._context.add_cookies(
+            [
+                {"name": name, "value": value, "domain": "127.0.0.1", "path": "/"}
+                for name, value in cookies.items()
+                if value
+            ]
+        )
+        visit = self._next = Visit(unsaid=unsaid(app, state.path, cookies[COOKIE]))
         page = self._page
-        stack.callback(self._leave)
-        visit = self._visit = Visit(unsaid=unsaid(app, state.path, token), table=felt.state)
-        self._taken.clear()
-        width, height = SIZES["kiosk"]
-        page.set_viewport_size({"width": width, "height": height})
+        self._resize(sizes[0])
         page.goto(f"http://127.0.0.1:{port}{state.path}")
         page.wait_for_selector(f"body[data-seq='{felt.seq}']")
-        visit.weight = sum(_weight(response) for response in self._taken if not _is_picture(response))
+        visit.weight = sum(
+            size + HEADERS for address, size in page.evaluate(WEIGHED) if not _is_picture(address)
+        )
         if not state.live:
             visit.trouble.clear()
             page.evaluate("() => thaw()")
             serving.close()
             page.wait_for_selector("#notlive", state="visible")
         state.act(page)
-        for size, (width, height) in SIZES.items():
-            page.set_viewport_size({"width": width, "height": height})
+        for size in sizes:
+            self._resize(size)
             page.evaluate(SETTLED)
             visit.misfits[size] = page.evaluate(LAYOUT, {"scrolls": size in SCROLLS})
             if size == "kiosk":
-                page.wait_for_timeout(50)
                 visit.picture = page.screenshot(animations="disabled", caret="hide")
-                if axe:
-                    visit.barriers = barriers(page)
+        if axe:
+            self._resize("kiosk")
+            visit.barriers = barriers(page)
         if not state.live:
             visit.trouble.clear()  # that the server is gone
         return visit
+
+    def _resize(self, size: str) -> None:
+        width, height = SIZES[size]
+        if self._page.viewport_size != {"width": width, "height": height}:
+            self._page.set_viewport_size({"width": width, "height": height})
+
+
+def played(state: State, stack: ExitStack) -> Felt:
+    """Play a felt to a state, until the stack is closed."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY)))
+    felt = Felt(folder, **state.table)
+    stack.callback(felt.journal.close)
+    if state.role:
+        felt.say(PersonListed(SIGNED_ON, state.role, "0" * 16))
+    state.play(felt)
+    if state.answers:
+        stack.enter_context(felt.answering())
+    return felt
+
+
+def signed_on(app: Flask, state: State, stack: ExitStack) -> str:
+    """Return the token of the session that a state has, if any. Its time stands still, so that its picture is one."""
+    if not state.role:
+        return ""
+    sessions = services(app).sessions
+    stack.enter_context(patch.object(sessions, "_clock", lambda: 0.0))
+    return sessions.begin({"session": "s", "role": state.role, "name": SIGNED_ON, "expires_s": 120})
 
 
 def is_trouble(said: ConsoleMessage) -> bool:
@@ -167,13 +182,8 @@ def is_trouble(said: ConsoleMessage) -> bool:
     return said.type == "error" and not said.location["url"].endswith(refused)
 
 
-def _is_picture(response: Response) -> bool:
-    return "/captures/" in response.url or "/setup/picture/" in response.url
-
-
-def _weight(response: Response) -> int:
-    sizes = response.request.sizes()
-    return sizes["responseBodySize"] + sizes["responseHeadersSize"]
+def _is_picture(address: str) -> bool:
+    return "/captures/" in address or "/setup/picture/" in address
 
 
 def small(png: bytes) -> Image:

@@ -24,6 +24,8 @@ OPEN, CLOSE = "⟦", "⟧"
 SHOWN: Final = ("aria-label", "title", "alt", "placeholder")
 SILENT: Final = frozenset({"script", "style", "svg", "datalist", "time", "code", "textarea"})
 """What is drawn, or holds no words."""
+DRAWN: Final = re.compile(r"(<svg\b[^>]*>).*?</svg>", re.DOTALL)
+"""A drawing, and its beginning, which may have a name. (No drawing lies in another.)"""
 WORD: Final = re.compile(r"(?!\b[2-9TJQKA][cdhs]\b)\b[^\W\d_]{2}")
 """The beginning of a word; a card's code is none."""
 DATA: Final = frozenset(
@@ -97,15 +99,20 @@ def outside(html: str, data: frozenset[str]) -> Iterator[str]:
     A message may go on through several elements, as where a part of it is bold.
     """
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(DRAWN.sub(r"\1</svg>", html))
     reader.close()
     for text in (*reader.attributes, "\n".join(reader.texts)):
         bare, before = text, ""
         while bare != before:  # brackets lie within brackets
             before, bare = bare, re.sub(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}", " ", bare)
-        for one in sorted(data, key=len, reverse=True):
-            bare = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", " ", bare)
+        bare = _any_of(data).sub(" ", bare)
         yield from (" ".join(line.split()) for line in bare.split("\n") if WORD.search(line))
+
+
+@cache
+def _any_of(data: frozenset[str]) -> re.Pattern[str]:
+    names = sorted(data, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
 
 
 @contextmanager

@@ -18,17 +18,26 @@ from tests.waiting import DEADLINE
 @contextmanager
 def served(app: Flask, threads: int = 12) -> Iterator[int]:
     """Serve the application as `dealer_ui.serve` does, yield the port."""
+    with listening(app, threads) as port:
+        services(app).live.start()
+        try:
+            yield port
+        finally:
+            services(app).live.stop()
+
+
+@contextmanager
+def listening(application: Any, threads: int = 12) -> Iterator[int]:
+    """Answer requests by a WSGI application, yield the port."""
     open_things: dict[int, Any] = {}
-    listening = socket.create_server(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    server: Any = create_server(app, sockets=[listening], threads=threads, map=open_things, ident=None)
-    services(app).live.start()
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    server: Any = create_server(application, sockets=[listener], threads=threads, map=open_things, ident=None)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         yield port
     finally:
-        services(app).live.stop()
         server.task_dispatcher.shutdown()  # the streams end, and their threads with them
 
         def close_all() -> None:
