@@ -28,6 +28,7 @@ from tests.waiting import DEADLINE, until
 expect.set_options(timeout=1000 * DEADLINE)
 
 SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
+each_size = pytest.mark.parametrize("size", ["kiosk", pytest.param("desk", marks=pytest.mark.exhaustive)])
 
 
 @pytest.fixture(scope="session")

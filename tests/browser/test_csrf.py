@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import Show
+from tests.browser.conftest import Show, own_window
 from tests.dealer_ui.felt import Felt
 from tests.waiting import until
 
@@ -32,7 +32,7 @@ def elsewhere(chromium: Browser) -> Iterator[Page]:
     """A page of another site: `localhost` is none of 127.0.0.1's."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Evil) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-        page = chromium.new_page()
+        page = own_window(chromium)
         page.goto(f"http://localhost:{server.server_port}/")
         yield page
         page.close()

@@ -238,7 +238,7 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
         state = dealer.until(lambda state, asked=asked: len(state.questions) < asked)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("code", ["en", "zh_Hans"])
+@pytest.mark.parametrize("code", ["en", pytest.param("zh_Hans", marks=pytest.mark.exhaustive)])
 def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
     window: Window, tmp_path: Path, code: str
 ) -> None:

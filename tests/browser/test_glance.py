@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 
 import pytest
@@ -10,8 +9,7 @@ from playwright.sync_api import expect
 
 from firmware.table import Phase
 from firmware.table import events as ev
-from tests.browser.conftest import SIZES, Screen, Show
-from tests.browser.dealer import hold
+from tests.browser.conftest import SIZES, Screen, Show, each_size
 from tests.browser.states import natural_not_borne_out
 from tests.browser.visits import SETTLED
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
@@ -80,20 +78,6 @@ def test_a_page_that_lost_its_server_says_so_and_comes_back_by_itself(show: Show
     page.locator(".strip .go").tap()
     screen.wait_for_amount("$60")
     assert [command["do"] for command in screen.came] == ["mark_paid"], "with the new server's token"
-
-
-def test_a_stream_that_goes_silent_is_noticed_though_it_stays_open(show: Show) -> None:
-    screen = show(Felt.to_settled, killable=True)
-    page = screen.page
-    assert screen.process is not None
-    screen.wait_for_news()
-    assert screen.process.process is not None
-    screen.process.process.send_signal(signal.SIGSTOP)
-    try:
-        page.wait_for_selector("#notlive", state="visible")
-    finally:
-        screen.process.process.send_signal(signal.SIGCONT)
-    page.wait_for_selector("#notlive", state="hidden")
 
 
 # ---- touches ----
@@ -246,25 +230,28 @@ def test_a_natural_is_declared_withdrawn_and_confirmed_by_touch(show: Show) -> N
     assert page.inner_text(".place-A .flag") == "Natural · Six pairs"
 
 
-def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
-    screen = show(Felt.to_setting)
-    page = screen.page
-    page.locator("[data-open=more-dialog]").tap()
-    misdeal = page.get_by_role("button", name="Misdeal")
-    misdeal.click()
-    page.wait_for_timeout(300)
-    assert screen.felt.state.phase is Phase.SETTING
-    hold(misdeal)
-    screen.wait_for_phase("void")
-    assert screen.felt.state.void_reason == "Misdeal"
-
-
 # Keeps what would be done at the end of a hold, in the place of doing it: however busy the machine, it is not over yet.
 KEEP_THE_HOLD = """() => {
   const after = window.setTimeout, never = window.clearTimeout;
   window.setTimeout = (does, ms) => ms === 900 ? (window.held = does, "hold") : after(does, ms);
   window.clearTimeout = (which) => which === "hold" ? (window.held = null) : never(which);
 }"""
+
+
+def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
+    screen = show(Felt.to_setting)
+    page = screen.page
+    page.locator("[data-open=more-dialog]").tap()
+    page.evaluate(KEEP_THE_HOLD)
+    misdeal = page.get_by_role("button", name="Misdeal")
+    misdeal.click()
+    assert page.evaluate("() => window.held") is None, "a hold began, and ended with the touch"
+    assert screen.came == []
+    misdeal.hover()
+    page.mouse.down()
+    page.evaluate("() => window.held()")
+    screen.wait_for_phase("void")
+    assert screen.felt.state.void_reason == "Misdeal"
 
 
 def held(screen: Screen, dialog: str) -> bool:
@@ -380,7 +367,7 @@ SMALL = """(least) => [...document.querySelectorAll("button")]
     .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
 
 
-@pytest.mark.parametrize("size", list(SIZES))
+@each_size
 def test_nothing_overflows_or_overlaps_and_every_target_is_nine_millimetres(show: Show, size: str) -> None:
     """On a 7-inch screen 154 mm wide. One window, one state after another."""
     screen = show(size=size)
@@ -399,7 +386,7 @@ def test_nothing_overflows_or_overlaps_and_every_target_is_nine_millimetres(show
     assert not screen.trouble
 
 
-@pytest.mark.parametrize("size", list(SIZES))
+@each_size
 def test_large_sums_and_long_names_stay_in_their_place(
     show: Show, size: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,6 +398,7 @@ def test_large_sums_and_long_names_stay_in_their_place(
     assert screen.page.evaluate(OVERFLOWING) == []
 
 
+@pytest.mark.exhaustive  # the states look at each of them
 def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page

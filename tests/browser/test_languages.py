@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Show
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +20,7 @@ def speaks(page: Page, language: str) -> None:
 def test_a_screens_own_language_holds_in_all_its_tabs(show: Show, chromium: Browser) -> None:
     screen = show(lambda felt: felt.to_setting())
     context = chromium.new_context(viewport={"width": 800, "height": 480}, has_touch=True)
+    context.set_default_timeout(1000 * DEADLINE)
     page, other = context.new_page(), context.new_page()
     for tab in (page, other):
         tab.goto(screen.page.url)

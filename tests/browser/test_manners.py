@@ -9,7 +9,7 @@ from playwright.sync_api import Route, expect
 
 from firmware.table import Phase
 from firmware.table import events as ev
-from tests.browser.conftest import Show
+from tests.browser.conftest import Show, each_size
 from tests.browser.visits import SIZES
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -34,7 +34,7 @@ MEASURE = """([figures, px_per_mm]) => {
 }"""
 
 
-@pytest.mark.parametrize("size", ["kiosk", "desk"])
+@each_size
 @pytest.mark.parametrize("unit", [500, 12_345])
 def test_what_is_read_across_a_table_has_its_millimetres(show: Show, size: str, unit: int) -> None:
     """Figures are measured from their foot to their head, words from ascender to descender (one em of this font)."""

@@ -14,7 +14,7 @@ from dealer_ui.link import TableLink
 from firmware.app.sim.page import add_to
 from firmware.app.socket_server import CommandSocket
 from tests.app.sim_room import Things, things
-from tests.browser.conftest import SIZES, own_window
+from tests.browser.conftest import SIZES, each_size, own_window
 from tests.dealer_ui.served import served
 from tests.waiting import until
 
@@ -91,7 +91,7 @@ def test_a_finger_moves_the_puck_presses_pulls_and_spoils(window: Open, here: Th
     until(lambda: here.done == ["turn_up"])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_size
 def test_everything_is_in_view_apart_and_big_enough_for_a_finger(window: Open, size: str) -> None:
     page = window(size)
     width, height = SIZES[size]

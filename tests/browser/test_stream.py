@@ -149,6 +149,7 @@ def becomes_not_live(page: Page, after: Callable[[], object]) -> None:
     page.wait_for_selector("#notlive", state="visible")
 
 
+@pytest.mark.exhaustive  # test_glance.py kills one, too
 def test_a_page_process_that_is_killed_is_told_at_once_and_what_was_missed_is_caught_up(show: Show) -> None:
     screen = show(Felt.to_settled, killable=True)
     page, process = screen.page, screen.process
