@@ -19,6 +19,7 @@ from firmware.table.gate import Who
 from firmware.table.journal import JournalReader
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
+from tests.rendered import rendered
 from tests.vision.boards import board_photo
 from vision.arrays import Image
 from vision.calibration import FeltCalibration
@@ -28,7 +29,7 @@ from vision.layout import TableLayout
 from vision.lens import Lens
 from vision.reader import CardReader
 from vision.reading import TableReading, read
-from vision.render import Conditions, render_table
+from vision.render import Conditions
 
 SCALE: Final = 0.45
 CONDITIONS: Final = Conditions(tilt_deg=0.5, offset_mm=4)
@@ -48,7 +49,7 @@ def reader() -> CardReader:
 @cache
 def bare(seed: int = 1) -> Image:
     """The bare felt; another seed hangs the camera a little otherwise."""
-    return render_table({}, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
+    return rendered({}, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
 
 
 def dark_and_glaring() -> Image:
@@ -59,7 +60,7 @@ def laid(change: Callable[[Rows], object] = lambda rows: None, seed: int = 1) ->
     """The 52 cards laid out to be learnt, with a change."""
     rows = {place: {row: list(cards) for row, cards in of.items()} for place, of in spread(layout()).items()}
     change(rows)
-    return render_table(rows, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
+    return rendered(rows, layout(), seed=seed, conditions=CONDITIONS, scale=SCALE).frame
 
 
 def board(number: int) -> Image:
