@@ -7,7 +7,9 @@ import logging
 import socketserver
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from socket import SHUT_RDWR
 from typing import Any, Final
 
 from firmware.app.errors import SocketError
@@ -53,6 +55,10 @@ class CommandSocket:
     def close(self) -> None:
         """Take no more connections."""
         if self._thread.is_alive():
+            with suppress(OSError):
+                self._server.socket.shutdown(
+                    SHUT_RDWR
+                )  # wakes the server, which looks up twice a second only
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()

@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from firmware.devices.debounce import HOLD
 from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
-from firmware.devices.gpio import BEEP, BLINK, GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+from firmware.devices.gpio import BLINK, LOOK_EVERY, GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel import BUTTONS, Light, Press
 from firmware.devices.simulated.panel import SimulatedPanel
-from tests.patience import patience, until
+from tests.devices.conftest import Buttons, Clock
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.devices.conftest import Sink
 
 
 @pytest.fixture
-def panel() -> SimulatedPanel:
-    return SimulatedPanel(seed=1)
+def panel(clock: Clock) -> SimulatedPanel:
+    return SimulatedPanel(seed=1, clock=clock, sleep=clock.let_pass)
 
 
 @pytest.fixture
-def buttons(panel: SimulatedPanel, sink: Sink[Press]) -> Iterator[GpioButtons]:
-    device = GpioButtons(panel.pins, panel.factory)
+def buttons(panel: SimulatedPanel, clock: Clock, sink: Sink[Press]) -> Iterator[Buttons]:
+    device = Buttons(panel.pins, panel.factory, clock)
+    panel._sleep = device.let_pass
     device.start(sink.put)
+    device.wait_until_begun()
     yield device
     device.close()
 
@@ -39,53 +43,63 @@ def lamps(panel: SimulatedPanel) -> Iterator[GpioLamps]:
     device.close()
 
 
-def wait_for(count: int, sink: Sink[Press]) -> list[Press]:
-    sink.wait(lambda press: len(sink.got) >= count, within=2)
-    time.sleep(0.15)  # one too many would come now
-    return sink.got
+def told(panel: SimulatedPanel, sink: Sink[Press]) -> list[Press]:
+    """What was told of the presses so far: holding red down is told after all of them, as a press and a hold."""
+    panel.press("reject", 1.3)
+    sink.wait(lambda press: press.button == "reject" and press.held)
+    return sink.got[:-2]
 
 
-@pytest.mark.usefixtures("buttons")
-def test_every_bouncing_press_is_one_press(panel: SimulatedPanel, sink: Sink[Press]) -> None:
-    before = time.monotonic()
+def test_every_bouncing_press_is_one_press(
+    panel: SimulatedPanel, buttons: Buttons, clock: Clock, sink: Sink[Press]
+) -> None:
+    before = clock()
     pressed = [button for _ in range(5) for button in BUTTONS]
     for button in pressed:
         panel.press(button, seconds=0.05)
-        time.sleep(0.04)
-    got = wait_for(len(pressed), sink)
+        buttons.let_pass(0.04)
+    got = told(panel, sink)
     assert [press.button for press in got] == pressed
-    assert before < got[0].at < time.monotonic()
+    assert before <= got[0].at < before + 0.05
 
 
 @pytest.mark.usefixtures("buttons")
 def test_a_finger_that_presses_again_at_once_presses_twice(panel: SimulatedPanel, sink: Sink[Press]) -> None:
     for _ in range(4):
         panel.press("next")
-    assert [press.held for press in wait_for(4, sink)] == [False] * 4
+    assert [press.held for press in told(panel, sink)] == [False] * 4
 
 
 @pytest.mark.usefixtures("buttons")
 def test_two_at_once_are_nothing_on_pins(panel: SimulatedPanel, sink: Sink[Press]) -> None:
     panel.press_together("confirm", "reject", apart=0.01)
     panel.press("next")
-    assert [press.button for press in wait_for(1, sink)] == ["next"]
+    assert [press.button for press in told(panel, sink)] == ["next"]
 
 
-@pytest.mark.usefixtures("buttons")
-def test_a_held_button_is_told_while_it_is_still_down(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+def test_a_held_button_is_told_while_it_is_still_down(
+    panel: SimulatedPanel, buttons: Buttons, sink: Sink[Press]
+) -> None:
     panel.push("confirm")
-    assert not sink.wait(lambda press: press.button == "confirm", within=1).held
-    assert sink.wait(lambda press: press.held, within=2).button == "confirm"
+    buttons.let_pass(HOLD / 2)
+    assert [press.held for press in sink.got] == [False]
+    buttons.let_pass(HOLD / 2)
+    assert [press.held for press in sink.got] == [False, True]
     panel.let_go("confirm")
-    assert len(wait_for(2, sink)) == 2
+    assert len(told(panel, sink)) == 2
 
 
 @pytest.mark.usefixtures("buttons")
-def test_a_lost_edge_is_made_good_by_looking(panel: SimulatedPanel, sink: Sink[Press]) -> None:
+def test_a_lost_edge_is_made_good_by_looking(panel: SimulatedPanel, clock: Clock, sink: Sink[Press]) -> None:
+    def pause(seconds: float) -> None:
+        time.sleep(seconds)
+        clock.let_pass(LOOK_EVERY)
+
     pin: Any = panel.factory.pin(panel.pins.buttons["next"])
     pin._change_state(False)  # the pin goes down, and no edge is told
-    sink.wait(lambda press: press.button == "next", within=1)
+    until(lambda: sink.got, pause)
     pin._change_state(True)
+    assert sink.got[0].button == "next"
 
 
 def test_pins_that_cannot_be_read_are_a_fault_that_passes(
@@ -99,7 +113,7 @@ def test_pins_that_cannot_be_read_are_a_fault_that_passes(
         until(lambda: "use the page" in (buttons.fault or ""))
     until(lambda: buttons.fault is None)
     panel.press("next")
-    assert [press.button for press in wait_for(1, sink)] == ["next"]
+    assert [press.button for press in told(panel, sink)] == ["next"]
 
 
 def test_after_close_nothing_is_put_and_the_pins_are_free(panel: SimulatedPanel, sink: Sink[Press]) -> None:
@@ -108,8 +122,9 @@ def test_after_close_nothing_is_put_and_the_pins_are_free(panel: SimulatedPanel,
         device.start(sink.put)
         device.close()
         device.close()
+        assert device._thread is not None
+        assert not device._thread.is_alive(), "nobody is left to put anything"
     panel.press("next")
-    time.sleep(0.15)
     assert sink.got == []
 
 
@@ -148,7 +163,7 @@ def test_a_blinking_lamp_keeps_its_rhythm_when_it_is_shown_again(
     until(five_times)
     lamps.show({})
     assert [state.state for state in pin.states[:5]] == [False, True, False, True, False]
-    assert all(abs(state.timestamp - BLINK) < patience(0.2) for state in pin.states[2:5])
+    assert all(state.timestamp > 0.9 * BLINK for state in pin.states[2:5])
     assert not pin.state
 
 
@@ -184,9 +199,8 @@ def test_the_buzzer_sounds_so_many_short_beeps(panel: SimulatedPanel) -> None:
     pin: Any = panel.factory.pin(panel.pins.buzzer)
     pin.clear_states()
     buzzer.beep(2)
-    until(lambda: [state.state for state in pin.states] == [False, True, False, True, False])
-    time.sleep(2 * BEEP)  # one too many would come now
-    assert len(pin.states) == 5
+    until(lambda: not buzzer._device._blink_thread.is_alive())
+    assert [state.state for state in pin.states] == [False, True, False, True, False]
     assert not panel.sounds()
     buzzer.beep(100)
     buzzer.close()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from firmware.devices import power
 from firmware.devices.power import Power, PowerReading, PowerWatch
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
+
+
+@pytest.fixture(autouse=True)
+def answered_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell may take its time to start."""
+    monkeypatch.setattr(power, "ANSWER_WITHIN", DEADLINE)
 
 
 def box(tmp_path: Path, script: str, *zones: tuple[str, str]) -> Power:
@@ -59,9 +65,7 @@ def test_what_vcgencmd_cannot_tell_is_unknown(tmp_path: Path, script: str) -> No
 
 def test_a_vcgencmd_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(power, "ANSWER_WITHIN", 0.2)
-    began = time.monotonic()
-    assert box(tmp_path, "exec sleep 10").read().undervoltage is None
-    assert time.monotonic() - began < patience(2)
+    assert box(tmp_path, "exec sleep 1000").read().undervoltage is None
 
 
 def test_a_computer_that_is_no_pi_knows_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
@@ -112,10 +116,11 @@ def test_the_watch_tells_what_is_wrong_and_that_it_is_well_again(tmp_path: Path)
             flags.write_text(
                 {"too weak: use": "throttled=0x1", "": "throttled=0x0"}.get(wanted, "throttled=0x4")
             )
-            deadline = time.monotonic() + patience(5)
-            while (wanted not in watch.warning) if wanted else watch.warning:
-                assert time.monotonic() < deadline, watch.warning
-                time.sleep(0.01)
+            until(partial(_warns, watch, wanted))
     finally:
         watch.close()
         watch.close()
+
+
+def _warns(watch: PowerWatch, wanted: str) -> bool:
+    return wanted in watch.warning if wanted else not watch.warning

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera import CameraHung, CameraMissing, FrameLate, Image
 from firmware.devices.simulated.camera import Room, RoomCamera
 from firmware.devices.simulated.spoil import FARTHEST_PX, Spoil, spoiled
-from tests.patience import pace
+from tests.devices.conftest import Clock
+from tests.waiting import DEADLINE
 
 GREY = np.full((180, 320, 3), 120, np.uint8)
 
@@ -26,16 +27,29 @@ def room(tmp_path: Path) -> Room:
 
 
 @pytest.fixture
-def camera(room: Room, tmp_path: Path) -> Iterator[RoomCamera]:
-    made = RoomCamera(tmp_path / "view.npy", late_after=0.2 * pace(), hung_after=0.5 * pace())
+def camera(room: Room, clock: Clock, tmp_path: Path) -> Iterator[RoomCamera]:
+    made = RoomCamera(tmp_path / "view.npy", late_after=DEADLINE, hung_after=4.0, clock=clock)
     made.open()
     yield made
     made.close()
 
 
-def until_hung(camera: RoomCamera) -> None:
-    for _ in range(20):
-        with suppress(FrameLate):
+@contextmanager
+def impatient(camera: RoomCamera) -> Iterator[None]:
+    """A picture is late at once, where none comes; outside it may take its time."""
+    camera._late = AdaptiveLimit(0.05, 0.05)
+    try:
+        yield
+    finally:
+        camera._late = AdaptiveLimit(DEADLINE, DEADLINE)
+
+
+def until_hung(camera: RoomCamera, clock: Clock) -> None:
+    with impatient(camera):
+        with pytest.raises(FrameLate):
+            camera.frame()
+        clock.let_pass(4.0)
+        with pytest.raises(CameraHung):
             camera.frame()
 
 
@@ -69,34 +83,32 @@ def test_a_pulled_cable_is_missing_until_it_is_opened_anew(room: Room, camera: R
         camera.frame()
 
 
-def test_a_hung_driver_gives_nothing_until_it_is_opened_anew(room: Room, camera: RoomCamera) -> None:
+def test_a_hung_driver_gives_nothing_until_it_is_opened_anew(
+    room: Room, camera: RoomCamera, clock: Clock
+) -> None:
     room.hang()
-    with pytest.raises(CameraHung):
-        until_hung(camera)
+    until_hung(camera, clock)
     camera.close()
     camera.open()
     camera.frame()
 
 
-def test_a_frozen_camera_gives_nothing_until_it_thaws(room: Room, camera: RoomCamera) -> None:
+def test_a_frozen_camera_gives_nothing_until_it_thaws(room: Room, camera: RoomCamera, clock: Clock) -> None:
     room.change(frozen=True)
-    with pytest.raises(CameraHung):
-        until_hung(camera)
+    until_hung(camera, clock)
     camera.close()
     camera.open()
-    with pytest.raises(FrameLate):
+    with impatient(camera), pytest.raises(FrameLate):
         camera.frame()
     room.change(frozen=False)
-    time.sleep(0.05)
     camera.frame()
 
 
 def test_late_frames_are_late(room: Room, camera: RoomCamera) -> None:
-    room.change(late_s=0.3 * pace())
-    with pytest.raises(FrameLate):
+    room.change(late_s=1.5)
+    with impatient(camera), pytest.raises(FrameLate):
         camera.frame()
     room.change(late_s=0.0)
-    time.sleep(0.3 * pace())
     camera.frame()
 
 

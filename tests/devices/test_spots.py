@@ -281,11 +281,11 @@ def test_a_pn532_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
     with far_end(chip) as port:
         puck = SerialPuck(Pn532Spot(DISKS, seat=4), port)
         puck.start(sink.put)
-        sink.wait(lambda reading: reading.state is PuckState.NONE, within=3)
+        sink.wait(lambda reading: reading.state is PuckState.NONE)
         lying.extend((DEALER, ACTION))
-        sink.wait(lambda reading: reading.seat == 4, within=2)
+        sink.wait(lambda reading: reading.seat == 4)
         lying.clear()
-        sink.wait(lambda reading: reading.state is PuckState.NONE, within=2)
+        sink.wait(lambda reading: reading.state is PuckState.NONE)
         puck.close()
 
 
@@ -295,7 +295,7 @@ def test_an_rdm6300_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
     with far_end(lambda heard: FRAME if lying.is_set() else b"") as port:
         puck = SerialPuck(Em4100Spot(LF_DISKS, seat=4), port)
         puck.start(sink.put)
-        sink.wait(lambda reading: reading.seat == 4, within=2)
+        sink.wait(lambda reading: reading.seat == 4)
         lying.clear()
-        sink.wait(lambda reading: reading.state is PuckState.UNKNOWN, within=3)
+        sink.wait(lambda reading: reading.state is PuckState.UNKNOWN)
         puck.close()

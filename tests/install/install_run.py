@@ -30,7 +30,7 @@ from tests.install.machine import (
     release_key,
     why_not,
 )
-from tests.patience import patience
+from tests.waiting import DEADLINE
 from vision.layout import TableLayout
 from vision.render import Hands, render_table
 
@@ -162,12 +162,12 @@ def archive(box: Machine, release: str) -> str:
 def play(box: Machine) -> int:
     """Play a hand until it is settled, or the open one on, touching the page; return its number."""
     reader = JournalReader(box.data)
-    box.wait(lambda: reader.recover()[0].puck.seat == 1, 60, "the button's seat is known")
+    box.wait(lambda: reader.recover()[0].puck.seat == 1, "the button's seat is known")
     state = reader.recover()[0]
     began = state.hand if state.phase in OVER else state.hand - 1
     if state.phase in OVER:
         lay(box, {})
-    deadline = time.monotonic() + patience(60)
+    deadline = time.monotonic() + DEADLINE
     while state.phase is not Phase.SETTLED or state.hand == began:
         assert time.monotonic() < deadline, f"{state}\n{box.log()}"
         assert not state.questions, state.questions
@@ -221,7 +221,7 @@ def test_its_devices_are_open_and_a_header_that_is_not_there_is_a_fault_on_the_p
         state = JournalReader(box.data).recover()[0]
         return set(state.faults) == {"buttons"} and state.puck.seat == 1
 
-    box.wait(settled, 60, "puck reader and camera are open")
+    box.wait(settled, "puck reader and camera are open")
     status, said = box.ask({"do": "end_set_up", "skipped": True})
     assert status == 200, said
     assert "No GPIO header was found" in box.ask("/")[1]
@@ -244,7 +244,7 @@ def test_a_hand_is_played_through_the_page(box: Machine) -> None:
         check=True,
     )
     box.run("systemctl", "start", "feltwatch-table.service", check=True)
-    box.wait(lambda: is_up(box), 30, "the page finds the table again")
+    box.wait(lambda: is_up(box), "the page finds the table again")
     assert play(box) == 1
     assert whole(box)[1] == 1
 
@@ -354,15 +354,13 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
 
 def test_an_upgrade_that_a_power_cut_interrupts_is_gone_back_from_at_the_next_start(box: Machine) -> None:
     box.start("bash", f"/media/{BROKEN}/install")
-    box.wait(lambda: releases(box)["current"] == BROKEN, 120, "the upgrade switched over")
+    box.wait(lambda: releases(box)["current"] == BROKEN, "the upgrade switched over")
     box.cut_power()
     assert releases(box)["current"] == BROKEN
     box.boot()
-    box.wait(lambda: releases(box)["current"] == SECOND and is_up(box), 120, "it went back")
+    box.wait(lambda: releases(box)["current"] == SECOND and is_up(box), "it went back")
     left = box.root / "opt/feltwatch/releases"
-    box.wait(
-        lambda: sorted(p.name for p in left.iterdir()) == [FIRST, SECOND], 60, "it tidied up, its last step"
-    )
+    box.wait(lambda: sorted(p.name for p in left.iterdir()) == [FIRST, SECOND], "it tidied up, its last step")
     assert releases(box) == {"current": SECOND, "previous": FIRST}
     assert not (box.root / "opt/feltwatch/trial").is_symlink()
     whole(box)
@@ -387,7 +385,7 @@ def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> 
     def anew() -> bool:
         return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and is_up(box)
 
-    box.wait(anew, 60, "both were started anew")
+    box.wait(anew, "both were started anew")
     assert time.monotonic() - hung > 5, "a slow moment is no hang"
     log = box.run("journalctl", "--no-pager", "--unit=feltwatch-table.service").stdout
     assert "Watchdog timeout" in log
@@ -404,9 +402,9 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
         box.run("systemctl", "kill", "--signal=KILL", table)
         return False
 
-    box.wait(failed, 60, "it stays down")
+    box.wait(failed, "it stays down")
     fault = "/run/feltwatch-fault/feltwatch-table.html"
-    box.wait(lambda: box.shown() == f"file://{fault}", 20, "the screen shows the fault page")
+    box.wait(lambda: box.shown() == f"file://{fault}", "the screen shows the fault page")
     page = box.run("cat", fault, check=True).stdout
     assert "Feltwatch does not start" in page
     assert f"feltwatch-table · {FIRST}" in page
@@ -418,8 +416,8 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
 
     box.run("systemctl", "reset-failed", table, check=True)
     box.run("systemctl", "start", "feltwatch.target", check=True)
-    box.wait(lambda: box.shown() == f"{PAGE}/", 20, "the screen shows the page again")
-    box.wait(lambda: is_up(box), 30, "the table answers")
+    box.wait(lambda: box.shown() == f"{PAGE}/", "the screen shows the page again")
+    box.wait(lambda: is_up(box), "the table answers")
     whole(box)
 
 
@@ -430,7 +428,7 @@ def test_a_power_cut_in_the_middle_of_a_hand_loses_nothing(box: Machine) -> None
     assert before.phase is Phase.DEALING
     box.cut_power()
     box.boot()
-    box.wait(lambda: is_up(box), 60, "it boots into the game")
+    box.wait(lambda: is_up(box), "it boots into the game")
     state = JournalReader(box.data).recover()[0]
     assert (state.hand, state.phase) == (before.hand, before.phase)
     assert play(box) == before.hand
@@ -439,10 +437,10 @@ def test_a_power_cut_in_the_middle_of_a_hand_loses_nothing(box: Machine) -> None
 
 def test_a_table_that_asks_for_it_switches_the_box_off_in_good_order(box: Machine) -> None:
     box.run("runuser", "-u", "feltwatch-table", "--", "touch", "/run/feltwatch/poweroff", check=True)
-    box.wait_until_off(60)
+    box.wait_until_off()
     assert not (box.data / "table.sock").exists(), "the table was stopped, not killed"
     box.boot()
-    box.wait(lambda: is_up(box), 60, "it is up again, and the request is forgotten")
+    box.wait(lambda: is_up(box), "it is up again, and the request is forgotten")
     whole(box)
 
 

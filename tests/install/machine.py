@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from firmware.app.release_package import sign
 from firmware.table.signing import DeviceKey
-from tests.patience import patience
+from tests.waiting import DEADLINE
 
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
@@ -147,9 +147,9 @@ class Machine:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self.wait(self._find_leader, 20, "it has a first process")
+        self.wait(self._find_leader, "it has a first process")
         self.wait(
-            lambda: self.run("systemctl", "is-system-running", "--wait").stdout.strip() != "", 60, "it booted"
+            lambda: self.run("systemctl", "is-system-running", "--wait").stdout.strip() != "", "it booted"
         )
 
     def _find_leader(self) -> bool:
@@ -163,10 +163,10 @@ class Machine:
                 self._leader = int(pid)
         return bool(self._leader) and self.run("systemctl", "is-system-running").returncode < 5
 
-    def wait_until_off(self, seconds: float) -> None:
+    def wait_until_off(self) -> None:
         """Wait until it has switched itself off."""
         assert self._nspawn is not None
-        self._nspawn.wait(patience(seconds))
+        self._nspawn.wait(DEADLINE)
         self._nspawn, self._leader = None, 0
 
     def cut_power(self) -> None:
@@ -194,7 +194,7 @@ class Machine:
                 self._leader, 9
             )  # the first process of its namespace: the kernel kills all others with it
         self.wait(
-            lambda: not leader.exists() or "\nState:\tZ" in (leader / "status").read_text(), 20, "it is off"
+            lambda: not leader.exists() or "\nState:\tZ" in (leader / "status").read_text(), "it is off"
         )
 
     # ---- what a technician types ----
@@ -256,9 +256,9 @@ class Machine:
         shown = self.run("cat", "/run/feltwatch-kiosk/shown")
         return shown.stdout.strip()
 
-    def wait(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something to be so."""
-        deadline = time.monotonic() + patience(seconds)
+        deadline = time.monotonic() + 2 * DEADLINE  # an upgrade makes a whole environment
         while not condition():
             assert time.monotonic() < deadline, f"in vain: {what}\n{self.log() if self._leader else ''}"
             time.sleep(0.2)

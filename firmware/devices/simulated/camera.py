@@ -34,7 +34,6 @@ class SimulatedCamera(TimedCamera):
         self._going.set()
         self._plugged = True
         self._held = False
-        self._delay = 0.0
 
     def freeze(self) -> None:
         """Hang: no picture comes until it thaws."""
@@ -43,10 +42,6 @@ class SimulatedCamera(TimedCamera):
     def thaw(self) -> None:
         """Go on."""
         self._going.set()
-
-    def dawdle(self, seconds: float) -> None:
-        """Take this much longer for every picture from now on."""
-        self._delay = seconds
 
     def unplug(self) -> None:
         """Pull the cable."""
@@ -67,8 +62,6 @@ class SimulatedCamera(TimedCamera):
 
     def _take(self) -> Frame:
         at = time.monotonic()
-        if self._delay:
-            time.sleep(self._delay)
         self._going.wait()
         if not self._held:
             raise CameraMissing("The camera gives no pictures: check its cable.")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
-from gpiozero.pins.mock import MockFactory
+from gpiozero.pins.mock import MockFactory, MockPin
 
 from firmware.devices.panel import BUTTONS, ButtonName, LampName
 from firmware.devices.pins import PinMap
@@ -40,9 +41,18 @@ def bounces(rng: random.Random) -> list[float]:
 class SimulatedPanel:
     """Buttons and lamps on mock pins. The verbs take as long as the act does, and may come from any thread."""
 
-    def __init__(self, pins: PinMap | None = None, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        pins: PinMap | None = None,
+        seed: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """`clock` stamps the edges of the pins; `sleep` lets so much of its time pass."""
         self.pins = pins or PinMap.load()
-        self.factory = MockFactory()
+        self.factory = MockFactory(pin_class=_pins_stamped_by(clock))
+        self._clock = clock
+        self._sleep = sleep
         self._rng = random.Random(seed)
         self._hand = threading.Lock()
         self._plugged = True
@@ -60,9 +70,9 @@ class SimulatedPanel:
         with self._hand:
             for number, button in enumerate(buttons):
                 if number:
-                    time.sleep(apart)
+                    self._sleep(apart)
                 self._push(button)
-            time.sleep(seconds)
+            self._sleep(seconds)
             for button in buttons:
                 self._let_go(button)
 
@@ -120,12 +130,12 @@ class SimulatedPanel:
 
     def _push(self, button: ButtonName) -> None:
         lifts_until = self._let_go_at.get(button, float("-inf")) + LIFT
-        time.sleep(max(0.0, lifts_until - time.monotonic()))
+        self._sleep(max(0.0, lifts_until - self._clock()))
         self._bounce(button, closed=True)
 
     def _let_go(self, button: ButtonName) -> None:
         self._bounce(button, closed=False)
-        self._let_go_at[button] = time.monotonic()
+        self._let_go_at[button] = self._clock()
 
     def _bounce(self, button: ButtonName, *, closed: bool) -> None:
         pin = self._pin(self.pins.buttons[button])
@@ -133,13 +143,24 @@ class SimulatedPanel:
             return  # no cable, or nothing to do: it is down, or up, as it is
         drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
         drive[0]()
-        over = time.monotonic() + BOUNCE_LASTS
+        over = self._clock() + BOUNCE_LASTS
         for number, gap in enumerate(bounces(self._rng), start=1):
-            time.sleep(gap)
-            if time.monotonic() > over:
+            self._sleep(gap)
+            if self._clock() > over:
                 break  # a busy computer slept longer than any contact bounces
             drive[number % 2]()
         drive[0]()
 
     def _pin(self, bcm: int) -> Any:
         return self.factory.pin(bcm)
+
+
+def _pins_stamped_by(clock: Callable[[], float]) -> type[Any]:
+    """Return a class of mock pins whose edges carry this clock's time; gpiozero's own know the monotonic one only."""
+
+    class Pin(MockPin):  # type: ignore[misc]
+        def _call_when_changed(self) -> None:
+            self._last_change = clock()
+            super()._call_when_changed()
+
+    return Pin

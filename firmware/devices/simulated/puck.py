@@ -89,6 +89,11 @@ class SimulatedPuck:
                 frozenset(self._tags),
             )
 
+    @property
+    def snapshots(self) -> int:
+        """How many snapshots it has sent since it was plugged in."""
+        return self._snapshots
+
     # what a person does to the disks
 
     def move_to(self, seat: int) -> None:
