@@ -7,25 +7,29 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from firmware.adaptive_limit import AdaptiveLimit
 from firmware.app.config import Config
 from firmware.app.house import prepare_house
 from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_process import ReadingLimits
 from firmware.app.table_devices import Devices
-from firmware.app.table_process import Readings, TableProcess
-from firmware.devices.gpio import GpioButtons, GpioLamps
-from firmware.devices.panel import ButtonName
+from firmware.app.table_process import TICK, Readings, TableProcess
+from firmware.devices.debounce import HOLD
+from firmware.devices.gpio import GpioLamps
+from firmware.devices.panel import ButtonName, Press
 from firmware.devices.puck import PuckReading, PuckState
-from firmware.devices.simulated.panel import SimulatedPanel
+from firmware.devices.simulated.panel import LIFT, PRESS, SimulatedPanel
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
-from tests.patience import is_late, patience
+from tests.devices.conftest import Buttons, Clock
+from tests.waiting import DEADLINE, until
 
 HANDS: dict[str, dict[str, str]] = {
     "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
@@ -48,6 +52,11 @@ def reading_json(hands: dict[str, dict[str, str]], unsure: frozenset[str] = froz
         for row, cards in rows.items()
     ]
     return {"zones": zones, "frame": None, "verdicts": {}, "ms": {"network": 1.5}}
+
+
+def patient_limits() -> ReadingLimits:
+    """Limits for a reading process that only a hang exceeds."""
+    return ReadingLimits(*(AdaptiveLimit(DEADLINE, DEADLINE) for _ in fields(ReadingLimits)))
 
 
 @dataclass
@@ -84,47 +93,77 @@ class FakeReadings:
         """Nothing to end."""
 
 
+class Process(TableProcess):
+    """The table process; it keeps which presses it was told of."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.presses: list[Press] = []
+
+    def put(self, item: Any) -> None:
+        super().put(item)
+        if isinstance(item, Press):
+            self.presses.append(item)
+
+
 class Table:
-    """A running table process, and what stands around it."""
+    """A running table process, and what stands around it: all of it lives by one clock that the test turns."""
 
     def __init__(self, config: Config, readings: Readings | None = None, *, fresh: bool = False) -> None:
         self.config = config
-        self.panel = SimulatedPanel(seed=1)
+        self.clock = Clock()
+        self.panel = SimulatedPanel(seed=1, clock=self.clock, sleep=lambda s: self.buttons.let_pass(s))
         self.readings = FakeReadings()
         self.reader = JournalReader(config.data)
         self.faults: dict[str, str] = {}
         self.journal = Journal(config.data)
         if not fresh and not self.journal.recover().set_up:
             self.journal.append([ev.SetUpEnded()], "test")
-        self.process = TableProcess(
+        self.buttons = Buttons(self.panel.pins, self.panel.factory, self.clock)
+        self.process = Process(
             config.data,
             self.journal,
             prepare_house(config, self.journal),
             Devices(
                 None,
-                GpioButtons(self.panel.pins, self.panel.factory),
+                self.buttons,
                 GpioLamps(self.panel.pins, self.panel.factory),
                 lambda: dict(self.faults),
             ),
             readings or self.readings,
             config.socket,
             turn_up=0.0,
+            clock=self.clock,
+            answer_within=DEADLINE,
         )
         self._thread = threading.Thread(target=self.process.run)
-        before = self.journal.seq
         self._thread.start()
-        self.until(lambda state: self.reader.events_since(before) != [])
+        self.buttons.wait_until_begun()
+        self.turn()
 
     @property
     def state(self) -> State:
         return self.reader.recover()[0]
 
-    def until(self, so: Callable[[State], bool], within: float = 5.0) -> State:
-        began = time.monotonic()
-        while not so(state := self.state):
-            assert not is_late(began, within), f"still in {state.phase}: {state.questions}"
-            time.sleep(0.01)
-        return state
+    def until(self, so: Callable[[State], bool]) -> State:
+        """Wait until the record says so. A tick of the table's clock passes with every look at it."""
+        until(lambda: so(self.state), self._pause)
+        return self.state
+
+    def _pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+        self.clock.let_pass(TICK)
+        self.process.put(None)  # a turn, as at the end of each tick
+
+    def let_pass(self, seconds: float) -> None:
+        """Let so much of the table's time pass, tick by tick; what comes of it has come then."""
+        for _ in range(round(seconds / TICK)):
+            self.clock.let_pass(TICK)
+            self.turn()
+
+    def turn(self) -> None:
+        """Have the process take whatever waits, and catch up."""
+        assert not self.ask("")["ok"], "this is no command; its refusal comes after all that came before it"
 
     def until_phase(self, phase: Phase) -> State:
         return self.until(lambda state: state.phase is phase)
@@ -137,20 +176,23 @@ class Table:
             answer = self.ask(line)
             assert answer["ok"], answer
 
-    def press(self, button: ButtonName, seconds: float = 0.12) -> None:
-        """Press and lift the finger, which takes a moment too."""
+    def press(self, button: ButtonName, seconds: float = PRESS) -> None:
+        """Press and lift the finger; the process has taken the press then."""
+        told = len(self.process.presses) + (2 if seconds > HOLD else 1)
         self.panel.press(button, seconds)
-        time.sleep(0.05)
+        self.buttons.let_pass(LIFT)
+        until(lambda: len(self.process.presses) >= told)
+        self.turn()
 
     def puck_at(self, seat: int | None, state: PuckState = PuckState.SEAT, detail: str = "") -> None:
-        self.process.put(PuckReading(state, seat, detail, frozenset({1, 2, 3, 4, 5}), time.monotonic()))
+        self.process.put(PuckReading(state, seat, detail, frozenset({1, 2, 3, 4, 5}), self.clock()))
 
     def types(self) -> list[str]:
         return [entry.type for entry in self.reader.events_since(0)]
 
     def stop(self) -> None:
         self.process.stop()
-        self._thread.join(patience(10))
+        self._thread.join(DEADLINE)
         assert not self._thread.is_alive()
         self.journal.close()
 
@@ -186,7 +228,7 @@ def table(start: Callable[[], Table]) -> Table:
 def say(path: Path, *lines: str) -> list[bytes]:
     """Send lines over a Unix socket and return the answers."""
     with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(5)
+        line.settimeout(DEADLINE)
         line.connect(str(path))
         with line.makefile("rwb") as file:
             answers = []

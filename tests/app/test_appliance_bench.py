@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from firmware.app import appliance_bench
 
 
+@pytest.mark.exhaustive
 def test_the_demo_is_started_watched_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One start of the two that the command asks for at least, and no waiting for rest: minutes on a busy machine."""
 
@@ -39,6 +40,7 @@ def test_the_demo_is_started_watched_and_ended(monkeypatch: pytest.MonkeyPatch, 
     assert f"| {told['rest']['memory_mb']} MB |" in report.read_text()
 
 
+@pytest.mark.slow
 def test_a_demo_that_does_not_come_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     ends_at_once = shutil.which("false")
     assert ends_at_once is not None

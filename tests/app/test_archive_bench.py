@@ -13,6 +13,7 @@ from firmware.app import archive_bench
 from firmware.app.archive_bench import HEADS, command
 
 
+@pytest.mark.exhaustive
 def test_a_small_record_is_measured_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_bench, "SIZES", (20,))
     monkeypatch.setattr(archive_bench, "LOOKS", 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,24 +14,26 @@ import cv2
 import numpy as np
 import pytest
 
-from firmware.app.config import Config, TimesConfig
+from firmware.app.config import Config
 from firmware.app.reading_messages import ReaderSpec
-from firmware.app.reading_process import ReadingLimits, ReadingProcess
+from firmware.app.reading_process import ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.devices.simulated.camera import Room
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore, named_by
-from firmware.table.phase import Phase
+from firmware.table.phase import OPEN, Phase
 from firmware.table.verify import verify
-from tests.app.conftest import Table
-from tests.patience import patience
+from tests.app.conftest import Table, patient_limits
 from tests.vision.boards import board_photo
+from tests.waiting import until
 from vision.arrays import Image
 from vision.calibration import FeltCalibration
 from vision.decks import DrawnDeck
 from vision.enrolment import spread
 from vision.layout import TableLayout
 from vision.render import Conditions, render_table
+
+pytestmark = pytest.mark.slow
 
 SCALE: Final = 0.45
 """Of the reference camera's pixels: 1.4 px/mm, enough for our deck, and five times as fast."""
@@ -74,8 +75,7 @@ class Box:
 
     def start(self) -> None:
         spec = ReaderSpec(self.config.data, partial(camera_on, self.folder / "view.npy"), threads=1)
-        times = TimesConfig(camera_step=60, reading_start=120)
-        self.readings = ReadingProcess(spec, ReadingLimits.of(times))
+        self.readings = ReadingProcess(spec, patient_limits())
         self.table = Table(self.config, self.readings)
 
     def picture(self, hands: Any, seed: int = 1, conditions: Conditions = STEADY, **more: Any) -> Image:
@@ -92,10 +92,13 @@ class Box:
 
     def over(self, begun: dict[str, Any]) -> dict[str, Any]:
         """Wait until a job is over."""
-        deadline = time.monotonic() + patience(60)
-        while (told := self.ask("job", job=begun["job"], picture=True))["state"] == "running":
-            assert time.monotonic() < deadline, told
-            time.sleep(0.02)
+        told: dict[str, Any] = {}
+
+        def so() -> bool:
+            told.update(self.ask("job", job=begun["job"], picture=True))
+            return bool(told["state"] != "running")
+
+        until(so)
         return told
 
     def done(self, do: str, **fields: Any) -> dict[str, Any]:
@@ -118,12 +121,16 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 
 
 @pytest.fixture(autouse=True)
-def bare(box: Box) -> Iterator[None]:
-    """Every test begins and ends with a bare felt in good light."""
-    yield
-    box.camera.change(light=1.0, glare=0.0, bands=0.0)
-    box.camera.replug()
+def bare(box: Box) -> None:
+    """Every test begins with a bare felt in good light, no hand open, nothing calibrated and the camera at work."""
+    box.camera.change(light=1.0, glare=0.0, bands=0.0, late_s=0.0, drift_px_s=0.0, plugged=True)
     box.camera.show(box.bare)
+    if box.table.state.phase in OPEN:
+        box.table.do('{"do": "void", "reason": "the next test"}')
+    box.table.until(lambda state: "camera" not in state.faults)
+    for what in box.table.state.calibrations:
+        assert box.ask("use_calibration", what=what)["ok"]
+    assert box.job("look")["state"] == "done", "what the last test asked of the camera is over"
 
 
 # ---- one look ----
@@ -290,10 +297,10 @@ def test_only_a_technician_may_look_and_a_dealer_may_check_a_deck(box: Box) -> N
 
 def test_a_dead_camera_is_said_and_its_job_fails(box: Box) -> None:
     box.camera.unplug()
-    box.table.until(lambda state: "camera" in state.faults, within=patience(20))
+    box.table.until(lambda state: "camera" in state.faults)
     assert box.ask("look")["error"] == box.table.state.faults["camera"]
     box.camera.replug()
-    box.table.until(lambda state: "camera" not in state.faults, within=patience(20))
+    box.table.until(lambda state: "camera" not in state.faults)
     assert box.job("look")["state"] == "done"
 
 
@@ -308,9 +315,7 @@ def test_a_job_fails_with_its_process_and_what_was_collected_is_gone_and_said(bo
     box.camera.change(late_s=0.0)
     told = box.over(begun)
     assert (told["state"], "stopped unexpectedly" in told["why"]) == ("failed", True)
-    box.table.until(
-        lambda state: "camera" not in state.faults and box.readings.pid != pid, within=patience(30)
-    )
+    box.table.until(lambda state: "camera" not in state.faults and box.readings.pid != pid)
     assert box.job("look")["state"] == "done"
     assert "no picture of the spread yet" in box.job("enrol_deck", step="commit")["why"]
 
@@ -373,10 +378,11 @@ def test_a_deck_is_counted_in_rounds_and_what_is_missing_or_twice_is_named(box: 
     assert (event.missing, event.twice, event.whole, event.rounds) == (("As",), ("2c",), False, 2)
 
 
-# ---- the lens, and a restart; last, as the lens's pictures are of another size ----
+# ---- the lens, and a restart ----
 
 
 def test_the_lens_is_measured_view_by_view(box: Box) -> None:
+    felt = box.done("calibrate_felt")["hash"]
     box.done("calibrate_lens", step="begin")
     box.camera.show(cv2.cvtColor(board_photo(0), cv2.COLOR_GRAY2BGR).astype(np.uint8))
     one = box.job("calibrate_lens", step="view")
@@ -399,7 +405,6 @@ def test_the_lens_is_measured_view_by_view(box: Box) -> None:
     state = box.table.state
     assert state.calibrations["lens"].hash == made["hash"]
     assert "felt" not in state.calibrations, "a felt's calibration goes with its lens"
-    felt = next(e.calibration.hash for e in box.events(ev.Calibrated) if e.what == "felt")
     refused = box.ask("use_calibration", what="felt", hash=felt)
     assert "another lens" in refused["error"]
     assert box.ask("use_calibration", what="lens")["ok"]
@@ -407,6 +412,7 @@ def test_the_lens_is_measured_view_by_view(box: Box) -> None:
 
 
 def test_a_restart_takes_the_calibration_up_and_a_knock_before_a_hand_is_told(box: Box) -> None:
+    box.done("calibrate_felt")
     before = box.table.state.calibrations
     assert "felt" in before
     box.table.stop()
@@ -422,8 +428,8 @@ def test_a_restart_takes_the_calibration_up_and_a_knock_before_a_hand_is_told(bo
     }
     box.camera.show(box.picture({"A": rows}, seed=7, conditions=Conditions(offset_mm=16)))
     box.table.do('{"do": "next"}', '{"do": "key_button", "seat": 1}', '{"do": "next"}', '{"do": "next"}')
-    state = box.table.until(lambda state: state.phase is Phase.REVIEW, within=patience(60))
+    state = box.table.until(lambda state: state.phase is Phase.REVIEW)
     assert not state.verdicts["camera"]["ok"]
-    box.table.until(lambda state: "moved since" in state.faults.get("calibration", ""), within=patience(10))
+    box.table.until(lambda state: "moved since" in state.faults.get("calibration", ""))
     box.table.do('{"do": "void", "reason": "test"}')
     assert verify(box.config.data).ok

@@ -27,7 +27,7 @@ from firmware.devices.spot_pn532 import Pn532Spot
 from firmware.table.events import SetUpEnded
 from firmware.table.journal import Journal
 from tests.app.conftest import FakeReadings
-from tests.patience import until
+from tests.waiting import DEADLINE, until
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> 
             assert len(pin.states) == 5
         finally:
             table.stop()
-            thread.join(10)
+            thread.join(DEADLINE)
 
 
 def test_a_cameras_limits_are_those_of_the_configuration() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,6 @@ from firmware.table import Ask, Phase, State
 from firmware.table.settling import hand_json
 from firmware.table.verify import verify
 from tests.app.conftest import HANDS, Table, reading_json
-from tests.patience import patience
 
 WHITE = '{"do":"next"}'
 Hands = dict[str, dict[str, str]]
@@ -50,16 +48,16 @@ def grown(upto: int, hands: Hands = HANDS) -> Hands:
 
 def job(table: Table) -> ReadingJob:
     """Return the job that waits for its answer: the look after the signal, else the last one of the watch."""
-    deadline = time.monotonic() + patience(5)
     answered: set[int] = table.__dict__.setdefault("answered", set())
     reads = table.state.phase is Phase.READING
-    while not (
-        waiting := [j for j in table.readings.jobs if j.number not in answered and (j.watch is None) is reads]
-    ):
-        assert time.monotonic() < deadline, "nothing is asked of the camera"
-        time.sleep(0.01)
-    answered.add(waiting[-1].number)
-    return waiting[-1]
+
+    def waiting() -> list[ReadingJob]:
+        return [j for j in table.readings.jobs if j.number not in answered and (j.watch is None) is reads]
+
+    table.until(lambda _: bool(waiting()))
+    asked = waiting()[-1]
+    answered.add(asked.number)
+    return asked
 
 
 def see(table: Table, hands: Hands, unsure: frozenset[str] = frozenset(), others: Any = ()) -> ReadingJob:
@@ -112,10 +110,7 @@ def test_the_camera_is_told_what_is_on_record_and_looks_at_open_places_only(tabl
     assert second.places == ("A", "B")
 
 
-def test_a_lost_look_is_no_event_of_the_hand_and_the_next_one_makes_up_for_it(
-    table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(looks, "RETRY", 0.01)
+def test_a_lost_look_is_no_event_of_the_hand_and_the_next_one_makes_up_for_it(table: Table) -> None:
     to_placing(table)
     before = [t for t in table.types() if not t.startswith("device")]
     table.readings.answer("The camera is not connected: plug it in.", job(table).number)
@@ -163,14 +158,11 @@ def test_a_back_in_a_row_is_an_irregularity_and_a_chip_beside_it_none(table: Tab
     assert [(i.what, i.seat, i.row) for i in state.irregularities] == [("face_down", 1, "front")]
 
 
-def test_hands_over_the_felt_for_long_are_said_and_forgotten_once_it_lies_still(
-    table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(looks, "UNSEEN_TOO_LONG", 0.1)
+def test_hands_over_the_felt_for_long_are_said_and_forgotten_once_it_lies_still(table: Table) -> None:
     to_placing(table)
     for look in range(looks.UNSEEN_LOOKS):
         assert "view" not in table.state.faults, f"{look} looks may be one that took long on a busy machine"
-        time.sleep(0.1)
+        table.let_pass(looks.UNSEEN_TOO_LONG)
         table.readings.put(NothingNew(job(table).number, "something moves over the table"))
     state = table.until(lambda state: "view" in state.faults)
     assert "something moves" in state.faults["view"]

@@ -25,10 +25,10 @@ from firmware.table.captures import CaptureStore
 from firmware.table.journal import FILE, JournalReader
 from firmware.table.signing import FILE as KEY_FILE
 from firmware.table.signing import DeviceKey
-from tests.patience import A_MINUTE
 from tests.table.conftest import FRAME
 from tests.table.test_dispute_file import record
 from tests.table.test_verify import bend
+from tests.waiting import DEADLINE
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +235,7 @@ def test_a_slip_may_go_down_a_pipe(data: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as reading:
         read = reading.submit(pipe.read_bytes)
         run(data, "anchor", "--svg", pipe)
-        assert b"<svg" in read.result(A_MINUTE)
+        assert b"<svg" in read.result(DEADLINE)
     assert pipe.is_fifo()
 
 

@@ -37,18 +37,11 @@ from firmware.table.moment import Moment
 from firmware.table.signing import FILE as KEY_FILE
 from firmware.table.signing import DeviceKey, KeyUnusable, fingerprint
 from tests.app.conftest import HANDS, FakeReadings, reading_json
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
 
 FLOOR = {"by": "Moreno", "pin": "2749"}
 DAY_MS = 24 * 3_600_000
 ALL = KeepingConfig()
-
-
-def until(so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + patience(10)
-    while not so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 class Box:
@@ -72,6 +65,7 @@ class Box:
             config.socket,
             0.0,
             keeper=self.keeper,
+            answer_within=DEADLINE,
         )
         self.thread = threading.Thread(target=self.process.run)
         self.thread.start()
@@ -103,7 +97,7 @@ class Box:
 
     def close(self) -> None:
         self.process.stop()
-        self.thread.join(10)
+        self.thread.join(DEADLINE)
         assert not self.thread.is_alive()
         self.journal.close()
 
@@ -291,14 +285,14 @@ def test_a_dispute_file_that_takes_its_time_is_waited_for(box: Box, monkeypatch:
 
     def slowly(data: Path, number: int) -> bytes:
         asked.set()
-        made.wait(patience(10))
+        made.wait(DEADLINE)
         return b"%PDF"
 
     box.keeper._pdf = slowly
-    monkeypatch.setattr(table_process, "ANSWER_WITHIN", 1.0)
+    box.process._answer_within = 0.3
     monkeypatch.setattr(table_process, "MADE_WITHIN", 0.05)
     assert "did not answer in time" in box.ask("export_hand", past=hand, session=session)["error"]
-    assert asked.is_set()
-    monkeypatch.setattr(table_process, "MADE_WITHIN", patience(30))
-    threading.Timer(1.5, made.set).start()
+    until(asked.is_set)
+    monkeypatch.setattr(table_process, "MADE_WITHIN", DEADLINE)
+    threading.Timer(0.6, made.set).start()
     assert box.do("export_hand", past=hand, session=session)["file"] == f"hand-{hand:06}.zip"

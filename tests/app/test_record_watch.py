@@ -149,7 +149,7 @@ def test_too_little_room_is_told_once_and_enough_room_opens_hands_again(
     table.until(lambda state: "disk" in state.faults)
     assert table.ask(WHITE)["error"] == DISK
     room[0] = RESERVE + MB  # not yet enough: it would be told over and over
-    time.sleep(1.3)
+    table.let_pass(1.3)
     assert "disk" in table.state.faults
     room[0] = record_watch.ENOUGH
     table.until(lambda state: "disk" not in state.faults)

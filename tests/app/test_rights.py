@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from firmware.app.main import main
 from firmware.table.journal import FILE
 from firmware.table.signing import DeviceKey
-from tests.patience import A_MINUTE
 from tests.table.test_dispute_file import record
+from tests.waiting import DEADLINE
 
 BOUND: Final = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"]
 """Root, for whom no folder is closed, as any other user of his own files."""
@@ -95,7 +95,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         text=True,
         check=False,
         cwd=folder,
-        timeout=A_MINUTE,
+        timeout=DEADLINE,
     )
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]

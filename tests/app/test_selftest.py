@@ -7,6 +7,7 @@ import re
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,10 @@ from firmware.table.dispute_verifier import ROWS
 from firmware.table.events_setup import DeviceTried
 from firmware.table.journal import JournalReader
 from firmware.table.verify import Problem, Verification, verify
+from tests.waiting import DEADLINE
 from vision.render import render_table
+
+pytestmark = pytest.mark.slow
 
 PIN = "2846"
 COLOURS: dict[str, Any] = {"white": "next", "green": "confirm", "red": "reject"}
@@ -39,6 +43,16 @@ def result(test: Selftest, name: str) -> Result:
     return next(one for one in test.run(only(name)) if one.name == name)
 
 
+drawn_table_read = cache(selftest._read_drawn_table)
+"""What this machine read, and how long it took: a real reading, once for all tests that judge it."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine's devices may take their time."""
+    monkeypatch.setattr(selftest, "SETTLES_IN_S", DEADLINE)
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, SimulatedTable]]:
     data = tmp_path_factory.mktemp("data")
@@ -47,11 +61,11 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Simu
         seats=tuple(
             SeatConfig.model_validate({"seat": n, "place": p}) for n, p in enumerate("ABCD", start=1)
         ),
-        times=TimesConfig(reading=60.0, reading_start=120.0),
+        times=TimesConfig(reading=300.0, reading_start=300.0),
     )
     with SimulatedTable(config, tmp_path_factory.mktemp("room"), 1, fresh=True) as simulated:
         ada = {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": PIN}
-        assert TableLink(config.socket, timeout=30).send(ada)["ok"]
+        assert TableLink(config.socket, timeout=DEADLINE).send(ada)["ok"]
         yield data, simulated
 
 
@@ -76,6 +90,9 @@ class Hands:
 def test_a_whole_table_is_tried_from_its_devices_to_its_speed(table: tuple[Path, SimulatedTable]) -> None:
     data, simulated = table
     hands = Hands(simulated)
+    exported = (
+        "pass" if JournalReader(data).recover()[0].hand else "skip"
+    )  # once another test has played a hand
     with Selftest(data, "Ada", PIN, hands.tell, hands.ask) as test:
         results = {result.name: result for result in test.run(frozenset({"speed"}))}
     assert list(results) == [step.name for step in STEPS]
@@ -86,7 +103,7 @@ def test_a_whole_table_is_tried_from_its_devices_to_its_speed(table: tuple[Path,
     assert {name: results[name].verdict for name in ("deck", "deck_check", "export", "speed")} == {
         "deck": "skip",
         "deck_check": "skip",
-        "export": "skip",
+        "export": exported,
         "speed": "skip",
     }
     tried = {entry.event.device for entry in JournalReader(data).of_type(DeviceTried.type)}  # type: ignore[attr-defined]
@@ -125,7 +142,7 @@ def test_without_a_technician_every_device_says_who_may(table: tuple[Path, Simul
 @pytest.fixture(scope="module")
 def played(table: tuple[Path, SimulatedTable]) -> Path:
     """The table once a hand was opened and is void: there is something to export."""
-    link = TableLink(table[0] / "table.sock", timeout=30)
+    link = TableLink(table[0] / "table.sock", timeout=DEADLINE)
     signed = {"by": "Ada", "pin": PIN}
     for order in (
         {"do": "end_set_up", "skipped": True} | signed,
@@ -242,6 +259,7 @@ def test_a_full_table_is_read_here_and_its_speed_is_judged(
     says: str,
 ) -> None:
     monkeypatch.setattr(selftest, "READ_MS", limit)
+    monkeypatch.setattr(selftest, "_read_drawn_table", drawn_table_read)
     with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "speed")
     assert (found.verdict, says in found.says) == (verdict, True), found

@@ -20,7 +20,7 @@ from firmware.app.table_process import TableProcess
 from firmware.service import ServiceManager, handed_over
 from firmware.table.journal import Journal
 from tests.app.conftest import FakeReadings
-from tests.patience import patience
+from tests.waiting import DEADLINE
 
 
 class Listener:
@@ -138,7 +138,7 @@ def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
     def trouble() -> dict[str, str]:
         if hang.is_set():
             hangs.set()
-            go_on.wait(patience(30))
+            go_on.wait(DEADLINE)
         return {}
 
     service = ServiceManager(address, watchdog_s=1.0)
@@ -157,10 +157,10 @@ def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
         thread = threading.Thread(target=table.run, args=(service.alive,))
         thread.start()
         try:
-            assert manager.heard(patience(10)) == "READY=1"
-            assert [manager.heard(patience(10)) for _ in range(3)] == ["WATCHDOG=1"] * 3
+            assert manager.heard(DEADLINE) == "READY=1"
+            assert [manager.heard(DEADLINE) for _ in range(3)] == ["WATCHDOG=1"] * 3
             hang.set()
-            assert hangs.wait(patience(10))
+            assert hangs.wait(DEADLINE)
             while manager.heard():
                 pass
             assert manager.heard(1.0) == "", "its limit passes unheard"
@@ -168,5 +168,5 @@ def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
             hang.clear()
             go_on.set()
             table.stop()
-            thread.join(patience(10))
+            thread.join(DEADLINE)
         assert not thread.is_alive()

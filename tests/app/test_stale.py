@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,8 @@ def test_a_press_that_went_down_before_the_settlement_was_there_does_not_end_its
     """A press is told a tenth of a second after the button went down: meanwhile the cards may have been read."""
     table.readings.ready = [cards()]
     to_setting(table)
-    impatient = time.monotonic()
+    impatient = table.clock()
+    table.clock.let_pass(0.05)
     table.do(WHITE)
     table.until_phase(Phase.SETTLED)
     table.process.put(Press("next", impatient))

@@ -22,6 +22,7 @@ def test_medians_and_percentiles_are_by_stage() -> None:
     assert "0.5 other processes" in page
 
 
+@pytest.mark.exhaustive
 def test_a_hand_is_measured_from_the_last_card_to_the_page() -> None:
     if not (files("models") / "reader.onnx").is_file():
         pytest.skip("no card reader yet: models/reader.onnx is missing")

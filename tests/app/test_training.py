@@ -22,7 +22,7 @@ from firmware.table import events as ev
 from firmware.table.journal import Journal, JournalReader
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
-from tests.patience import until
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def to_settled(table: TrainingTable, hand: int) -> None:
         state = table.process.state
         return state.hand == hand and state.phase is Phase.SETTLED
 
-    until(so, within=20)
+    until(so)
 
 
 def next_hand(table: TrainingTable) -> None:
