@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import DEADLINE
+
 Command = list[str]
 
 
@@ -30,7 +32,11 @@ def demo(feltwatch: Command) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*args: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*feltwatch, "demo", *map(str, args)], capture_output=True, text=True, timeout=480, check=False
+            [*feltwatch, "demo", *map(str, args)],
+            capture_output=True,
+            text=True,
+            timeout=10 * DEADLINE,
+            check=False,
         )
 
     return run

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,17 +20,29 @@ from firmware.table import Phase
 from firmware.table.events import CardPlaced
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.verify import verify
-from tests.patience import patience
+from tests.waiting import DEADLINE, until
+
+pytestmark = pytest.mark.slow
 
 Demo = Callable[..., subprocess.CompletedProcess[str]]
 Check = Callable[[dict[str, Any]], None]
 
 
-def test_two_hands_from_pixels_to_settlements(demo: Demo, check: Check, tmp_path: Path) -> None:
-    done = demo("--headless", "--hands", 2, "--seed", 1, "--json", "--data", tmp_path)
+def test_a_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, tmp_path: Path) -> None:
+    played(demo, check, tmp_path, hands=1)
+
+
+@pytest.mark.exhaustive
+def test_three_hands_from_pixels_to_settlements(demo: Demo, check: Check, tmp_path: Path) -> None:
+    played(demo, check, tmp_path, hands=3)
+
+
+def played(demo: Demo, check: Check, tmp_path: Path, hands: int) -> None:
+    """Play hands and look at all that a demo leaves behind."""
+    done = demo("--headless", "--hands", hands, "--seed", 1, "--json", "--data", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     reports = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [report["hand"] for report in reports] == [1, 2]
+    assert [report["hand"] for report in reports] == list(range(1, hands + 1))
     for report in reports:
         check(report)
         assert report["profile"] == "washington-1-unit"
@@ -42,14 +53,15 @@ def test_two_hands_from_pixels_to_settlements(demo: Demo, check: Check, tmp_path
         for row in rows
         for truth, read in zip(rows[row].split(), report["reading"][seat][row].split(), strict=False)
     ]
-    assert len(pairs) >= 78
+    assert len(pairs) >= 39 * hands
     assert sum(truth == read for truth, read in pairs) >= 0.9 * len(pairs)
     found = verify(tmp_path)
     assert found.ok, found.problems
-    assert found.hands == 2
-    assert len(list(tmp_path.glob("captures/*/*-frame.jpg"))) >= 2
+    assert found.hands == hands
+    assert len(list(tmp_path.glob("captures/*/*-frame.jpg"))) >= hands
 
 
+@pytest.mark.exhaustive
 def test_a_face_up_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, tmp_path: Path) -> None:
     done = demo(
         *(
@@ -77,14 +89,6 @@ def test_a_face_up_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, 
     found = verify(tmp_path)
     assert found.ok, found.problems
     assert sum(picture.stat().st_size for picture in tmp_path.glob("captures/*/*")) <= 10_000_000
-
-
-def _wait(so: Callable[[], Any], what: str, within: float = 60.0) -> Any:
-    deadline = time.monotonic() + within
-    while not (answer := so()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-    return answer
 
 
 def _children(pid: int) -> list[int]:
@@ -119,22 +123,21 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
     try:
         assert process.stderr is not None
         assert f"http://127.0.0.1:{port}/" in process.stderr.readline()
-        children = _wait(
-            lambda: (found := _children(process.pid))[1:] and found, "no page, no reading process"
-        )
+        until(lambda: len(_children(process.pid)) > 1)  # the page and the reading process
+        children = _children(process.pid)
         if ending == signal.SIGINT:
             reader = JournalReader(tmp_path)
-            _wait(lambda: reader.recover()[0].settlement, "no hand was settled")
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
+            until(lambda: reader.recover()[0].settlement)
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=DEADLINE) as page:
                 assert b"Ann" in page.read()
             floor = {"do": "unlock", "by": "Kim", "pin": "2468"}
-            assert TableLink(tmp_path / "table.sock").send(floor, within=patience(10))["ok"]
+            assert TableLink(tmp_path / "table.sock").send(floor, within=DEADLINE)["ok"]
         process.send_signal(ending)
-        assert process.wait(30) == (0 if ending == signal.SIGINT else -ending)
+        assert process.wait(DEADLINE) == (0 if ending == signal.SIGINT else -ending)
         told = process.stderr.read()
         assert "Traceback" not in told
         assert "Sign on as floor: Kim, PIN 2468" in told or ending == signal.SIGKILL
-        _wait(lambda: not any(_alive(child) for child in children), "a process was left behind", 10)
+        until(lambda: not any(_alive(child) for child in children))
         assert (tmp_path / "table.sock").exists() == (ending == signal.SIGKILL)
         assert verify(tmp_path).ok
     finally:
@@ -152,12 +155,12 @@ def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
     )
     try:
         reader = JournalReader(tmp_path)
-        _wait(lambda: reader.recover()[0].hand >= 2, "no second hand was opened")
+        until(lambda: reader.recover()[0].hand >= 2)
         children = _children(process.pid)
     finally:
         process.kill()
         process.wait()
-    _wait(lambda: not any(_alive(child) for child in children), "the reading process outlived its table", 10)
+    until(lambda: not any(_alive(child) for child in children))
     before, seq = reader.recover()
     assert verify(tmp_path).ok
     Journal(tmp_path).close()  # the dead process's lock is gone
@@ -206,7 +209,8 @@ def test_run_without_any_hardware_shows_its_faults_and_is_played_by_hand(
     )
     try:
         reader = JournalReader(tmp_path)
-        state = _wait(lambda: len(reader.recover()[0].faults) == 3 and reader.recover()[0], "no faults told")
+        until(lambda: len(reader.recover()[0].faults) == 3)
+        state = reader.recover()[0]
         assert set(state.faults) == {"puck", "buttons", "camera"}
         assert "No tag is named" in state.faults["puck"]
         with socket.socket(socket.AF_UNIX) as line:
@@ -214,7 +218,7 @@ def test_run_without_any_hardware_shows_its_faults_and_is_played_by_hand(
             line.sendall(b'{"do":"next"}\n')
             assert json.loads(line.recv(1000))["ok"] is True
         os.kill(process.pid, signal.SIGTERM)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=DEADLINE)
         assert process.returncode == 0
         assert "Traceback" not in said
     finally:

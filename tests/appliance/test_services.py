@@ -20,7 +20,9 @@ from firmware.app.config import CameraConfig, Config, PowerConfig, PuckConfig
 from firmware.app.run import run
 from firmware.app.table_devices import Devices
 from firmware.table.journal import JournalReader
-from tests.patience import A_MINUTE
+from tests.waiting import DEADLINE
+
+pytestmark = pytest.mark.slow
 
 
 class Manager:
@@ -30,7 +32,7 @@ class Manager:
         self.address = str(folder / "notify")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(self.address)
-        self._socket.settimeout(A_MINUTE)
+        self._socket.settimeout(DEADLINE)
 
     def hears(self, what: str) -> None:
         assert self._socket.recv(256).decode() == what
@@ -87,7 +89,7 @@ def test_a_table_without_any_device_says_that_it_is_ready_and_goes_on_saying_tha
         for _ in range(3):
             manager.hears("WATCHDOG=1")
         table.send_signal(signal.SIGTERM)
-        assert table.wait(A_MINUTE) == 0
+        assert table.wait(DEADLINE) == 0
 
 
 def test_a_page_serves_the_port_that_it_is_handed_and_says_that_it_works(
@@ -100,11 +102,11 @@ def test_a_page_serves_the_port_that_it_is_handed_and_says_that_it_works(
     ):
         manager.hears("READY=1")
         address = f"http://127.0.0.1:{port.getsockname()[1]}/"
-        with urllib.request.urlopen(address, timeout=A_MINUTE) as answer:
+        with urllib.request.urlopen(address, timeout=DEADLINE) as answer:
             assert answer.status == 200
         manager.hears("WATCHDOG=1")
         page.send_signal(signal.SIGTERM)
-        assert page.wait(A_MINUTE) == 0
+        assert page.wait(DEADLINE) == 0
 
 
 def test_a_table_whose_mains_is_gone_asks_to_be_switched_off(
