@@ -33,7 +33,7 @@ from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
 from tests.dealer_ui.served import served
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 from vision.enrolment import spread
 from vision.layout import TableLayout
 
@@ -240,8 +240,9 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
 
 @pytest.mark.parametrize("code", ["en", pytest.param("zh_Hans", marks=pytest.mark.exhaustive)])
 def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
-    window: Window, tmp_path: Path, code: str
+    window: Window, tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("firmware.app.trials.SLOW_MS", 1000 * DEADLINE)  # the disk is well, however busy
     seats = [{"seat": n, "place": "ABCD"[n - 1]} for n in (1, 2, 3, 4)]
     config = Config(data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)))
     (tmp_path / "room").mkdir()
