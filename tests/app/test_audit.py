@@ -30,6 +30,8 @@ from vision.reader import CardReader
 from vision.reading import TableReading, read
 from vision.render import render_table
 
+pytestmark = pytest.mark.slow
+
 Swap = Callable[[ev.RowReading], ev.RowReading]
 
 

@@ -19,6 +19,8 @@ from vision.layout import TableLayout
 from vision.lens import Lens
 from vision.render import Conditions, render_table
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -15,6 +15,8 @@ from firmware.table.settling import hand_json
 from firmware.table.signing import DeviceKey
 from firmware.table.verify import verify
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_a_generated_record_verifies_and_its_hands_settle_to_what_it_says(tmp_path: Path, seats: int) -> None:

