@@ -19,7 +19,7 @@ help:
 	@echo "make test   everything that can find a fault in a change (ARGS='tests/rules -k foul': pytest's own options)"
 	@echo "make test-quick  what takes two minutes: no browser, no processes"
 	@echo "make test-all    make test, and the long ones: further sizes, load, benchmarks, long demos"
-	@echo "make coverage  every test, and which lines none of them reaches"
+	@echo "make coverage  make test, and which lines and branches none of its tests reaches"
 	@echo "make micropython  Debian trixie's, into build/, for the tests of the puck reader's program (needs apt)"
 	@echo "make fuzz   a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  the page's HTTP interface as every role, by its own description (ARGS=--help)"
