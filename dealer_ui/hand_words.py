@@ -44,6 +44,8 @@ HIGH: Final = {
     "A": NP_("high card", "ace"),
 }
 """A rank's name as the highest of a straight or a flush, as in "nine high"."""
+_PLURALS: Final = frozenset({"two_pairs", "three_of_a_kind", "four_of_a_kind"})
+"""Categories whose words are a plural in English: "three aces beat"."""
 CATEGORY_NAMES: Final = {
     "royal_flush": N_("Royal flush"),
     "straight_flush": N_("Straight flush"),
@@ -162,10 +164,16 @@ def row_words(category: str, cards: str) -> tuple[str, str]:
 
 def beats(won: tuple[str, str], lost: tuple[str, str]) -> str:
     """Say how one row beats another, each given as category and cards; kickers only where they decide."""
-    winner, loser = row_short(*won), row_short(*lost)
-    if winner == loser:
-        winner, loser = row_text(*won), row_text(*lost)
+    winner, loser = unlike(won, lost)
+    if won[0] in _PLURALS:
+        return gettext("%(winner)s beat %(loser)s", winner=winner, loser=loser)
     return gettext("%(winner)s beats %(loser)s", winner=winner, loser=loser)
+
+
+def unlike(one: tuple[str, str], other: tuple[str, str]) -> tuple[str, str]:
+    """Say two different rows, with kickers only where they tell them apart."""
+    ours, theirs = row_short(*one), row_short(*other)
+    return (ours, theirs) if ours != theirs else (row_text(*one), row_text(*other))
 
 
 def _one(rank: str) -> str:

@@ -10,11 +10,11 @@ from dealer_ui.hand_words import natural_words
 from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
 from dealer_ui.irregularities import irregularity_words, things_words
-from dealer_ui.rule_words import house_rule
+from dealer_ui.rule_words import house_rule, option_text
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
 from dealer_ui.sentences import in_other_words
 from dealer_ui.words import capital, card_name, device_name, kind_name, ordinal, row_name
-from firmware.rules import SEATS, Profile
+from firmware.rules import OPTIONS, SEATS, Declaration, Profile
 from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
@@ -266,28 +266,36 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
 
 def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     verdict = natural_verdict(state, seat.seat, rules)
-    borne_out: Literal["yes", "no"] = "yes" if verdict else "no"
+    borne_out: Literal["yes", "no"] = "yes" if verdict.kind else "no"
     confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
-    if verdict is not None:
-        kind, value = verdict
-        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(kind))
-        sentence = _(
-            "%(player)s declared a natural. The cards are %(hand)s.",
-            player=seat.player,
-            hand=natural_words(kind),
+    facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
+    if verdict.kind is not None:
+        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
+        said = (
+            _("%(player)s declared a natural. The cards are %(hand)s.")
+            if seat.declares
+            else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
         )
-        facts = [
-            (_("Declared"), _("a natural")),
-            (_("The cards"), kind_name(kind)),
-            (_("Worth"), ngettext("%(num)s point", "%(num)s points", value)),
+        sentence = said % {"player": seat.player, "hand": natural_words(verdict.kind)}
+        facts += [
+            (_("The cards"), kind_name(verdict.kind)),
+            (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
         ]
+        if verdict.bonus:
+            total = ngettext("%(num)s point", "%(num)s points", verdict.value + verdict.bonus)
+            facts.append((_("With its bonuses"), total))
         accept = Action(_("Confirm the natural"), confirm, tone="go", lamp="green")
     else:
         title = _("Seat %(seat)s · no natural", seat=seat.seat)
-        sentence = _("%(player)s declared a natural. The cards do not bear it out.", player=seat.player)
-        facts = [
-            (_("Declared"), _("a natural")),
-            (_("The cards"), _("no natural of this game")),
+        voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
+        said = (
+            _("%(player)s declared a natural. The rows lie in the wrong order, and the foul voids it.")
+            if voided
+            else _("%(player)s declared a natural. The cards do not bear it out.")
+        )
+        sentence = said % {"player": seat.player}
+        facts += [
+            (_("The cards"), _("a foul") if voided else _("no natural of this game")),
             (_("Worth"), _("nothing")),
         ]
         accept = Action(_("It is no natural"), confirm, tone="warn", hold=True, lamp="green")
@@ -298,7 +306,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
         title=title,
         sentence=sentence,
         place=seat.place,
-        rule=_false_declaration(rules) if verdict is None else "",
+        rule=_came_to_nothing(rules, verdict.declaration) if verdict.kind is None else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
         verdict=borne_out,
@@ -306,12 +314,24 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     )
 
 
-def _false_declaration(rules: Profile) -> str:
-    if rules.naturals.false_declaration == "regular":
-        return _("A declaration that the cards do not bear out plays as it is set.")
-    if rules.naturals.excused_by_surrender:
-        return _("A declaration that the cards do not bear out is a foul, unless somebody has surrendered.")
-    return _("A declaration that the cards do not bear out is a foul.")
+def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
+    """Say why a declaration comes to nothing, by which option, and what the source says of it."""
+    if declaration is None:
+        return ""
+    if declaration.verdict == "voided_by_foul":
+        said = option_text(OPTIONS[declaration.clause][2].say(True))
+    elif declaration.clause == "naturals.excused_by_surrender":
+        said = _("An opponent had already surrendered, so the hand plays as it is set.")
+    elif rules.naturals.false_declaration == "regular":
+        said = _("A declaration that the cards do not bear out plays as it is set.")
+    elif rules.naturals.excused_by_surrender:
+        said = _(
+            "A declaration that the cards do not bear out is a foul, unless an opponent had already surrendered."
+        )
+    else:
+        said = _("A declaration that the cards do not bear out is a foul.")
+    source = rules.clause.get(declaration.clause, "")
+    return f"{said} [{source}]" if source else said
 
 
 def _again(state: State) -> tuple[Action, ...]:

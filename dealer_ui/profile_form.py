@@ -13,9 +13,11 @@ from typing import Any, Final, Literal
 from dealer_ui.hand_words import natural_words
 from dealer_ui.i18n import gettext
 from dealer_ui.rule_words import option_says, option_text, option_title, places, target_words
+from dealer_ui.words import capital
 from firmware.rules import (
     Profile,
     ProfileError,
+    contradictions,
     load_profile,
     parse_profile,
     profile_names,
@@ -32,6 +34,7 @@ from firmware.rules.options import (
     Flag,
     Kind,
     NaturalKinds,
+    Outcomes,
     Rate,
     Schedule,
     SuitOrder,
@@ -41,7 +44,9 @@ from firmware.rules.sections import OPTIONS, SECTIONS, checked
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
 
-Control = Literal["choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates"]
+Control = Literal[
+    "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome"
+]
 
 ABOUT: Final = ("name", "title")
 """What the form asks beside the options."""
@@ -89,6 +94,8 @@ class Field:
     control: Control
     said: str
     clause: str
+    reading: str = ""
+    """Where the source leaves room for another value."""
     rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
     some: str = ""
     """Of an amount: what it means, with {} in its place; `none` is what 0 means."""
@@ -113,18 +120,20 @@ def sections(profile: Profile) -> tuple[Section, ...]:
     """Return the whole form, filled in with a profile."""
     found: dict[str, list[Field]] = {name: [] for name in SECTION_TITLES}
     for path, kind, value in profile.options():
-        found[path.partition(".")[0]].append(_field(path, kind, value, profile.clause.get(path, "")))
+        found[path.partition(".")[0]].append(_field(path, kind, value, profile))
     return tuple(
         Section(name, option_title(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
     )
 
 
-def _field(path: str, kind: Kind, value: Any, clause: str) -> Field:
+def _field(path: str, kind: Kind, value: Any, profile: Profile) -> Field:
     control, rows = _control(path, kind, value)
     some = none = ""
     if isinstance(kind, Amount):
         some, none = option_text(places(kind.some)) % {"value": "{}"}, option_text(kind.none)
-    return Field(path, option_title(kind.title), control, option_says(kind, value), clause, rows, some, none)
+    clause, reading = profile.clause.get(path, ""), profile.reading.get(path, "")
+    said = option_says(kind, value)
+    return Field(path, option_title(kind.title), control, said, clause, reading, rows, some, none)
 
 
 Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
@@ -156,6 +165,12 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             return "points", _one(
                 Cell(f"{path}:{hand}", str(points.get(hand, "")), target_words(hand, front=kind.front))
                 for hand in _hands(front=kind.front)
+            )
+        case Outcomes():
+            points = dict(value)
+            words = {"two": gettext("Exactly two rows won"), "three": gettext("All three rows won")}
+            return "outcome", _one(
+                Cell(f"{path}:{rows}", str(points.get(rows, "")), said) for rows, said in words.items()
             )
         case NaturalKinds():
             worth = dict(value)
@@ -233,11 +248,14 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         )
     if errors:
         return Draft(None, "", errors)
-    text = _text(base, name, title, values)
     try:
-        return Draft(parse_profile(text), text, {})
+        text = _text(base, name, title, values)
+        profile = parse_profile(text)
     except ProfileError as error:
-        return Draft(None, text, {error.key or "name": error.message})
+        return Draft(None, "", {error.key or "name": error.message})
+    if found := contradictions(profile):
+        return Draft(None, text, {one.path: f"{capital(one.sentence)}." for one in reversed(found)})
+    return Draft(profile, text, {})
 
 
 def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:
@@ -281,6 +299,9 @@ def _typed(typed: Typed, path: str, kind: Kind, before: Any) -> object:
             hands = {hand: _points(typed.one(f"{path}:{hand}")) for hand in _hands(front=kind.front)}
             listed = [hand for hand, _ in before if hand in hands]
             return {hand: hands[hand] for hand in dict.fromkeys((*listed, *hands))}
+        case Outcomes():
+            texts = {rows: typed.one(f"{path}:{rows}") for rows in ("two", "three")}
+            return {rows: _number(text) for rows, text in texts.items() if text}
         case NaturalKinds():
             named = [name.partition(":")[2] for name in typed if name.startswith(f"{path}:")]
             worth = [(name, _points(typed.one(f"{path}:{name}"))) for name in named]

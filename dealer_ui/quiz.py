@@ -80,9 +80,11 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
     hands = {hand["seat"]: hand for hand in settlement["hands"]}
     for number in settlement["order"]:
         seat = state.seat(number)
-        if seat is None or not seat.declares or seat.surrenders:
+        if seat is None or seat.surrenders:
             continue
         natural = hands[number]["natural"]
+        if not (seat.declares or natural):
+            continue
         if natural:
             line = _(
                 "The cards are %(natural)s: %(points)s from each opponent.",
@@ -96,7 +98,9 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
         yield Question(
             key=f"natural-{number}",
             kind="natural",
-            text=_("Seat %(seat)s declares a natural. Is it one?", seat=number),
+            text=_("Seat %(seat)s declares a natural. Is it one?", seat=number)
+            if seat.declares
+            else _("Naturals count undeclared here. Are seat %(seat)s's cards one?", seat=number),
             answer="yes" if natural else "no",
             right=_("Yes, it is one") if natural else _("No, it is none"),
             lines=(line,),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from dealer_ui.hand_words import beats, natural_words, row_text
+from dealer_ui.hand_words import beats, natural_words, row_text, unlike
 from dealer_ui.i18n import gettext
 from dealer_ui.words import row_name
 
@@ -49,15 +49,26 @@ class Reasons:
                     hand=self._text(args["winner"], row),
                     seat=args["winner"],
                 )
+            case "two_rows":
+                return gettext("seat %(seat)s wins two of three rows", seat=args["winner"])
             case "majority":
                 return gettext("seat %(seat)s wins the majority of rows", seat=args["winner"])
-            case "scoop":
+            case "scoop" | "all_rows":
                 return gettext("seat %(seat)s wins all three rows", seat=args["winner"])
-            case "bonus" | "bonus_in_place" | "bonus_doubled" | "bonus_weaker" | "bonuses_tie" | "foul_bonus":
+            case (
+                "bonus"
+                | "bonus_in_place"
+                | "bonus_doubled"
+                | "bonus_weaker"
+                | "bonuses_tie"
+                | "foul_bonus"
+                | "natural_bonus"
+                | "natural_pays_bonus"
+            ):
                 return self._bonus(line["id"], pair, args, row, name)
             case "foul":
                 return gettext(
-                    "seat %(seat)s is a foul: %(why)s",
+                    "seat %(seat)s's hand is a foul: %(why)s",
                     seat=args["loser"],
                     why=self._fault(args["loser"], args["fault"]),
                 )
@@ -70,12 +81,52 @@ class Reasons:
                     hand=natural_words(args["kind"]),
                 )
             case "naturals_tie":
-                return gettext("the two naturals tie: nothing is exchanged")
+                return self._naturals_tie(pair, args)
+            case "declaration_not_borne_out":
+                return gettext(
+                    "seat %(seat)s declared a natural that the cards do not bear out: the hand plays as it is set",
+                    seat=args["winner"],
+                )
+            case "declaration_excused":
+                return gettext(
+                    "seat %(seat)s declared a natural that the cards do not bear out; an opponent had already "
+                    "surrendered, so the hand plays as it is set",
+                    seat=args["winner"],
+                )
+            case "declaration_voided":
+                return gettext(
+                    "seat %(seat)s declared a natural, but a hand set in the wrong order cannot claim one",
+                    seat=args["winner"],
+                )
+            case "surrender_foul":
+                return gettext(
+                    "seat %(loser)s surrenders, and seat %(winner)s's foul hand is no longer live: nothing is "
+                    "exchanged",
+                    loser=args["loser"],
+                    winner=args["winner"],
+                )
             case "surrender":
                 return gettext("seat %(seat)s surrenders", seat=args["loser"])
             case "both_surrender":
                 return gettext("both surrender: nothing is exchanged")
         return ""
+
+    def _naturals_tie(self, pair: Json, args: Json) -> str:
+        kind, other = args["kind"], args["other_kind"]
+        seats = {"a": pair["a"], "b": pair["b"]}
+        if kind == other:
+            return gettext(
+                "the naturals of seats %(a)s and %(b)s tie, both %(hand)s: nothing is exchanged",
+                hand=natural_words(kind),
+                **seats,
+            )
+        return gettext(
+            "the naturals of seats %(a)s and %(b)s tie, %(hand)s and %(other)s being worth the same: nothing is "
+            "exchanged",
+            hand=natural_words(kind),
+            other=natural_words(other),
+            **seats,
+        )
 
     def _bonus(self, what: str, pair: Json, args: Json, row: str, name: str) -> str:
         match what:
@@ -106,6 +157,20 @@ class Reasons:
                     beats=self._beats(args),
                     seat=args["loser"],
                 )
+            case "natural_bonus":
+                return gettext(
+                    "%(row)s bonus of seat %(seat)s's natural: %(hand)s",
+                    row=name,
+                    seat=args["winner"],
+                    hand=self._text(args["winner"], row),
+                )
+            case "natural_pays_bonus":
+                return gettext(
+                    "the natural pays seat %(seat)s's %(row)s bonus: %(hand)s",
+                    seat=args["winner"],
+                    row=name,
+                    hand=self._text(args["winner"], row),
+                )
             case "bonuses_tie":
                 return gettext(
                     "%(row)s: both have %(hand)s, so neither's bonus counts",
@@ -124,17 +189,23 @@ class Reasons:
         front, middle, back = (self._called(seat, row) for row in ("front", "middle", "back"))
         match fault:
             case "front_above_middle":
-                return gettext("in front %(beats)s in the middle", beats=beats(front, middle))
+                higher, lower = unlike(front, middle)
+                return gettext(
+                    "the front (%(higher)s) beats the middle (%(lower)s)", higher=higher, lower=lower
+                )
             case "middle_above_back":
-                return gettext("in the middle %(beats)s in back", beats=beats(middle, back))
+                higher, lower = unlike(middle, back)
+                return gettext(
+                    "the middle (%(higher)s) beats the back (%(lower)s)", higher=higher, lower=lower
+                )
             case "middle_equals_back":
-                return gettext("middle and back are equal, %(hand)s", hand=row_text(*middle))
+                return gettext("middle and back are equal (%(hand)s)", hand=row_text(*middle))
             case "middle_suit_above_back":
                 return gettext(
-                    "middle and back are equal, %(hand)s, and the middle's suit is the higher",
+                    "middle and back are equal (%(hand)s), and the middle's suit is the higher",
                     hand=row_text(*middle),
                 )
-        return gettext("it declared a natural that the cards do not bear out")
+        return gettext("a natural was declared that the cards do not bear out")
 
     def _called(self, seat: int, row: str) -> Called:
         said = self._rows[seat][row]

@@ -210,6 +210,10 @@ def _marks(hand: Mapping[str, Any], surrenders: bool, why: str, undeclared: str 
         yield _("foul: %(why)s", why=why) if why else _("foul")
     if hand.get("natural"):
         yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
+    if hand.get("declaration") == "not_borne_out":
+        yield _("declared a natural that the cards do not bear out")
+    if hand.get("declaration") == "voided_by_foul":
+        yield _("declared a natural that the foul voids")
     if undeclared:
         yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
     if hand.get("fantasyland_next"):

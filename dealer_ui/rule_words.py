@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dealer_ui.hand_words import RANKS, SEVERAL, category_name, natural_words
-from dealer_ui.i18n import N_, SOURCE, gettext, language, pgettext
+from dealer_ui.i18n import N_, SOURCE, gettext, language, ngettext, pgettext
 from dealer_ui.words import SUIT_NAMES, capital, money
 from firmware.rules.options import (
     Amount,
@@ -19,6 +19,7 @@ from firmware.rules.options import (
     Flag,
     Kind,
     NaturalKinds,
+    Outcomes,
     Schedule,
     SuitOrder,
     Target,
@@ -65,6 +66,14 @@ def option_says(kind: Kind, value: Any) -> str:
                 "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high "
                 "card, high to low %(suits)s; the stronger one in the middle is a foul.",
                 suits=suits,
+            )
+        case Outcomes() if value:
+            points = dict(value)
+            return gettext(
+                "Who wins exactly two rows has %(two)s for them, whatever the third row is; who wins all three has "
+                "%(three)s. Rows are summed only where nobody wins two.",
+                two=ngettext("%(num)s point", "%(num)s points", points["two"]),
+                three=ngettext("%(num)s point", "%(num)s points", points["three"]),
             )
         case Bonuses() if value:
             return _listed(f"{target_words(hand, front=kind.front)} {points}" for hand, points in value)

@@ -222,6 +222,9 @@ def in_short(profile: Profile) -> tuple[str, ...]:
         else _("Hands are set closed and shown together.")
     )
     rows = ngettext("%(num)s point for each row.", "%(num)s points for each row.", scoring.row)
+    if scoring.outcome:
+        (_two, two), (_three, three) = scoring.outcome
+        rows = _("Two rows of three come to %(two)s, all three to %(three)s.", two=two, three=three)
     more = []
     if scoring.majority:
         more.append(_("%(points)s more for two rows of three.", points=scoring.majority))

@@ -43,6 +43,7 @@ NATURALS: Final = {
 
 SAID: Final = (
     "scoring.row",
+    "scoring.outcome",
     "scoring.majority",
     "scoring.scoop",
     "scoring.ties",
@@ -52,6 +53,9 @@ SAID: Final = (
     "foul.versus_natural",
     "foul.equal_rows",
     "naturals.by",
+    "naturals.declared",
+    "naturals.keeps_bonus",
+    "naturals.pays_bonus",
     "naturals.tie",
     "naturals.foul_voids",
     "naturals.false_declaration",

@@ -272,6 +272,7 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.ButtonKeyed: _say(N_("The button is keyed at seat %(seat)s."), seat="seat"),
     ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
     ev.NaturalDeclared: _say(N_("Seat %(seat)s declares a natural."), seat="seat"),
+    ev.NaturalFound: _say(N_("Seat %(seat)s's cards are a natural, which counts undeclared."), seat="seat"),
     ev.NaturalWithdrawn: _say(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
     ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),
     ev.SurrenderWithdrawn: _say(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),

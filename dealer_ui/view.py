@@ -362,8 +362,13 @@ def _flags(
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why else _("FOUL")))
     if hand and hand["natural"]:
         flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
-    elif seat.declares and not (hand and hand["foul"]):  # a foul says all, and needs the room
+    elif hand and hand["foul"]:  # a foul says nearly all, and needs the room
+        if hand.get("declaration") == "voided_by_foul":
+            flags.append(Flag("asked", _("Natural void")))
+    elif seat.declares:
         flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))
+    elif seat.found:
+        flags.append(Flag("asked", _("Natural found")))
     if hand and hand["fantasyland_next"]:
         kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)
         flags.append(
@@ -381,7 +386,7 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
     if seat.surrenders:
         return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
     offered: list[Action] = []
-    if rules and rules.naturals.kinds:
+    if rules and rules.naturals.kinds and rules.naturals.declared == "required":
         offered.append(Action(_("Declare"), {"do": "declare", **at}))
     if rules and rules.surrender.points:
         offered.append(Action(_("Surrender"), {"do": "surrender", **at}))

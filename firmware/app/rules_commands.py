@@ -16,6 +16,7 @@ from firmware.rules import (
     HandError,
     Profile,
     ProfileError,
+    contradictions,
     load_chain,
     load_profile,
     profile_names,
@@ -126,6 +127,9 @@ def check(file: str) -> None:
     from firmware.rules.document import changes
 
     loaded, *bases = _chain(file)
+    if found := contradictions(loaded):
+        sentences = [f"  {contradiction.path}: {contradiction.sentence}." for contradiction in found]
+        raise click.UsageError("\n".join((f"{file} contradicts itself:", *sentences)))
     say(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
     for change in changes(loaded, bases[0]) if bases else ():
         say(f"  {change.path}: {change.after} It was: {change.before}")

@@ -8,6 +8,10 @@ from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_te
 from firmware.terminal import escaped
 
 _ROWS = ("front", "middle", "back")
+_DECLARATIONS = {
+    "not_borne_out": "which the cards do not bear out",
+    "voided_by_foul": "which a hand set in the wrong order cannot claim",
+}
 
 
 def settlement_text(settlement: Settlement) -> str:
@@ -42,6 +46,10 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
         "Fantasy Land next" if seat.fantasyland_next else "",
     ]
     yield ", ".join([f"Seat {seat.seat}", *filter(None, marks)])
+    if seat.declaration and seat.declaration.verdict != "counts":
+        came_to = _DECLARATIONS[seat.declaration.verdict]
+        plays = "a foul" if seat.fault else "it plays as it is set"
+        yield f"  declared a natural, {came_to}: {plays} [{seat.declaration.clause}]"
     if seat.rows is None:
         return
     for index, (name, cards) in enumerate(zip(_ROWS, seat.rows, strict=True)):

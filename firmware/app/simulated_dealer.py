@@ -391,7 +391,7 @@ class SimulatedDealer:
         seat = pending_natural(state, rules)
         if seat is None:
             return
-        borne_out = natural_verdict(state, seat, rules) is not None
+        borne_out = natural_verdict(state, seat, rules).kind is not None
         holds = rules.natural_ranking[rules.natural_finder.bits(*hand.hands[seat].rows)] is not None
         if borne_out == holds or hand.looked_again:
             self._press("confirm", 0.12 if borne_out else HOLD)

@@ -409,7 +409,7 @@ class TableProcess:
         due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
         if due is None:
             return not press.held
-        borne_out = natural_verdict(self.state, due, self._rules) is not None
+        borne_out = natural_verdict(self.state, due, self._rules).kind is not None
         if press.held:
             return not borne_out and self._green == (press.at, due)
         self._green = (press.at, due)

@@ -5,6 +5,7 @@ What is exported here settles hands. What happens between and during hands has m
 """
 
 from firmware.rules.cards import CARDS, RANKS, SUITS, UNREAD, Card, cards_text, parse_card, parse_cards
+from firmware.rules.contradictions import Contradiction, contradictions
 from firmware.rules.errors import (
     HandError,
     ProfileError,
@@ -17,7 +18,7 @@ from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
-from firmware.rules.judging import JudgedHand
+from firmware.rules.judging import Declaration, JudgedHand
 from firmware.rules.library import (
     load_chain,
     load_profile,
@@ -52,6 +53,8 @@ __all__ = [
     "UNREAD",
     "Card",
     "Category",
+    "Contradiction",
+    "Declaration",
     "Fault",
     "Hand",
     "HandError",
@@ -75,6 +78,7 @@ __all__ = [
     "UnknownProfileError",
     "cards_text",
     "chips_plan",
+    "contradictions",
     "earns_fantasyland",
     "foul",
     "hand_from_json",

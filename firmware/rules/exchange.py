@@ -20,7 +20,9 @@ from firmware.rules.words import ROW_NAMES
 Json = dict[str, Any]
 
 _HAND_KEYS = frozenset({"profile", "options", "unit", "button", "seats"})
-_SEAT_KEYS = frozenset({"seat", "player", *ROW_NAMES, "stack", "declares", "surrenders", "fantasyland"})
+_SEAT_KEYS = frozenset(
+    {"seat", "player", *ROW_NAMES, "stack", "declares", "surrenders", "acted", "fantasyland"}
+)
 
 
 def settle_json(obj: object, default_profile: str | None = None) -> Json:
@@ -64,6 +66,9 @@ def _seat(obj: object, key: str) -> SeatHand:
         stack=_optional(data, "stack", key, int, "whole cents", None),
         declares=_optional(data, "declares", key, bool, "true or false", False),
         surrenders=surrenders,
+        acted=_optional(
+            data, "acted", key, int, "the place among declarations and surrenders, a whole number", None
+        ),
         fantasyland=_optional(data, "fantasyland", key, bool, "true or false", False),
     )
 
@@ -149,9 +154,7 @@ def settlement_json(settlement: Settlement) -> Json:
     return {
         "profile": settlement.profile.name,
         "order": list(settlement.order),
-        "hands": [
-            _hand_json(judged, is_settled=not settlement.irregularities) for judged in settlement.hands
-        ],
+        "hands": [_hand_json(judged, settlement) for judged in settlement.hands],
         "pairs": [_pair_json(pair) for pair in settlement.pairs],
         "points": {str(seat): points for seat, points in settlement.points.items()},
         "paid": {str(seat): paid for seat, paid in settlement.paid.items()},
@@ -163,14 +166,16 @@ def settlement_json(settlement: Settlement) -> Json:
     }
 
 
-def _hand_json(judged: JudgedHand, *, is_settled: bool) -> Json:
-    natural = judged.natural
+def _hand_json(judged: JudgedHand, settlement: Settlement) -> Json:
+    is_settled = not settlement.irregularities
+    natural, declaration = judged.natural, judged.declaration
     return {
         "seat": judged.seat,
         "rows": _rows_json(judged),
         # While a hand is irregular nobody can say whether it is a foul.
         "foul": judged.fault is not None if is_settled else None,
         "natural": {"kind": natural.kind, "value": natural.value} if natural else None,
+        "declaration": declaration.verdict if declaration else None,
         "fantasyland_next": judged.fantasyland_next if is_settled else None,
     }
 

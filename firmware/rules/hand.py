@@ -33,6 +33,8 @@ class SeatHand:
     declares: bool = False
     """A natural was declared and confirmed."""
     surrenders: bool = False
+    acted: int | None = None
+    """When the seat declared or surrendered, as a place in the order of such acts; None: nobody knows."""
     fantasyland: bool = False
     """This hand was a fantasy-land hand."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
@@ -13,6 +13,20 @@ from firmware.rules.rows import Rows
 from firmware.rules.strength import Scale
 
 _NOTHING = (0, 0, 0)
+
+
+class Declaration(NamedTuple):
+    """What became of a declared natural."""
+
+    verdict: Literal["counts", "not_borne_out", "voided_by_foul"]
+    clause: str
+    """The path of the option that says so."""
+
+
+_COUNTS = Declaration("counts", "naturals.kinds")
+_VOIDED = Declaration("voided_by_foul", "naturals.foul_voids")
+_NOT_BORNE_OUT = Declaration("not_borne_out", "naturals.false_declaration")
+_EXCUSED = Declaration("not_borne_out", "naturals.excused_by_surrender")
 
 
 class JudgedHand(NamedTuple):
@@ -40,6 +54,8 @@ class JudgedHand(NamedTuple):
     holds: RankedNatural | None = None
     """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
     fantasyland_next: bool = False
+    declaration: Declaration | None = None
+    """What became of the natural that the seat declared; None where it declared none."""
 
     def text(self, row: int) -> str:
         """Return a row of a hand that was judged in words: 0 is the front."""
@@ -56,17 +72,15 @@ class Judge:
         self._naturals = profile.natural_finder.bits
         self._highest = profile.natural_ranking
         self._foul_voids = profile.naturals.foul_voids
+        self._automatic = profile.naturals.declared == "automatic"
+        self._false_is_foul = profile.naturals.false_declaration == "foul"
         self._has_fantasyland = offers_fantasyland(profile)
 
     def judge(self, hand: Hand) -> list[JudgedHand]:
         """Judge every seat of a hand that is regular."""
-        naturals = self._profile.naturals
-        false_is_foul = naturals.false_declaration == "foul"
-        if false_is_foul and naturals.excused_by_surrender:
-            false_is_foul = not any(seat.surrenders for seat in hand.seats)
         holder = button_holder(hand)
         return [
-            self._judge_seat(seat, owner, owner == holder, false_is_foul)
+            self._judge_seat(seat, owner, owner == holder, hand)
             for seat, owner in zip(hand.seats, hand.owners, strict=True)
         ]
 
@@ -100,7 +114,7 @@ class Judge:
         front_bonuses, middle_bonuses, back_bonuses = self._bonuses
         return front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
 
-    def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, false_is_foul: bool) -> JudgedHand:
+    def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, hand: Hand) -> JudgedHand:
         scale, rows = self._scale, seat.rows
         if rows is None:
             return JudgedHand(seat.seat, owner, holds_button, False, seat.surrenders, None, scale, _NOTHING)
@@ -113,14 +127,16 @@ class Judge:
         fault = order_foul = None
         if not front < middle < back:
             fault = order_foul = order_fault(strengths, rows, self._profile)
-        natural = holds = None
+        natural = holds = declaration = None
         if not order_foul or not self._foul_voids:
             holds = self._highest[self._naturals(front_cards, middle_cards, back_cards)]
-        if seat.declares:
+        if seat.declares or self._automatic:
             natural = holds
             if natural:
                 fault = None
-            elif false_is_foul:
+        if seat.declares:
+            declaration = self._declaration(seat, owner, natural is not None, order_foul is not None, hand)
+            if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
         fantasyland_next = False
         # Judged on the rows as set: a natural does not mend their order.
@@ -140,7 +156,36 @@ class Judge:
             natural,
             holds,
             fantasyland_next,
+            declaration,
         )
+
+    def _declaration(
+        self, seat: SeatHand, owner: str, counts: bool, wrong_order: bool, hand: Hand
+    ) -> Declaration:
+        """Return what became of a seat's declaration."""
+        if counts:
+            return _COUNTS
+        if wrong_order and self._foul_voids and seat.rows and self._highest[self._naturals(*seat.rows)]:
+            return _VOIDED
+        naturals = self._profile.naturals
+        if self._false_is_foul and naturals.excused_by_surrender:
+            unknown = naturals.order_unknown == "excused"
+            if any(
+                _surrendered_before(seat, other, unknown)
+                for other, its_owner in zip(hand.seats, hand.owners, strict=True)
+                if its_owner != owner
+            ):
+                return _EXCUSED
+        return _NOT_BORNE_OUT
+
+
+def _surrendered_before(seat: SeatHand, other: SeatHand, unknown: bool) -> bool:
+    """Return whether another seat had surrendered when a seat declared; `unknown` where the order is not given."""
+    if not other.surrenders:
+        return False
+    if seat.acted is None or other.acted is None:
+        return unknown
+    return other.acted < seat.acted
 
 
 def button_holder(hand: Hand) -> str | None:

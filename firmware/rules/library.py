@@ -1,7 +1,8 @@
 """Rule profiles as TOML: the eight that are packaged, and the house's own files.
 
 A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only
-what it changes. An option is replaced whole: a `[bonus] front = {...}` in a house file is the front's whole table.
+what it changes. Options that came later may be left out: then they have the reading of the releases before. An option
+is replaced whole: a `[bonus] front = {...}` in a house file is the front's whole table.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 from firmware.rules.errors import ProfileError, UnknownProfileError
 from firmware.rules.options import quoted, text_toml
 from firmware.rules.profile import Profile
-from firmware.rules.sections import OPTIONS, SECTIONS, checked, suggestion
+from firmware.rules.sections import FORMER_READINGS, OPTIONS, SECTIONS, checked, suggestion
 
 _PACKAGED = Path(__file__).parent / "profiles"
 
 _ABOUT = ("name", "title", "source", "based_on", "extends", "notes")
-_ABOUT_TABLES = ("profile", "clauses")
+_ABOUT_TABLES = ("profile", "clauses", "readings")
 
 
 def profile_names() -> tuple[str, ...]:
@@ -163,7 +164,7 @@ def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
 def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | None) -> Profile:
     values = _options(tables)
     if base is None:
-        missing = [path for path in OPTIONS if path not in values]
+        missing = [path for path in OPTIONS if path not in values and path not in FORMER_READINGS]
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise ProfileError(
@@ -179,7 +180,8 @@ def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | 
     clauses = dict(base.clauses) if base else {}
     for path in values:
         clauses.pop(path, None)  # the base's clause does not speak of a value that the house has changed
-    clauses.update(_clauses(tables))
+    clauses.update(_texts(tables, "clauses"))
+    readings = {**dict(base.readings if base else ()), **_texts(tables, "readings")}
     return Profile(
         name=about["name"],
         title=about.get("title", about["name"]),
@@ -187,6 +189,7 @@ def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | 
         based_on=about.get("based_on", base.name if base else ""),
         notes=tuple(about.get("notes", base.notes if base else ())),
         clauses=tuple(clauses.items()),
+        readings=tuple(readings.items()),
         **sections,
     )
 
@@ -210,22 +213,23 @@ def _options(tables: Mapping[str, Any]) -> dict[str, object]:
     return values
 
 
-def _clauses(tables: Mapping[str, Any]) -> dict[str, str]:
-    clauses = tables.get("clauses", {})
-    if not isinstance(clauses, dict):
+def _texts(tables: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return a table of texts by option path."""
+    texts = tables.get(name, {})
+    if not isinstance(texts, dict):
         raise ProfileError(
-            f"clauses = {quoted(clauses)} will not do; allowed: a table of texts by option", key="clauses"
+            f"{name} = {quoted(texts)} will not do; allowed: a table of texts by option", key=name
         )
-    for path, text in clauses.items():
+    for path, text in texts.items():
         if path not in OPTIONS:
             raise ProfileError(
-                f'clauses: "{path}" is no option{suggestion(path, OPTIONS)}', key=f"clauses.{path}"
+                f'{name}: "{path}" is no option{suggestion(path, OPTIONS)}', key=f"{name}.{path}"
             )
         if not isinstance(text, str):
             raise ProfileError(
-                f'clauses: "{path}" = {quoted(text)} will not do; allowed: a text', key=f"clauses.{path}"
+                f'{name}: "{path}" = {quoted(text)} will not do; allowed: a text', key=f"{name}.{path}"
             )
-    return clauses
+    return texts
 
 
 def profile_toml(profile: Profile) -> str:
@@ -243,10 +247,7 @@ def profile_toml(profile: Profile) -> str:
             section = table
             lines += ["", f"[{section}]"]
         lines.append(f"{name} = {kind.toml(value)}")
-    if profile.clauses:
-        lines += [
-            "",
-            "[clauses]",
-            *(f"{text_toml(path)} = {text_toml(text)}" for path, text in profile.clauses),
-        ]
+    for title, texts in (("clauses", profile.clauses), ("readings", profile.readings)):
+        if texts:
+            lines += ["", f"[{title}]", *(f"{text_toml(path)} = {text_toml(text)}" for path, text in texts)]
     return "\n".join(lines) + "\n"

@@ -44,8 +44,12 @@ class Line(NamedTuple):
         args: dict[str, str | int] = {} if row == NO_ROW else {"row": ROW_NAMES[row]}
         if name == "foul":
             args["fault"] = str(loser.fault)
-        elif name == "natural" and winner.natural:
+        elif name in ("natural", "naturals_tie") and winner.natural:
             args["kind"] = winner.natural.kind
+        if name == "naturals_tie" and loser.natural:
+            args["other_kind"] = loser.natural.kind
+        if name == "declaration_voided":
+            args["fault"] = str(winner.fault)
         if name not in _EVEN:
             args["winner"], args["loser"] = winner.seat, loser.seat
         return args
@@ -58,6 +62,8 @@ CLAUSES = {
     "row_won": "scoring.row",
     "row_tied": "scoring.ties",
     "row_tied_button": "scoring.ties",
+    "two_rows": "scoring.outcome",
+    "all_rows": "scoring.outcome",
     "majority": "scoring.majority",
     "scoop": "scoring.scoop",
     "bonus": "",
@@ -69,11 +75,22 @@ CLAUSES = {
     "foul_bonus": "foul.pays_bonus",
     "both_foul": "foul.points",
     "natural": "naturals.kinds",
+    "natural_bonus": "naturals.keeps_bonus",
+    "natural_pays_bonus": "naturals.pays_bonus",
     "naturals_tie": "naturals.tie",
+    "declaration_not_borne_out": "naturals.false_declaration",
+    "declaration_excused": "naturals.excused_by_surrender",
+    "declaration_voided": "naturals.foul_voids",
     "surrender": "surrender.points",
+    "surrender_foul": "surrender.pays_foul",
     "both_surrender": "surrender.points",
 }
 """The option behind every kind of line; empty: the row's bonus table."""
+
+NOTHING_BY_CLAUSE = {
+    CLAUSES[name]: name for name in ("declaration_not_borne_out", "declaration_excused", "declaration_voided")
+}
+"""The line that says why a declaration came to nothing, by the option that decided it."""
 
 _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both_surrender"})
 
@@ -105,21 +122,34 @@ def _foul(line: Line) -> str:
     front, middle, back = hand.strengths
     match hand.fault:
         case Fault.FRONT_ABOVE_MIDDLE:
-            how = f"in front {hand.scale.beats_text(front, middle)} in the middle"
+            higher, lower = hand.scale.unlike_texts(front, middle)
+            how = f"the front ({higher}) beats the middle ({lower})"
         case Fault.MIDDLE_ABOVE_BACK:
-            how = f"in the middle {hand.scale.beats_text(middle, back)} in back"
+            higher, lower = hand.scale.unlike_texts(middle, back)
+            how = f"the middle ({higher}) beats the back ({lower})"
         case Fault.MIDDLE_EQUALS_BACK:
-            how = f"middle and back are equal, {hand.text(1)}"
+            how = f"middle and back are equal ({hand.text(1)})"
         case Fault.MIDDLE_SUIT_ABOVE_BACK:
-            how = f"middle and back are equal, {hand.text(1)}, and the middle's suit is the higher"
+            how = f"middle and back are equal ({hand.text(1)}), and the middle's suit is the higher"
         case _:
-            how = "it declared a natural that the cards do not bear out"
-    return f"seat {hand.seat} is a foul: {how}"
+            how = "a natural was declared that the cards do not bear out"
+    return f"seat {hand.seat}'s hand is a foul: {how}"
 
 
 def _natural(line: Line) -> str:
     assert line.winner.natural is not None
     return f"natural of seat {line.winner.seat}: {NATURAL_WORDS[line.winner.natural.kind]}"
+
+
+def _naturals_tie(line: Line) -> str:
+    ours, theirs = line.winner.natural, line.loser.natural
+    assert ours is not None
+    assert theirs is not None
+    seats = f"the naturals of seats {line.winner.seat} and {line.loser.seat} tie"
+    if ours.kind == theirs.kind:
+        return f"{seats}, both {NATURAL_WORDS[ours.kind]}: nothing is exchanged"
+    both = f"{NATURAL_WORDS[ours.kind]} and {NATURAL_WORDS[theirs.kind]}"
+    return f"{seats}, {both} being worth the same: nothing is exchanged"
 
 
 _SENTENCES: dict[str, Callable[[Line], str]] = {
@@ -129,6 +159,8 @@ _SENTENCES: dict[str, Callable[[Line], str]] = {
         f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, "
         f"and seat {line.winner.seat} wins with the button"
     ),
+    "two_rows": lambda line: f"seat {line.winner.seat} wins two of three rows",
+    "all_rows": lambda line: f"seat {line.winner.seat} wins all three rows",
     "majority": lambda line: f"seat {line.winner.seat} wins the majority of rows",
     "scoop": lambda line: f"seat {line.winner.seat} wins all three rows",
     "bonus": _bonus,
@@ -148,7 +180,27 @@ _SENTENCES: dict[str, Callable[[Line], str]] = {
     ),
     "both_foul": lambda line: "both hands are fouls: nothing is exchanged",
     "natural": _natural,
-    "naturals_tie": lambda line: "the two naturals tie: nothing is exchanged",
+    "natural_bonus": lambda line: (
+        f"{ROW_NAMES[line.row]} bonus of seat {line.winner.seat}'s natural: {line.winner.text(line.row)}"
+    ),
+    "natural_pays_bonus": lambda line: (
+        f"the natural pays seat {line.winner.seat}'s {ROW_NAMES[line.row]} bonus: {line.winner.text(line.row)}"
+    ),
+    "naturals_tie": _naturals_tie,
+    "declaration_not_borne_out": lambda line: (
+        f"seat {line.winner.seat} declared a natural that the cards do not bear out: the hand plays as it is set"
+    ),
+    "declaration_excused": lambda line: (
+        f"seat {line.winner.seat} declared a natural that the cards do not bear out; an opponent had already "
+        "surrendered, so the hand plays as it is set"
+    ),
+    "declaration_voided": lambda line: (
+        f"seat {line.winner.seat} declared a natural, but a hand set in the wrong order cannot claim one"
+    ),
     "surrender": lambda line: f"seat {line.loser.seat} surrenders",
+    "surrender_foul": lambda line: (
+        f"seat {line.loser.seat} surrenders, and seat {line.winner.seat}'s foul hand is no longer live: "
+        "nothing is exchanged"
+    ),
     "both_surrender": lambda line: "both surrender: nothing is exchanged",
 }

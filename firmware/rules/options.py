@@ -262,6 +262,35 @@ class Target:
         return f"{'pair of' if self.category is Category.ONE_PAIR else 'three'} {ranks_word(self.rank)}"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcomes:
+    """Points for a pair by how many rows were won, in place of the rows' sum."""
+
+    title: str
+
+    def check(self, value: object) -> Pairs:
+        """Return (rows won, points), the fewer rows first."""
+        if not isinstance(value, Mapping) or value.keys() - {"two", "three"} or len(value) == 1:
+            raise NotAllowedError("allowed: {} or points for both, as in { two = 2, three = 4 }")
+        if not all(is_whole(points) for points in value.values()):
+            raise NotAllowedError("the points must be whole, 0 or more, as in { two = 2, three = 4 }")
+        return tuple((rows, value[rows]) for rows in ("two", "three") if rows in value)
+
+    def say(self, value: Pairs) -> str:
+        """Return what two and three rows won come to."""
+        if not value:
+            return "The rows are summed."
+        points = [f"{number} point{'' if number == 1 else 's'}" for _, number in value]
+        return (
+            f"Who wins exactly two rows has {points[0]} for them, whatever the third row is; who wins all three has "
+            f"{points[1]}. Rows are summed only where nobody wins two."
+        )
+
+    def toml(self, value: Pairs) -> str:
+        """Return the points inline."""
+        return _inline(value)
+
+
 _IN_ROW = {"front": "in front", "middle": "in the middle", "back": "in back"}
 _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 

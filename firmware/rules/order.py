@@ -24,7 +24,7 @@ def positions(seats: Iterable[int], button: int, profile: Profile) -> tuple[int,
 
 @lru_cache(maxsize=1024)
 def _positions(seats: tuple[int, ...], button: int, first: str, direction: str) -> tuple[int, ...]:
-    order = clockwise_from(seats, button)
+    order = clockwise_from(seats, 0 if first == "lowest_seat" else button)
     if first == "left_of_button" and order[0] == button:
         order = order[1:] + order[:1]
     elif first == "right_of_button":

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from firmware.rules.bonus import BonusTables
+from firmware.rules.errors import ProfileError
 from firmware.rules.naturals import NaturalFinder, NaturalRanking, natural_finder
 from firmware.rules.options import Kind, Target
 from firmware.rules.sections import (
@@ -42,7 +43,7 @@ class Profile:
 
     >>> from firmware.rules import load_profile
     >>> load_profile("washington-2-4").scoring.majority
-    1
+    0
     """
 
     name: str
@@ -66,8 +67,19 @@ class Profile:
     irregularities: Irregularities
     clauses: tuple[tuple[str, str], ...] = ()
     """Option path and the clause of the source that it comes from."""
+    readings: tuple[tuple[str, str], ...] = ()
+    """Option path and where its source leaves room, so that other values are readings of it, too."""
     notes: tuple[str, ...] = ()
-    """Choices worth a comment."""
+    """Choices worth a comment that are about no single option."""
+
+    def __post_init__(self) -> None:
+        """Raise ProfileError where a pair of hands would have two sums."""
+        if self.scoring.outcome and (self.scoring.majority or self.scoring.scoop):
+            raise ProfileError(
+                "scoring.outcome gives the points for two and for three rows, so scoring.majority and scoring.scoop "
+                "must be 0; or set scoring.outcome = {}",
+                key="scoring.outcome",
+            )
 
     @cached_property
     def scale(self) -> Scale:
@@ -77,7 +89,8 @@ class Profile:
     @cached_property
     def bonuses(self) -> BonusTables:
         """The bonus points of a row by its strength."""
-        return BonusTables(self.scale, (self.bonus.front, self.bonus.middle, self.bonus.back))
+        tables = self.bonus.front, self.bonus.middle, self.bonus.back
+        return BonusTables(self.scale, tables, royal_doubles=self.bonus.royal_doubles)
 
     @cached_property
     def natural_finder(self) -> NaturalFinder:
@@ -105,6 +118,11 @@ class Profile:
     def clause(self) -> Mapping[str, str]:
         """The clauses by option path."""
         return MappingProxyType(dict(self.clauses))
+
+    @cached_property
+    def reading(self) -> Mapping[str, str]:
+        """Where the source leaves room, by option path."""
+        return MappingProxyType(dict(self.readings))
 
     def __hash__(self) -> int:
         return self._hash

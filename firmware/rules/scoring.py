@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from firmware.rules.foul import Fault, order_fault
 from firmware.rules.judging import JudgedHand
-from firmware.rules.lines import Line, new_line
+from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
 from firmware.rules.profile import Profile
 
 _ROWS = (0, 1, 2)
+_NOTHING = (0, 0, 0)
+_ROW_LINES = frozenset({"row_won", "row_tied_button"})
 
 
 class Scorer:
@@ -21,20 +24,36 @@ class Scorer:
         self._replaces = profile.bonus.pays == "replaces"
         self._only_stronger = profile.bonus.pays == "stronger"
         self._beside = profile.bonus.pays in ("each", "stronger")
+        self._outcome = dict(profile.scoring.outcome)
+        self._natural_keeps = profile.naturals.keeps_bonus and profile.bonus.pays != "none"
+        self._natural_pays = profile.naturals.pays_bonus and profile.bonus.pays != "none"
+        self._surrender_pays_foul = profile.surrender.pays_foul
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
         if a.is_regular and b.is_regular:
-            return self._regular(a, b)
-        if a.surrenders or b.surrenders:
+            lines = self._regular(a, b)
+        elif a.surrenders or b.surrenders:
             return [self._surrender(a, b)]
-        if a.natural or b.natural:
-            return self._naturals(a, b)
-        return self._fouls(a, b)
+        elif a.natural or b.natural:
+            lines = self._naturals(a, b)
+        else:
+            lines = self._fouls(a, b)
+        if a.declaration or b.declaration:
+            lines += [*_came_to_nothing(a, b), *_came_to_nothing(b, a)]
+        return lines
+
+    def natural_bonuses(self, hand: JudgedHand) -> tuple[int, int, int]:
+        """Return the bonuses that a natural earns from a regular hand or a foul: those of rows in the right order."""
+        if not self._natural_keeps or hand.rows is None or not hand.natural:
+            return _NOTHING
+        return _NOTHING if order_fault(hand.strengths, hand.rows, self._profile) else hand.bonuses
 
     def _surrender(self, a: JudgedHand, b: JudgedHand) -> Line:
         if a.surrenders and b.surrenders:
             return Line("both_surrender", 0, a, b)
+        if (a.fault or b.fault) and not self._surrender_pays_foul:
+            return Line("surrender_foul", 0, a, b) if b.surrenders else Line("surrender_foul", 0, b, a)
         points = self._profile.surrender.points
         return Line("surrender", -points, b, a) if a.surrenders else Line("surrender", points, a, b)
 
@@ -50,10 +69,15 @@ class Scorer:
         return self._natural(b, a, -theirs.value)
 
     def _natural(self, winner: JudgedHand, loser: JudgedHand, points: int) -> list[Line]:
+        sign = 1 if points > 0 else -1
         lines = [Line("natural", points, winner, loser)]
         if loser.fault and self._profile.foul.versus_natural == "both":
-            penalty = self._profile.foul.points
-            lines.append(Line("foul", penalty if points > 0 else -penalty, winner, loser))
+            lines.append(Line("foul", sign * self._profile.foul.points, winner, loser))
+        if loser.natural:
+            return lines
+        lines += _bonus_lines("natural_bonus", sign, winner, loser, self.natural_bonuses(winner))
+        if self._natural_pays and loser.is_regular:
+            lines += _bonus_lines("natural_pays_bonus", -sign, loser, winner, loser.bonuses)
         return lines
 
     def _fouls(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
@@ -62,11 +86,7 @@ class Scorer:
         winner, loser, sign = (b, a, -1) if a.fault else (a, b, 1)
         lines = [Line("foul", sign * self._profile.foul.points, winner, loser)]
         if self._profile.foul.pays_bonus and self._profile.bonus.pays != "none":
-            lines += [
-                Line("foul_bonus", sign * bonus, winner, loser, row)
-                for row, bonus in enumerate(winner.bonuses)
-                if bonus
-            ]
+            lines += _bonus_lines("foul_bonus", sign, winner, loser, winner.bonuses)
         return lines
 
     def _regular(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
@@ -113,7 +133,15 @@ class Scorer:
     def _rows_won(
         self, lines: list[Line], rows: int, winner: JudgedHand, loser: JudgedHand, sign: int
     ) -> None:
-        """Add what two or three rows won earn beyond the rows."""
+        """Add what two or three rows won earn: beyond the rows, or in place of their sum."""
+        if self._outcome:
+            # The rows still say who won them, for no points; a bonus is none of their sum.
+            lines[:] = [line._replace(points=0) if line.id in _ROW_LINES else line for line in lines]
+            name, points = (
+                ("all_rows", self._outcome["three"]) if rows == 3 else ("two_rows", self._outcome["two"])
+            )
+            lines.append(Line(name, sign * points, winner, loser))
+            return
         if self._majority:
             lines.append(Line("majority", sign * self._majority, winner, loser))
         if self._scoop and rows == 3:
@@ -142,3 +170,18 @@ class Scorer:
             Line("bonus", sign * winner.bonuses[row], winner, loser, row),
             Line("bonus_weaker", 0, winner, loser, row),
         ]
+
+
+def _bonus_lines(
+    name: str, sign: int, winner: JudgedHand, loser: JudgedHand, bonuses: tuple[int, int, int]
+) -> list[Line]:
+    """Return a line for each bonus of a hand whose rows are not compared."""
+    return [Line(name, sign * bonus, winner, loser, row) for row, bonus in enumerate(bonuses) if bonus]
+
+
+def _came_to_nothing(hand: JudgedHand, other: JudgedHand) -> list[Line]:
+    """Return why a hand's declared natural does not count, where no other line says it."""
+    if hand.declaration is None or hand.fault is Fault.FALSE_DECLARATION:
+        return []
+    name = NOTHING_BY_CLAUSE.get(hand.declaration.clause)
+    return [Line(name, 0, hand, other)] if name else []

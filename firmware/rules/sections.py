@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
 from firmware.rules.errors import ProfileError
@@ -18,6 +18,7 @@ from firmware.rules.options import (
     Kind,
     NaturalKinds,
     NotAllowedError,
+    Outcomes,
     Pairs,
     Rate,
     Schedule,
@@ -118,6 +119,7 @@ class Scoring:
             )
         )
     )
+    outcome: Pairs = field(default=(), metadata=option(Outcomes("By the rows won")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,16 @@ class Bonus:
             )
         )
     )
+    royal_doubles: bool = field(
+        default=True,
+        metadata=option(
+            Flag(
+                "Royal flush over straight flush",
+                "A royal flush that has no bonus of its own is of the straight flush's category, and doubles over one.",
+                "A royal flush is a category of its own, and does not double over a straight flush.",
+            )
+        ),
+    )
     front: Pairs = field(metadata=option(Bonuses("Front", front=True)))
     middle: Pairs = field(metadata=option(Bonuses("Middle")))
     back: Pairs = field(metadata=option(Bonuses("Back")))
@@ -156,7 +168,7 @@ class Bonus:
 
 @dataclass(frozen=True, kw_only=True)
 class Naturals:
-    """Hands that win of themselves, once declared and confirmed (RULES §5)."""
+    """Hands that win of themselves (RULES §5)."""
 
     by: By = field(
         metadata=option(
@@ -168,6 +180,18 @@ class Naturals:
                 },
             )
         )
+    )
+    declared: Literal["required", "automatic"] = field(
+        default="required",
+        metadata=option(
+            Choice(
+                "Declaration",
+                {
+                    "required": "A natural counts if it was declared and confirmed before rows are compared.",
+                    "automatic": "A natural counts as soon as the rows lie open, declared or not.",
+                },
+            )
+        ),
     )
     tie: Literal["kind", "value"] = field(
         metadata=option(
@@ -189,6 +213,26 @@ class Naturals:
             )
         )
     )
+    keeps_bonus: bool = field(
+        default=False,
+        metadata=option(
+            Flag(
+                "A natural's own bonuses",
+                "A natural also earns the bonuses of its own rows, from regular hands and from fouls.",
+                "A natural earns its value and no bonuses.",
+            )
+        ),
+    )
+    pays_bonus: bool = field(
+        default=False,
+        metadata=option(
+            Flag(
+                "Opponents' bonuses against a natural",
+                "A natural pays the bonuses of a regular hand.",
+                "A natural pays nobody's bonuses.",
+            )
+        ),
+    )
     false_declaration: Literal["regular", "foul"] = field(
         metadata=option(
             Choice(
@@ -201,10 +245,22 @@ class Naturals:
         metadata=option(
             Flag(
                 "After a surrender",
-                "If anybody has surrendered, a false declaration plays as it is set.",
+                "If an opponent had already surrendered, a false declaration plays as it is set.",
                 "A surrender excuses no false declaration.",
             )
         )
+    )
+    order_unknown: Literal["excused", "foul"] = field(
+        default="excused",
+        metadata=option(
+            Choice(
+                "Surrender or declaration first",
+                {
+                    "excused": "Where nobody knows which came first, the surrender counts as made before.",
+                    "foul": "Where nobody knows which came first, the surrender counts as made after.",
+                },
+            )
+        ),
     )
     kinds: Pairs = field(metadata=option(NaturalKinds("Kinds, highest first")))
 
@@ -222,13 +278,23 @@ class Surrender:
             )
         )
     )
+    pays_foul: bool = field(
+        default=True,
+        metadata=option(
+            Flag(
+                "Surrender against a foul",
+                "A surrender is paid to a foul, too.",
+                "A surrender is not paid to a foul: such a hand is no longer live.",
+            )
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """Who settles first (RULES §7)."""
 
-    first: Literal["button", "left_of_button", "right_of_button"] = field(
+    first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = field(
         metadata=option(
             Choice(
                 "First to settle",
@@ -236,6 +302,7 @@ class Order:
                     "button": "The player with the button.",
                     "left_of_button": "The next player clockwise from the button.",
                     "right_of_button": "The next player counterclockwise from the button.",
+                    "lowest_seat": "The player with the lowest seat number, wherever the button is.",
                 },
             )
         )
@@ -259,6 +326,19 @@ class Order:
                 "Naturals are paid in their turn.",
             )
         )
+    )
+    several_naturals: Literal["pairs", "turns", "highest"] = field(
+        default="pairs",
+        metadata=option(
+            Choice(
+                "Several naturals that are paid first",
+                {
+                    "pairs": "Their pairs are paid in the order of positions.",
+                    "turns": "In the order of positions, each natural collects from everybody before the next one.",
+                    "highest": "The highest natural collects from everybody first, then the next one.",
+                },
+            )
+        ),
     )
     opening: Literal["left_of_dealer", "house"] = field(
         metadata=option(
@@ -340,6 +420,18 @@ class FantasyLand:
 
     entry: tuple[tuple[str, str], ...] = field(metadata=option(AtLeast("Earned without a foul by")))
     stay: tuple[tuple[str, str], ...] = field(metadata=option(AtLeast("Kept without a foul by")))
+    two_hands: Literal["player", "hand"] = field(
+        default="player",
+        metadata=option(
+            Choice(
+                "A player with two hands",
+                {
+                    "player": "Both hands of the player are Fantasy Land hands next.",
+                    "hand": "Only the hand that earned it is a Fantasy Land hand next.",
+                },
+            )
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,6 +484,14 @@ OPTIONS: dict[str, tuple[str, str, Kind]] = {
     for item in fields(kind)
 }
 """Every option by its path: its section, its name, its kind."""
+
+FORMER_READINGS: dict[str, Any] = {
+    f"{section}.{item.name}": item.default
+    for section, kind in SECTIONS.items()
+    for item in fields(kind)
+    if item.default is not MISSING
+}
+"""Options that profiles written for an earlier release do not name, each with how that release settled."""
 
 
 def _known(path: str) -> tuple[str, str, Kind]:

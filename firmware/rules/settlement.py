@@ -77,6 +77,10 @@ class Settlement(NamedTuple):
         """The fewest transfers between players with the same result."""
         return chips_plan({player: self._won_by(player) for player in self.hand.stacks})
 
+    def natural_bonus(self, judged: JudgedHand) -> int:
+        """Return the bonus points that a natural earns beside its value, from a regular hand or a foul."""
+        return sum(_referee(self.profile).scorer.natural_bonuses(judged))
+
     def _won_by(self, player: str) -> int:
         return sum(self.paid.get(judged.seat, 0) for judged in self.hands if judged.owner == player)
 
@@ -148,11 +152,19 @@ def _in_order_of_payment(
     """Return every pair of different players' hands, the first of each the first in position."""
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
-    if profile.order.naturals_first and any(judged.natural for judged in hands):
-        pairs.sort(key=_has_no_natural)
+    if profile.order.naturals_first:
+        naturals = [by_seat[seat] for seat in order if by_seat[seat].natural]
+        if naturals:
+            _naturals_first(pairs, naturals, profile.order.several_naturals)
     return pairs
 
 
-def _has_no_natural(pair: tuple[JudgedHand, JudgedHand]) -> bool:
-    a, b = pair
-    return not (a.natural or b.natural)
+def _naturals_first(
+    pairs: list[tuple[JudgedHand, JudgedHand]], naturals: list[JudgedHand], several: str
+) -> None:
+    """Bring the pairs with a natural to the front; `naturals` are in the order of positions."""
+    if several == "highest":
+        naturals.sort(key=lambda judged: judged.natural.place if judged.natural else 0)
+    turns = {judged.seat: 0 if several == "pairs" else turn for turn, judged in enumerate(naturals)}
+    last = len(naturals)
+    pairs.sort(key=lambda pair: min(turns.get(pair[0].seat, last), turns.get(pair[1].seat, last)))

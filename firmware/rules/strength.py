@@ -114,6 +114,8 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
 
 
 _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
+_PLURALS = frozenset({Category.TWO_PAIRS, Category.THREE_OF_A_KIND, Category.FOUR_OF_A_KIND})
+"""Categories whose words are a plural: "three aces beat"."""
 _STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
@@ -224,9 +226,14 @@ class Scale:
         return self._texts[strength][1]
 
     def beats_text(self, winner: int, loser: int) -> str:
-        """Return how one strength beats another, kickers only where they decide."""
-        won, lost = self._texts[winner], self._texts[loser]
-        return f"{won[0]} beats {lost[0]}" if won[0] != lost[0] else f"{won[1]} beats {lost[1]}"
+        """Return how one strength beats another, kickers only where they decide: "three aces beat pair of twos"."""
+        won, lost = self.unlike_texts(winner, loser)
+        return f"{won} {'beat' if self._kinds[winner].category in _PLURALS else 'beats'} {lost}"
+
+    def unlike_texts(self, one: int, other: int) -> tuple[str, str]:
+        """Return two different strengths in words, with kickers only where they tell them apart."""
+        ours, theirs = self._texts[one], self._texts[other]
+        return (ours[0], theirs[0]) if ours[0] != theirs[0] else (ours[1], theirs[1])
 
 
 @cache

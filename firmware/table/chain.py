@@ -31,6 +31,7 @@ _PLAIN: Final = (
     "hand_voided",
     "payment_marked",
     "natural_declared",
+    "natural_found",
     "natural_confirmed",
     "surrendered",
     "card_resolved",

@@ -62,7 +62,7 @@ from firmware.table.play_commands import (
     TwoHands,
 )
 from firmware.table.sentence import Sentence, listed
-from firmware.table.settling import natural_verdict, pending_natural, settlement
+from firmware.table.settling import natural_verdict, naturals_to_find, pending_natural, settlement
 from firmware.table.setup_commands import EndSetUp, SettleStep, SetupCommand, decide_setup
 from firmware.table.state import Ask, State
 
@@ -251,7 +251,7 @@ def decide(
 
 
 def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
-    """Return what follows by itself: a hand in review with nothing open settles.
+    """Return what follows by itself: a hand in review with nothing open settles, once its naturals are found.
 
     A keyed hand needs no reading; a card that was there twice and is no longer is no irregularity any more.
     Where the rules refuse the hand, nothing follows: no event is lost over it, and white says why.
@@ -262,10 +262,12 @@ def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
     over = [i for i in state.irregularities if i.what == "card_twice" and i.card not in twice]
     if over and state.phase in (Phase.PLACING, Phase.REVIEW):
         return tuple(ev.IrregularityEnded(i.number, by="table") for i in over)
-    if state.phase is not Phase.REVIEW or state.questions:
+    if state.phase is not Phase.REVIEW:
         return ()
     try:
-        return (ev.Settled(settlement(state, rules)),)
+        if found := naturals_to_find(state, rules):
+            return tuple(ev.NaturalFound(seat, kind) for seat, kind in sorted(found.items()))
+        return () if state.questions else (ev.Settled(settlement(state, rules)),)
     except NotNow:
         return ()
 
@@ -372,7 +374,7 @@ def _confirmation(state: State, seat: int | None, rules: Profile) -> ev.NaturalC
     if seat is not None and seat != due:
         raise NotNow("The verdict that is due is seat %(due)s's, not seat %(seat)s's.", due=due, seat=seat)
     verdict = natural_verdict(state, due, rules)
-    return ev.NaturalConfirmed(due, *(verdict or (None, 0)))
+    return ev.NaturalConfirmed(due, verdict.kind, verdict.value)
 
 
 def _card(state: State, command: SetCard) -> Event:

@@ -73,6 +73,7 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.CardResolved: _stays((Phase.PLACING, Phase.REVIEW)),
     ev.CardCorrected: _ANSWERED,
     ev.RowKeyed: _ANSWERED,
+    ev.NaturalFound: _stays((Phase.REVIEW,)),
     ev.NaturalConfirmed: _stays((Phase.REVIEW,)),
     ev.NaturalUnconfirmed: _UNDONE,
     ev.Settled: _leads((Phase.REVIEW,), Phase.SETTLED),

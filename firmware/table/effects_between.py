@@ -77,8 +77,10 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
                 was.open,
                 was.fantasyland,
                 end.declares,
+                end.found,
                 end.confirmed,
                 end.surrenders,
+                end.acted,
                 captures=end.captures,
                 **cards,
             )

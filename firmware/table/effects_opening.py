@@ -120,7 +120,8 @@ def _natural_declared(state: State, event: ev.NaturalDeclared) -> State:
         raise NotNow("Seat %(seat)s has surrendered; it cannot declare a natural.", seat=event.seat)
     if seat.declares:
         raise NotNow("Seat %(seat)s has already declared.", seat=event.seat)
-    return replace(state, seats=with_seat(state, event.seat, declares=True, confirmed=False))
+    seats = with_seat(state, event.seat, declares=True, confirmed=False, acted=_next_act(state))
+    return replace(state, seats=seats)
 
 
 def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
@@ -131,7 +132,7 @@ def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
         raise NotNow(
             "Seat %(seat)s's natural is confirmed; take the confirmation back first.", seat=event.seat
         )
-    return replace(state, seats=with_seat(state, event.seat, declares=False))
+    return replace(state, seats=with_seat(state, event.seat, declares=False, acted=None))
 
 
 def _surrendered(state: State, event: ev.Surrendered) -> State:
@@ -140,13 +141,18 @@ def _surrendered(state: State, event: ev.Surrendered) -> State:
         raise NotNow("Seat %(seat)s has declared a natural; it cannot surrender.", seat=event.seat)
     if seat.surrenders:
         raise NotNow("Seat %(seat)s has already surrendered.", seat=event.seat)
-    return replace(state, seats=with_seat(state, event.seat, surrenders=True))
+    return replace(state, seats=with_seat(state, event.seat, surrenders=True, acted=_next_act(state)))
 
 
 def _surrender_withdrawn(state: State, event: ev.SurrenderWithdrawn) -> State:
     if not need_seat(state, event.seat).surrenders:
         raise NotNow("Seat %(seat)s has not surrendered.", seat=event.seat)
-    return replace(state, seats=with_seat(state, event.seat, surrenders=False))
+    return replace(state, seats=with_seat(state, event.seat, surrenders=False, acted=None))
+
+
+def _next_act(state: State) -> int:
+    """Return the place of a declaration or surrender after those that stand."""
+    return 1 + max((seat.acted or 0 for seat in state.seats), default=0)
 
 
 EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {

@@ -71,7 +71,7 @@ def _after_look(
         )
         for row in ROWS
     }
-    return replace(seat, captures=_captures(rows), things=things or {}, **cards)
+    return replace(seat, captures=_captures(rows), things=things or {}, found=False, **cards)
 
 
 def _captures(rows: Mapping[Row, ev.RowReading]) -> dict[Row, ev.Capture]:
@@ -91,7 +91,8 @@ def _looked_again(state: State, _: ev.LookedAgain) -> State:
         raise NotNow(
             "A past hand is on the page; its cards no longer lie on the table. Correct it by its pictures."
         )
-    return replace(state, phase=Phase.READING, settlement=None, keyed="", dismissed=frozenset())
+    seats = tuple(replace(seat, found=seat.found and seat.confirmed) for seat in state.seats)
+    return replace(state, phase=Phase.READING, seats=seats, settlement=None, keyed="", dismissed=frozenset())
 
 
 def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, tuple[Seat, ...]]:
@@ -154,13 +155,21 @@ def _row_keyed(state: State, event: ev.RowKeyed) -> State:
 
 
 def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
-    """Other cards may bear out another natural, or none: green is asked again."""
-    return tuple(replace(seat, confirmed=False) if seat.seat == number else seat for seat in seats)
+    """Other cards may bear out another natural, or none: it is found and confirmed anew."""
+    return tuple(
+        replace(seat, found=False, confirmed=False) if seat.seat == number else seat for seat in seats
+    )
+
+
+def _natural_found(state: State, event: ev.NaturalFound) -> State:
+    if any(question.what is not Ask.NATURAL for question in state.questions):
+        raise NotNow("No natural is looked for while the cards or the button are in question.")
+    return replace(state, seats=with_seat(state, event.seat, found=True))
 
 
 def _natural_confirmed(state: State, event: ev.NaturalConfirmed) -> State:
     seat = need_seat(state, event.seat)
-    if not seat.declares or seat.confirmed:
+    if not (seat.declares or seat.found) or seat.confirmed:
         raise NotNow("Seat %(seat)s has no natural that waits for confirmation.", seat=event.seat)
     if any(question.what is not Ask.NATURAL for question in state.questions):
         raise NotNow("Answer what is open about the cards and the button first; then confirm the natural.")
@@ -208,6 +217,7 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.CardResolved: _card_resolved,
     ev.CardCorrected: _card_corrected,
     ev.RowKeyed: _row_keyed,
+    ev.NaturalFound: _natural_found,
     ev.NaturalConfirmed: _natural_confirmed,
     ev.NaturalUnconfirmed: _natural_unconfirmed,
     ev.Settled: _settled,

@@ -46,6 +46,7 @@ from firmware.table.events_hand import HandVoided as HandVoided
 from firmware.table.events_hand import LookedAgain as LookedAgain
 from firmware.table.events_hand import NaturalConfirmed as NaturalConfirmed
 from firmware.table.events_hand import NaturalDeclared as NaturalDeclared
+from firmware.table.events_hand import NaturalFound as NaturalFound
 from firmware.table.events_hand import NaturalUnconfirmed as NaturalUnconfirmed
 from firmware.table.events_hand import NaturalWithdrawn as NaturalWithdrawn
 from firmware.table.events_hand import Payback as Payback
@@ -118,6 +119,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     CardCorrected,
     RowKeyed,
     NaturalConfirmed,
+    NaturalFound,
     NaturalUnconfirmed,
     Settled,
     PaymentMarked,

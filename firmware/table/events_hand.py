@@ -205,6 +205,15 @@ class RowKeyed(Event):
 
 
 @dataclass(frozen=True)
+class NaturalFound(Event):
+    """A seat's cards hold a natural, which counts undeclared under the rules of this hand."""
+
+    type: ClassVar[str] = "natural_found"
+    seat: int
+    kind: str
+
+
+@dataclass(frozen=True)
 class NaturalConfirmed(Event):
     """Green: the verdict shown stands. `kind` is None where the cards do not bear the declaration out."""
 
@@ -265,7 +274,7 @@ class HandMisdealt(Event):
 
 @dataclass(frozen=True)
 class SeatEnd:
-    """How a seat ended a hand: what it said, and its certain cards, by row."""
+    """How a seat ended a hand: what it said and in which place among the others, and its certain cards, by row."""
 
     seat: int
     declares: bool = False
@@ -273,6 +282,8 @@ class SeatEnd:
     surrenders: bool = False
     rows: dict[Row, tuple[str, ...]] = field(default_factory=dict)
     captures: dict[Row, Capture] = field(default_factory=dict)
+    found: bool = False
+    acted: int | None = None
 
 
 @dataclass(frozen=True)

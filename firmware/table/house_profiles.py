@@ -13,7 +13,14 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from firmware.rules import Profile, ProfileError, parse_sent_profile, profile_names, profile_toml
+from firmware.rules import (
+    Profile,
+    ProfileError,
+    contradictions,
+    parse_sent_profile,
+    profile_names,
+    profile_toml,
+)
 from firmware.rules.library import LONGEST_TEXT
 from firmware.table.errors import NotNow
 from firmware.table.events_profiles import ProfileKept
@@ -58,6 +65,10 @@ def kept_text(command: KeepProfile) -> str:
         raise NotNow("A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game.")
     if profile.name in profile_names():
         raise NotNow("%(name)s is a packaged profile; give the house's own another name.", name=profile.name)
+    if found := contradictions(profile):
+        raise NotNow(
+            "The profile contradicts itself: %(path)s: %(why)s.", path=found[0].path, why=found[0].sentence
+        )
     return profile_toml(profile)
 
 

@@ -218,4 +218,13 @@ def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> ev.SeatEnd:
         for row in ROWS
         if (seat.seat, row) not in doubtful
     }
-    return ev.SeatEnd(seat.seat, seat.declares, seat.confirmed, seat.surrenders, rows, dict(seat.captures))
+    return ev.SeatEnd(
+        seat.seat,
+        seat.declares,
+        seat.confirmed,
+        seat.surrenders,
+        rows,
+        dict(seat.captures),
+        seat.found,
+        seat.acted,
+    )

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from firmware.rules import Profile, RulesError, hand_from_json, parse_profile, settle, settlement_json
+from firmware.rules import (
+    Declaration,
+    Profile,
+    RulesError,
+    Settlement,
+    hand_from_json,
+    parse_profile,
+    settle,
+    settlement_json,
+)
 from firmware.table.errors import NotNow, TableError
 from firmware.table.events import ROWS, HandOpened
+from firmware.table.phase import Phase
 from firmware.table.state import Ask, Seat, State
 
 
@@ -55,10 +66,7 @@ def settlement(state: State, rules: Profile) -> dict[str, Any]:
 
     Raises NotNow, with the rules' own sentence, where there is none.
     """
-    try:
-        return settlement_json(settle(hand_from_json(hand_json(state)), rules))
-    except RulesError as error:
-        raise NotNow("The hand cannot be settled: %(why)s.", why=str(error)) from error
+    return settlement_json(_settled(state, rules))
 
 
 def pending_natural(state: State, rules: Profile) -> int | None:
@@ -73,23 +81,60 @@ def pending_natural(state: State, rules: Profile) -> int | None:
     return next((seat for seat in order if seat in waiting), None)
 
 
-def natural_verdict(state: State, seat: int, rules: Profile) -> tuple[str, int] | None:
-    """Return the kind and value of the natural that a declaring seat's cards bear out, or None."""
-    hands = settlement(state, rules)["hands"]
-    natural = next((hand["natural"] for hand in hands if hand["seat"] == seat), None)
-    return (natural["kind"], natural["value"]) if natural else None
+@dataclass(frozen=True)
+class Verdict:
+    """What a seat's natural comes to: None of a kind where the cards hold none that counts."""
+
+    kind: str | None
+    value: int = 0
+    bonus: int = 0
+    """Points that it earns beside its value, from a regular hand or a foul."""
+    declaration: Declaration | None = None
+    """What became of the declaration; None where there was none."""
+
+
+def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
+    """Return what the cards of a seat bear out of the natural that it declared, or that was found."""
+    settled = _settled(state, rules)
+    judged = next((hand for hand in settled.hands if hand.seat == seat), None)
+    if judged is None or judged.natural is None:
+        return Verdict(None, declaration=judged.declaration if judged else None)
+    return Verdict(
+        judged.natural.kind, judged.natural.value, settled.natural_bonus(judged), judged.declaration
+    )
+
+
+def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
+    """Return the kind of each natural that counts undeclared and is not on record yet, by seat.
+
+    Empty while anything else than a natural is in question: naturals are looked for when rows are compared.
+    """
+    if rules.naturals.declared != "automatic" or state.phase is not Phase.REVIEW:
+        return {}
+    if any(question.what is not Ask.NATURAL for question in state.questions):
+        return {}
+    known = {seat.seat for seat in state.seats if seat.declares or seat.found}
+    return {
+        hand.seat: hand.natural.kind
+        for hand in _settled(state, rules).hands
+        if hand.natural and hand.seat not in known
+    }
 
 
 def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
-    """Return the kind of the natural that each seat's cards hold and that it did not declare.
+    """Return the kind of the natural that each seat's cards hold and that does not count, being undeclared.
 
     Not to be shown before rows are compared: a hint would help a player. Raises NotNow.
     """
-    try:
-        judged = settle(hand_from_json(hand_json(state)), rules).hands
-    except RulesError as error:
-        raise NotNow("The hand cannot be settled: %(error)s.", error=str(error)) from error
+    judged = _settled(state, rules).hands
     return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}
+
+
+def _settled(state: State, rules: Profile) -> Settlement:
+    try:
+        return settle(hand_from_json(hand_json(state)), rules)
+    except RulesError as error:
+        raise NotNow("The hand cannot be settled: %(why)s.", why=str(error)) from error
 
 
 def _seat_json(seat: Seat) -> dict[str, Any]:
@@ -102,6 +147,8 @@ def _seat_json(seat: Seat) -> dict[str, Any]:
     }
     if seat.stack is not None:
         hand["stack"] = seat.stack
+    if seat.acted is not None:
+        hand["acted"] = seat.acted
     if not seat.surrenders:
         for row in ROWS:
             hand[row] = " ".join(c.card if c.sure and c.card else "??" for c in seat.row(row))

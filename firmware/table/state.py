@@ -48,7 +48,8 @@ class Seat:
     """A seat that plays this hand. `stack` is cents before the hand, None for uncapped.
 
     An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are what else the last
-    reading saw in a row.
+    reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the place of its
+    declaration or surrender among the hand's, from 1.
     """
 
     seat: int
@@ -58,8 +59,10 @@ class Seat:
     open: bool = False
     fantasyland: bool = False
     declares: bool = False
+    found: bool = False
     confirmed: bool = False
     surrenders: bool = False
+    acted: int | None = None
     front: tuple[Card, ...] = ()
     middle: tuple[Card, ...] = ()
     back: tuple[Card, ...] = ()
@@ -185,7 +188,9 @@ class State:
             asked += _counts(showing)
             asked += _duplicates(showing)
             asked += _unsure(showing)
-            asked += [Question(Ask.NATURAL, s.seat) for s in showing if s.declares and not s.confirmed]
+            asked += [
+                Question(Ask.NATURAL, s.seat) for s in showing if (s.declares or s.found) and not s.confirmed
+            ]
         return tuple(asked)
 
 

@@ -31,6 +31,7 @@ def play(
     players: Mapping[int, str] | None = None,
     declares: Iterable[int] = (),
     surrenders: Iterable[int] = (),
+    acted: Mapping[int, int] | None = None,
     fantasyland: Iterable[int] = (),
 ) -> Settlement:
     """Settle the rows of each seat; empty rows belong to a seat that surrenders. The cards must be of one deck."""
@@ -42,6 +43,7 @@ def play(
             stack=(stacks or {}).get(seat),
             declares=seat in tuple(declares),
             surrenders=seat in tuple(surrenders),
+            acted=(acted or {}).get(seat),
             fantasyland=seat in tuple(fantasyland),
         )
         for seat, text in rows.items()

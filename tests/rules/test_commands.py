@@ -14,7 +14,7 @@ from firmware.rules import load_profile, parse_profile, profile_names
 
 Json = dict[str, Any]
 
-LOW = {"front": "8c 7d 5c", "middle": "2c 2d Js 9d 6c", "back": "3c 3d 4c 4d Ts"}
+LOW = {"front": "8c 7d 5c", "middle": "2c 2d Js 9d 6c", "back": "3c 3d 4c 4d 6s"}
 HIGH = {"front": "Ac Kh Qh", "middle": "5s 5h Jh 9h 6d", "back": "7h 7s 8h 8s 10h"}
 GOOD: Json = {
     "profile": "washington-1-unit",

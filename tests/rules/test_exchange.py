@@ -99,6 +99,7 @@ def test_a_settlement_has_exactly_the_agreed_shape() -> None:
         },
         "foul": False,
         "natural": None,
+        "declaration": None,
         "fantasyland_next": True,
     }
     assert answer["hands"][3]["foul"] is True
@@ -197,6 +198,7 @@ def test_a_seat_that_surrenders_may_leave_its_rows_out() -> None:
         "rows": {},
         "foul": False,
         "natural": None,
+        "declaration": None,
         "fantasyland_next": False,
     }
     assert answer["paid"] == {"1": -300, "2": 300}

@@ -8,20 +8,24 @@ from typing import Any
 
 import pytest
 
-from firmware.rules import OPTIONS, Settlement
+from firmware.rules import OPTIONS, Profile, Settlement
 from firmware.rules.options import Choice, Flag
-from tests.rules.tables import play, rules
+from tests.rules.tables import PLAIN, play, rules
 
 UNIT = "washington-1-unit"
+REQUIRED = rules(UNIT, naturals__declared="required")
 CALIFORNIA = "california-face-up"
 EASTERN = "poker-flush-eastern"
 ONLINE = "clean-sweep-online"
 
-LOW = "8c 7d 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4d Ts"
-LOW_TOO = "8c 7d 5c / 2c 2d Js 9d 6h / 3c 3d 4c 4s Ts"
+LOW = "8c 7d 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4d 6s"
+LOW_TOO = "8c 7d 5c / 2c 2d Js 9d 6h / 3c 3d 4c 4s Qs"
 ABOVE_LOW = "Ac Kh Qh / 5s 5h Jh 9h 6d / 7h 7s 8h 8s Th"
 FOUL = "As Ah Kd / Qc Qd Jh 9s 6d / 5h 5s 7h 7s Th"
 SIXES_AND_QUADS = "6h 6s 2h / 8c 8h 8d 7c 2s / 4c 4h 4d 4s Kc"
+TWO_FULL_HOUSES = "2d 2s 4d / 8c 8s 8d 3c 3d / Js Jh Jd Td Ts"
+ROYAL = "2c 3d 4h / 9c 9d 6s 6d Jh / Ac Kc Qc Jc Tc"
+STRAIGHT_FLUSH = "2d 3h 4s / 8c 8d 7c 7s Js / 5h 6h 7h 8h 9h"
 DRAGON = "2h 3h 4h / 5d 6h 7c 8h 9h / Tc Jc Qh Kc Ac"
 WRONGLY_SET_DRAGON = "2h 3h 4h / Tc Jc Qh Kc Ac / 5d 6h 7c 8h 9h"
 SIX_PAIRS = "7d 7s 8s / 8d 9s 9c Jd Jh / Kh Ks Ad As 5s"
@@ -38,13 +42,17 @@ KINGS = "2c 3d 4h / Ac Ad 6s Ks Kh / Tc Td Th Ts 5c"
 NINES = "2d 3h 4s / Qc Qd 6h Js Jh / 9c 9d 9h 9s 5d"
 QUEENS_IN_FRONT = "Qs Qh 2d / Kc Kd 3s 8h 9c / Ac Ad 4c 5c 7c"
 FULL_HOUSE_IN_MIDDLE = "2d 3h 7s / 8c 8d 8s 9h 9d / Ts Th Tc 4d 4h"
+THREE_FLUSHES = "2s 5s 9s / 3h 6h 9h Jh Kh / 4d 7d Td Qd Ad"
+DRAGON_OF_FOUR = "2c 3c 4c / 5c 6d 7h 8s 9d / Tc Js Qh Ks As"
+LOW_OF_FOUR = "8c 7c 4s / 2h 2d Jd 9c 6s / 3d 3s 4h 5d 5h"
+LOWER_OF_FOUR = "Ac Kc 8d / Qc Qs Th 6c 7s / Ah Kd Jc Ts 8h"
 
 
 @dataclass(frozen=True)
 class Case:
     """A base and seats whose settlement depends on an option, and the values that must all differ."""
 
-    base: str
+    base: str | Profile
     rows: Mapping[int, str]
     values: tuple[object, ...]
     options: Mapping[str, object] = field(default_factory=dict)
@@ -74,9 +82,11 @@ CASES: dict[str, Case] = {
     "scoring.row": Case(UNIT, two(ABOVE_LOW, LOW), (1, 2, 0)),
     "scoring.majority": Case(UNIT, two(ABOVE_LOW, LOW), (0, 1, 2)),
     "scoring.scoop": Case(UNIT, two(ABOVE_LOW, LOW), (0, 3)),
+    "scoring.outcome": Case(UNIT, two(ABOVE_LOW, LOW), ({}, {"two": 2, "three": 4}, {"two": 1, "three": 6})),
     "scoring.ties": Case(UNIT, two(*TIED_LOST_WON), ("push", "button")),
     "bonus.pays": Case("traditional", two(FULL_HOUSE, QUADS), ("each", "stronger", "replaces", "none")),
     "bonus.doubles_same_category": Case(EASTERN, two(KINGS, NINES), (True, False)),
+    "bonus.royal_doubles": Case(EASTERN, two(ROYAL, STRAIGHT_FLUSH), (True, False)),
     "bonus.front": Case(
         CALIFORNIA,
         two(SIXES_AND_QUADS, "Qc 7d 5c / 2c 2d Js 9d 6c / 3c 3d Ac Ad Ts"),
@@ -89,6 +99,15 @@ CASES: dict[str, Case] = {
         two(UNSET_STRAIGHTS, "Ac Kh Qh / 5s 5h Jh 9h 6c / 7h 7s 8h 8s Th"),
         ("cards", "rows"),
         how={"declares": [1]},
+    ),
+    "naturals.declared": Case(UNIT, two(DRAGON, LOW), ("required", "automatic")),
+    "naturals.keeps_bonus": Case(CALIFORNIA, two(DRAGON, LOW), (True, False), how={"declares": [1]}),
+    "naturals.pays_bonus": Case(UNIT, two(DRAGON, TWO_FULL_HOUSES), (True, False)),
+    "naturals.order_unknown": Case(
+        "poker-flush-western",
+        {1: ABOVE_LOW, 2: LOW, 3: ""},
+        ("excused", "foul"),
+        how={"declares": [1], "surrenders": [3]},
     ),
     "naturals.tie": Case(UNIT, two(SIX_PAIRS, THREE_STRAIGHTS), ("kind", "value"), how={"declares": [1, 2]}),
     "naturals.foul_voids": Case(ONLINE, two(WRONGLY_SET_DRAGON, LOW), (True, False), how={"declares": [1]}),
@@ -110,10 +129,22 @@ CASES: dict[str, Case] = {
         how={"declares": [1]},
     ),
     "surrender.points": Case(UNIT, two("", LOW), (3, 5), how={"surrenders": [1]}),
-    "order.first": Case(UNIT, THREE, ("button", "left_of_button", "right_of_button"), how=SHORT),
-    "order.direction": Case(UNIT, THREE, ("clockwise", "counterclockwise"), how=SHORT),
+    "surrender.pays_foul": Case(UNIT, two("", FOUL), (True, False), how={"surrenders": [1]}),
+    "order.first": Case(
+        REQUIRED,
+        PLAIN,
+        ("button", "left_of_button", "right_of_button", "lowest_seat"),
+        how={"stacks": dict.fromkeys(PLAIN, 2), "button": 3},
+    ),
+    "order.direction": Case(REQUIRED, THREE, ("clockwise", "counterclockwise"), how=SHORT),
+    "order.several_naturals": Case(
+        CALIFORNIA,
+        {1: THREE_FLUSHES, 2: LOW_OF_FOUR, 3: DRAGON_OF_FOUR, 4: LOWER_OF_FOUR},
+        ("pairs", "turns", "highest"),
+        how={"declares": [1, 3], "button": 4},
+    ),
     "order.naturals_first": Case(
-        UNIT,
+        REQUIRED,
         {1: LOW, 2: "Ad Kh Qs / 5s 5h Jh 9s 6d / 7h 7s 8s 8d Th", 3: DRAGON},
         (True, False),
         how={"declares": [3], "stacks": {1: 2, 2: 2, 3: 2}, "button": 3},
@@ -164,6 +195,7 @@ OUTSIDE_THE_SETTLEMENT = {
     "limits.buy_in",
     "limits.min_points",
     "limits.max_stack",
+    "fantasyland.two_hands",
     "deal.kind",
     "collection.down_minutes",
     "collection.half_from_minute",

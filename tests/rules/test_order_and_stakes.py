@@ -29,6 +29,9 @@ UNIT = "washington-1-unit"
         ("button", "counterclockwise", 3, (4, 2, 1, 5)),
         ("left_of_button", "clockwise", 3, (4, 5, 1, 2)),
         ("right_of_button", "clockwise", 3, (2, 4, 5, 1)),
+        # From the lowest seat number, wherever the button is.
+        ("lowest_seat", "clockwise", 4, (1, 2, 4, 5)),
+        ("lowest_seat", "counterclockwise", 4, (1, 5, 4, 2)),
         # Around the end of the table.
         ("left_of_button", "clockwise", 5, (1, 2, 4, 5)),
         ("right_of_button", "clockwise", 1, (5, 1, 2, 4)),
@@ -59,11 +62,12 @@ OTHERS = {
 
 def test_pairs_with_a_natural_are_paid_first_in_the_same_order_where_the_profile_says_so() -> None:
     rows = {**OTHERS, 3: DRAGON}
-    first = play(rules(UNIT, order__first="button", order__naturals_first=True), rows, button=1, declares=[3])
+    base = rules(UNIT, order__first="button", naturals__declared="required")
+    first = play(rules(base, order__naturals_first=True), rows, button=1, declares=[3])
     assert [(pair.a, pair.b) for pair in first.pairs] == [(1, 3), (2, 3), (3, 4), (1, 2), (1, 4), (2, 4)]
-    later = play(rules(UNIT, order__first="button"), rows, button=1, declares=[3])
+    later = play(base, rows, button=1, declares=[3])
     assert [(pair.a, pair.b) for pair in later.pairs] == [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
-    undeclared = play(rules(UNIT, order__first="button", order__naturals_first=True), rows, button=1)
+    undeclared = play(rules(base, order__naturals_first=True), rows, button=1)
     assert [(pair.a, pair.b) for pair in undeclared.pairs] == [(pair.a, pair.b) for pair in later.pairs]
 
 

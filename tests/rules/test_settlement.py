@@ -13,7 +13,7 @@ ONLINE = "clean-sweep-online"
 EASTERN = "poker-flush-eastern"
 WESTERN = "poker-flush-western"
 
-LOW = "8c 7d 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4d Ts"
+LOW = "8c 7d 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4d 6s"
 FOUL = "As Ah Kd / Qc Qd Jh 9s 6d / 5h 5s 7h 7s Th"
 DRAGON = "2h 3h 4h / 5d 6h 7c 8h 9h / Tc Jc Qh Kc Ac"
 WRONGLY_SET_DRAGON = "2h 3h 4h / Tc Jc Qh Kc Ac / 5d 6h 7c 8h 9h"
@@ -86,27 +86,27 @@ def test_foul_against_foul_exchanges_nothing() -> None:
 @pytest.mark.parametrize(
     ("rows", "profile", "why"),
     [
-        (FOUL, UNIT, "in front pair of aces beats pair of queens in the middle"),
+        (FOUL, UNIT, "the front (pair of aces) beats the middle (pair of queens)"),
         (
             "4s 5s 7s / Kc Kd 9h Th Jh / Qc Qh 2h 8s 3h",
             UNIT,
-            "in the middle pair of kings beats pair of queens in back",
+            "the middle (pair of kings) beats the back (pair of queens)",
         ),
         (
             "4s 5s 7s / Ah Kd Qc Jh 9s / As Kc Qd Jd 9h",
             UNIT,
-            "middle and back are equal, ace high, king, queen, jack, nine",
+            "middle and back are equal (ace high, king, queen, jack, nine)",
         ),
         (
             "4h 5s 7s / 9s Th Jh Qc Kc / 9h Td Jd Qd Kd",
             ONLINE,
-            "middle and back are equal, straight, king high, and the middle's suit is the higher",
+            "middle and back are equal (straight, king high), and the middle's suit is the higher",
         ),
     ],
 )
 def test_a_foul_says_what_is_wrong(rows: str, profile: str, why: str) -> None:
     line = play(profile, {1: rows, 2: LOW}).pairs[0].lines[0]
-    assert line.why == f"seat 1 is a foul: {why}"
+    assert line.why == f"seat 1's hand is a foul: {why}"
 
 
 # 2.5: a foul against a natural.
@@ -117,13 +117,50 @@ def test_a_foul_pays_a_natural_its_value_or_the_penalty_too(
     kind: str, penalty: list[tuple[str, int]]
 ) -> None:
     profile = rules(CALIFORNIA, foul__versus_natural=kind)
-    assert lines(profile, FOUL, DRAGON, declares=[2]) == [("natural", -13), *penalty]
+    bonuses = [("natural_bonus", -4), ("natural_bonus", -2)]
+    assert lines(profile, FOUL, DRAGON, declares=[2]) == [("natural", -13), *penalty, *bonuses]
 
 
-def test_a_natural_neither_earns_nor_pays_a_bonus() -> None:
-    sixes_and_full_house = "6c 6s 2c / 8c 8s 3c 3d 7s / 5c 5h 5s Kh Ks"
-    assert lines(CALIFORNIA, sixes_and_full_house, DRAGON, declares=[2]) == [("natural", -13)]
-    assert play(CALIFORNIA, {1: sixes_and_full_house, 2: DRAGON}, declares=[2]).hands[1].bonuses == (0, 4, 2)
+SIXES_AND_FULL_HOUSE = "6c 6s 2c / 8c 8s 3c 3d 7s / 5c 5h 5s Kh Ks"
+
+
+def test_a_natural_that_keeps_no_bonus_neither_earns_nor_pays_one() -> None:
+    profile = rules(CALIFORNIA, naturals__keeps_bonus=False)
+    assert lines(profile, SIXES_AND_FULL_HOUSE, DRAGON, declares=[2]) == [("natural", -13)]
+
+
+def test_a_natural_of_california_earns_its_own_bonuses_and_pays_none() -> None:
+    """000, Bonus System: "in addition to the other points awarded for winning a segment or Clean Sweep"."""
+    expected = [("natural", -13), ("natural_bonus", -4), ("natural_bonus", -2)]
+    assert lines(CALIFORNIA, SIXES_AND_FULL_HOUSE, DRAGON, declares=[2]) == expected
+
+
+def test_three_flushes_with_12_bonus_points_are_worth_15() -> None:
+    flushes = "2s 5s 9s / 3h 6h 9h Jh Kh / 4d 7d Td Qd Ad"
+    assert duel(CALIFORNIA, flushes, "8c 7c 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4s Ts", declares=[1]) == 15
+
+
+def test_a_super_dragon_with_30_bonus_points_is_worth_56() -> None:
+    super_dragon = "2s 3s 4s / 5s 6s 7s 8s 9s / Ts Js Qs Ks As"
+    bonus_tables = {"middle": {"straight_flush": 20}, "back": {"royal_flush": 10}}
+    profile = rules(CALIFORNIA, **{f"bonus__{row}": table for row, table in bonus_tables.items()})
+    assert duel(profile, super_dragon, "8c 7d 5c / 2c 2d Jh 9d 6c / 3c 3d 4c 4d Td", declares=[1]) == 56
+
+
+def test_naturals_keep_their_bonuses_between_each_other_to_themselves() -> None:
+    assert lines(CALIFORNIA, DRAGON, SIX_PAIRS, declares=[1, 2]) == [("natural", 13)]
+
+
+def test_a_natural_set_in_the_wrong_order_earns_no_bonus() -> None:
+    profile = rules(CALIFORNIA, naturals__foul_voids=False)
+    assert lines(profile, WRONGLY_SET_DRAGON, LOW, declares=[1]) == [("natural", 13)]
+    assert lines(profile, DRAGON, LOW, declares=[1])[1:] == [("natural_bonus", 4), ("natural_bonus", 2)]
+
+
+def test_a_natural_may_pay_the_bonuses_of_a_regular_hand() -> None:
+    profile = rules(CALIFORNIA, naturals__keeps_bonus=False, naturals__pays_bonus=True)
+    found = lines(profile, SIXES_AND_FULL_HOUSE, DRAGON, declares=[2])
+    assert found == [("natural", -13), ("natural_pays_bonus", 1), ("natural_pays_bonus", 6)]
 
 
 # 3: two regular hands.
@@ -160,13 +197,28 @@ def test_the_button_wins_an_equal_row_with_the_bonus_that_takes_its_place() -> N
 
 
 def test_two_won_and_one_tied_earns_the_majority_and_not_the_scoop() -> None:
-    assert duel("washington-2-4", *TIED_WON_WON) == 3
-    assert duel("washington-1-6", *TIED_WON_WON) == 2
-    assert duel("washington-2-4", *reversed(TIED_WON_WON)) == -3
-    assert duel("washington-1-6", *reversed(TIED_WON_WON)) == -2
+    profile = rules(UNIT, scoring__majority=1, scoring__scoop=3)
+    assert duel(profile, *TIED_WON_WON) == 3
+    assert duel(profile, *reversed(TIED_WON_WON)) == -3
 
 
-def test_one_won_and_one_lost_earns_neither() -> None:
+WON_WON_LOST = "Ks Qs 2d / 8c 8d 9s Th Jd / Ac Ad 3s 3h 5c", "Kh Js 2c / 7c 7d 9h Tc Jc / As Ah 4s 4h 5d"
+
+
+@pytest.mark.parametrize(("profile", "two", "three"), [("washington-2-4", 2, 4), ("washington-1-6", 1, 6)])
+def test_who_wins_two_of_three_has_that_many_units_whatever_the_third_row_is(
+    profile: str, two: int, three: int
+) -> None:
+    """003: "A player who wins 2 out of 3 hands wins 2 (1) units." """
+    assert duel(profile, *TIED_WON_WON) == two
+    assert duel(profile, *reversed(TIED_WON_WON)) == -two
+    assert duel(profile, *WON_WON_LOST) == two
+    assert duel(profile, ABOVE_LOW, LOW) == three
+    rows = [("row_tied", 0), ("row_won", 0), ("row_won", 0)]
+    assert lines(profile, *TIED_WON_WON) == [*rows, ("two_rows", two)]
+
+
+def test_with_at_most_one_row_won_by_either_the_rows_are_netted() -> None:
     assert duel("washington-2-4", *TIED_LOST_WON) == duel("washington-1-6", *TIED_LOST_WON) == 0
 
 
@@ -336,20 +388,88 @@ ABOVE_LOW = "Ac Kh Qh / 5s 5h Jh 9h 6d / 7h 7s 8h 8s Th"
 
 
 def test_a_false_declaration_plays_as_set_or_is_a_foul() -> None:
-    assert lines(UNIT, ABOVE_LOW, LOW, declares=[1]) == [("row_won", 1)] * 3
+    assert lines(UNIT, ABOVE_LOW, LOW, declares=[1]) == [
+        *[("row_won", 1)] * 3,
+        ("declaration_not_borne_out", 0),
+    ]
     assert lines(WESTERN, ABOVE_LOW, LOW, declares=[1]) == [("foul", -3)]
     (pair,) = play(WESTERN, {1: ABOVE_LOW, 2: LOW}, declares=[1]).pairs
     assert pair.lines[0].args["fault"] == "false_declaration"
-    assert "declared a natural" in pair.lines[0].why
+    assert "a natural was declared that the cards do not bear out" in pair.lines[0].why
 
 
-def test_a_surrender_excuses_a_false_declaration() -> None:
+def test_an_opponents_surrender_excuses_a_false_declaration() -> None:
     rows = {1: ABOVE_LOW, 2: LOW, 3: ""}
     excused = play(WESTERN, rows, declares=[1], surrenders=[3])
     assert excused.hands[0].fault is None
     assert excused.points == {1: 4 + 3, 2: -4 + 3, 3: -6}
     strict = rules(WESTERN, naturals__excused_by_surrender=False)
     assert play(strict, rows, declares=[1], surrenders=[3]).points == {1: -3 + 3, 2: 3 + 3, 3: -6}
+
+
+@pytest.mark.parametrize(
+    ("acted", "unknown", "excused"),
+    [
+        ({3: 1, 1: 2}, "excused", True),
+        ({1: 1, 3: 2}, "excused", False),
+        ({}, "excused", True),
+        ({1: 1}, "excused", True),
+        ({3: 2}, "excused", True),
+        ({}, "foul", False),
+        ({1: 1}, "foul", False),
+        ({3: 1, 1: 2}, "foul", True),
+    ],
+)
+def test_only_a_surrender_made_already_excuses_a_false_declaration(
+    acted: dict[int, int], unknown: str, excused: bool
+) -> None:
+    profile = rules(WESTERN, naturals__order_unknown=unknown)
+    rows = {1: ABOVE_LOW, 2: LOW, 3: ""}
+    hand = play(profile, rows, declares=[1], surrenders=[3], acted=acted).hands[0]
+    assert (hand.fault is None) is excused
+    assert hand.declaration is not None
+    clause = "naturals.excused_by_surrender" if excused else "naturals.false_declaration"
+    assert hand.declaration == ("not_borne_out", clause)
+
+
+def test_the_declarers_own_other_hand_excuses_nothing() -> None:
+    """004: "unless an opponent has already declared intention to surrender"."""
+    rows = {1: ABOVE_LOW, 2: LOW, 3: "", 4: "Qc Ts 3s / 9c 9s 2h 4h Kc / Jc Jd Td Tc 3h"}
+    players = {1: "ann", 2: "ben", 3: "ann", 4: "ben"}
+    settlement = play(WESTERN, rows, players=players, declares=[1], surrenders=[3], acted={3: 1, 1: 2})
+    assert settlement.hands[0].fault == "false_declaration"
+    other = {1: "ann", 2: "ann", 3: "ben", 4: "ben"}
+    assert play(WESTERN, rows, players=other, declares=[1], surrenders=[3]).hands[0].fault is None
+
+
+def test_a_declaration_that_came_to_nothing_says_so_with_its_clause() -> None:
+    excused = play(WESTERN, {1: ABOVE_LOW, 2: LOW, 3: ""}, declares=[1], surrenders=[3])
+    found = [(line.id, line.clause) for pair in excused.pairs for line in pair.lines]
+    assert ("declaration_excused", "naturals.excused_by_surrender") in found
+    (voided,) = play(CALIFORNIA, {1: WRONGLY_SET_DRAGON, 2: LOW}, declares=[1], button=1).pairs
+    line = voided.lines[-1]
+    assert (line.id, line.points, line.clause) == ("declaration_voided", 0, "naturals.foul_voids")
+    assert line.why == "seat 1 declared a natural, but a hand set in the wrong order cannot claim one"
+    hand = play(CALIFORNIA, {1: WRONGLY_SET_DRAGON, 2: LOW}, declares=[1]).hands[0]
+    assert hand.declaration == ("voided_by_foul", "naturals.foul_voids")
+    assert play(CALIFORNIA, {1: FOUL, 2: LOW}, declares=[1]).hands[0].declaration == (
+        "not_borne_out",
+        "naturals.false_declaration",
+    )
+    assert play(CALIFORNIA, {1: DRAGON, 2: LOW}, declares=[1]).hands[0].declaration == (
+        "counts",
+        "naturals.kinds",
+    )
+    assert play(CALIFORNIA, {1: DRAGON, 2: LOW}).hands[0].declaration is None
+
+
+def test_in_washington_a_natural_counts_undeclared() -> None:
+    settlement = play(UNIT, {1: DRAGON, 2: LOW})
+    natural = settlement.hands[0].natural
+    assert natural is not None
+    assert (natural.kind, settlement.hands[0].declaration) == ("dragon", None)
+    assert [line.id for line in settlement.pairs[0].lines] == ["natural"]
+    assert lines(UNIT, WRONGLY_SET_DRAGON, LOW) == [("natural", 3)]
 
 
 # 6: surrender.
@@ -399,7 +519,8 @@ def test_what_the_profile_does_not_offer_is_malformed(
 
 
 def test_every_kind_of_line_has_a_clause_that_is_an_option_and_a_sentence() -> None:
-    winner, loser = play(CALIFORNIA, {1: DRAGON, 2: FOUL}, declares=[1]).hands
+    profile = rules(CALIFORNIA, naturals__declared="automatic", naturals__foul_voids=False)
+    winner, loser = play(profile, {1: DRAGON, 2: SIX_PAIRS}).hands
     for name in CLAUSES:
         line = Line(name, 0, winner, loser, 0)
         assert line.why

@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.rules import CARDS, load_profile, profile_toml, settle_json
+from firmware.rules import CARDS, Declaration, load_profile, profile_toml, settle_json
 from firmware.table import Ask, NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.commands import House, decide, parse_command, step
-from firmware.table.settling import hand_json, natural_verdict, pending_natural, rules_of, settlement
+from firmware.table.settling import (
+    Verdict,
+    hand_json,
+    natural_verdict,
+    pending_natural,
+    rules_of,
+    settlement,
+)
 
 if TYPE_CHECKING:
     from tests.table.conftest import Deal
@@ -113,8 +120,12 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
     state = fold([*declared, replace(deal, rows={1: DRAGON, 2: deal.rows[2]}).reading()])
     # the button is at seat 1; the first settler sits to its left: seat 2
     assert pending_natural(state, RULES) == 2
-    assert natural_verdict(state, 2, RULES) is None
-    assert natural_verdict(state, 1, RULES) == ("dragon", 3)
+    assert natural_verdict(state, 2, RULES) == Verdict(
+        None, declaration=Declaration("not_borne_out", "naturals.false_declaration")
+    )
+    assert natural_verdict(state, 1, RULES) == Verdict(
+        "dragon", 3, declaration=Declaration("counts", "naturals.kinds")
+    )
     with pytest.raises(NotNow, match="seat 2's"):
         after(state, house, '{"do":"confirm","seat":1}')
     state = after(state, house, '{"do":"confirm","seat":2}')

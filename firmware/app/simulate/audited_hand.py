@@ -42,7 +42,10 @@ class AuditedHand:
     frozen: bool = False
     declares: set[int] = field(default_factory=set)
     surrenders: set[int] = field(default_factory=set)
+    found: set[int] = field(default_factory=set)
     confirmed: set[int] = field(default_factory=set)
+    acted: list[int] = field(default_factory=list)
+    """Seats that declared or surrendered, in that order."""
     cards: dict[tuple[int, str], list[Card]] = field(default_factory=dict)
     irregular: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
@@ -84,7 +87,7 @@ class AuditedHand:
                     found.append(f"{len(cards)} cards in seat {seat}'s {row}")
                 found += [f"an unsure {c.card} at seat {seat}'s {row}" for c in cards if not c.sure]
                 seen.update(card.card for card in cards if card.card)
-            if seat in self.declares and seat not in self.confirmed:
+            if seat in self.declares | self.found and seat not in self.confirmed:
                 found.append(f"seat {seat}'s natural unconfirmed")
         return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
 
@@ -99,6 +102,8 @@ class AuditedHand:
                 "declares": seat in self.declares,
                 "surrenders": seat in self.surrenders,
             }
+            if seat in self.acted:
+                line["acted"] = self.acted.index(seat)
             if opened.get("fantasyland"):
                 line["fantasyland"] = True
             if opened["stack"] is not None:

@@ -210,9 +210,15 @@ class Auditor:
     def _natural_declared(self, said: Mapping[str, Any]) -> None:
         self._open.declares.add(said["seat"])
         self._open.confirmed.discard(said["seat"])
+        self._open.acted.append(said["seat"])
 
     def _natural_withdrawn(self, said: Mapping[str, Any]) -> None:
         self._open.declares.discard(said["seat"])
+        self._open.acted.remove(said["seat"])
+
+    def _natural_found(self, said: Mapping[str, Any]) -> None:
+        self._open.found.add(said["seat"])
+        self._open.confirmed.discard(said["seat"])
 
     def _natural_confirmed(self, said: Mapping[str, Any]) -> None:
         self._open.confirmed.add(said["seat"])
@@ -222,9 +228,11 @@ class Auditor:
 
     def _surrendered(self, said: Mapping[str, Any]) -> None:
         self._open.surrenders.add(said["seat"])
+        self._open.acted.append(said["seat"])
 
     def _surrender_withdrawn(self, said: Mapping[str, Any]) -> None:
         self._open.surrenders.discard(said["seat"])
+        self._open.acted.remove(said["seat"])
 
     # face-up play
 

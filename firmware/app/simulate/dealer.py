@@ -423,7 +423,7 @@ class Dealer:
     def _natural(self, state: State, hand: _Hand) -> None:
         try:
             seat = pending_natural(state, self._rules)
-            borne_out = seat is not None and natural_verdict(state, seat, self._rules) is not None
+            borne_out = seat is not None and natural_verdict(state, seat, self._rules).kind is not None
         except NotNow:
             return  # the page shows no verdict
         if not self._press("confirm", 0.15 if borne_out else habits.HOLD) and not self._faults.on(
