@@ -13,7 +13,7 @@ from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from firmware.rules import SEATS
 from firmware.table.archive import MARKS, Mark, Wanted
-from firmware.table.archive_index import HandLine
+from firmware.table.archive_lines import HandLine
 
 PAGE: Final = 10
 """Hands on one page: what a screen holds at a size for fingers."""

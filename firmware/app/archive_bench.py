@@ -136,7 +136,7 @@ def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[Me
 
 def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measured:
     from firmware.table.archive import MARKS, Archive, Wanted
-    from firmware.table.archive_index import FILE as INDEX
+    from firmware.table.index_file import FILE as INDEX
     from firmware.table.journal import FILE
 
     (data / INDEX).unlink(missing_ok=True)

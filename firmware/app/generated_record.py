@@ -93,6 +93,7 @@ class _Writer:
                 wall_ms=at_ms,
                 clock="synchronised",
                 actor=row.actor,
+                command="",
                 type=row.type,
                 payload=payload,
                 previous=self._previous,

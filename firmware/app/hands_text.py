@@ -10,7 +10,7 @@ from typing import Any, Final
 from firmware.rules import money_text
 from firmware.table import events as ev
 from firmware.table.archive import Hand, Image
-from firmware.table.archive_index import HandLine
+from firmware.table.archive_lines import HandLine
 from firmware.table.journal import Entry
 
 _BRIEF: Final = 110

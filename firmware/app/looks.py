@@ -14,6 +14,7 @@ from firmware.app.reading_events import known_cards, lie_as_before, reading_fail
 from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
 from firmware.table import NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
+from firmware.table.captures import hand_folder
 from firmware.table.journal import TABLE, JournalReader
 from firmware.table.placing import compare
 from firmware.table.streets import open_seats
@@ -202,7 +203,7 @@ class Looks:
     def _ask(self, places: list[str], watch: Watch | None = None) -> None:
         self._jobs += 1
         self._job = self._jobs
-        name = f"{self._table.state.hand:06}/{self._table.seq:09}-{self._job}"
+        name = f"{hand_folder(self._table.state.hand)}/{self._table.seq:09}-{self._job}"
         self._request(ReadingJob(self._job, name, tuple(places), watch))
 
 

@@ -5,13 +5,25 @@ from __future__ import annotations
 import gc
 import logging
 import signal
+import time
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from firmware.app.config import Config, load_config
 from firmware.app.errors import AppError, ConfigError
+
+if TYPE_CHECKING:
+    from firmware.service import ServiceManager
+    from firmware.table.journal import Journal
+    from firmware.table.moment import Clock
+
+log = logging.getLogger(__name__)
+
+ROOM_EVERY: Final = 1.0
+"""Seconds between two looks for room on a full disk."""
 
 
 @click.command("run")
@@ -50,7 +62,6 @@ def run(config: Config) -> None:
     from firmware.app.record_keeper import RecordKeeper
     from firmware.app.table_process import TableProcess
     from firmware.service import ServiceManager
-    from firmware.table.journal import Journal
 
     manager = ServiceManager.from_environment()
     house_rules(config)  # what is wrong with it is said before anything is made
@@ -60,7 +71,7 @@ def run(config: Config) -> None:
     limits = ReadingLimits.of(times)
     power_off = PowerOff(config.power)
     wall = box_clock()
-    with Journal(config.data, wall) as journal:
+    with _journal(config.data, wall, manager) as journal:
         devices = open_devices(config)
         table = TableProcess(
             config.data,
@@ -83,3 +94,20 @@ def run(config: Config) -> None:
             signal.signal(number, lambda *_: table.stop())
         gc.freeze()  # what was imported stays anyhow: a full collection need not go through it while a button waits
         table.run(turned)
+
+
+def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:
+    """Open the journal; on a disk without any room wait until there is some. Raises JournalError."""
+    from firmware.table.errors import JournalFull
+    from firmware.table.journal import Journal
+
+    said = ""
+    while True:
+        try:
+            return Journal(data, wall)
+        except JournalFull as error:
+            if str(error) != said:
+                said = str(error)
+                log.error("%s", said)
+        manager.alive()
+        time.sleep(ROOM_EVERY)

@@ -35,6 +35,7 @@ from firmware.app.reading_messages import (
     ReadingJob,
     ReadingLost,
 )
+from firmware.app.record_check import RecordCheck
 from firmware.app.record_keeper import Answer, RecordKeeper
 from firmware.app.record_watch import RecordWatch
 from firmware.app.socket_server import CommandSocket
@@ -47,6 +48,7 @@ from firmware.table import NotNow, State, TableError
 from firmware.table import events as ev
 from firmware.table.camera_commands import AskJob, CameraCommand, Look
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
+from firmware.table.effects_evidence import record_fault_sentence
 from firmware.table.errors import NotAllowed
 from firmware.table.evidence_commands import RecordCommand
 from firmware.table.gate import Gate, GateCommand, Who, refusal
@@ -69,6 +71,8 @@ RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait until it is begun, where nothing else is configured."""
+KNOWN_COMMANDS: Final = 1000
+"""Last commands whose ids are known at least: a sender gives up long before."""
 MADE_WITHIN: Final = 50.0
 """Seconds more for what was begun and takes its time: a dispute file with its pages."""
 
@@ -131,6 +135,8 @@ class TableProcess:
         self._house = house_now(house, self.state.house, self._reader.content)
         self._rules = self._rules_now()
         self._watch = RecordWatch(data, journal, clock)
+        self._check = RecordCheck(data, journal)
+        self._commands = journal.commands()
         self._looks = Looks(self, readings.request, self._reader, turn_up, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
         self._calibration = CameraCalibration(readings.use, self._reader.content)
@@ -143,6 +149,7 @@ class TableProcess:
         self._trials = Trials(data, devices, clock)
         self._box = BoxFacts(data)
         self._shown = (False, False)
+        self._started = False
         self._record_trouble = ""
         self._retry_at = 0.0
         self._green: tuple[float, int] | None = None
@@ -181,10 +188,7 @@ class TableProcess:
     # ---- the one thread ----
 
     def run(self, turned: Callable[[], None] = lambda: None) -> None:
-        """Run until `stop`; call `turned` when all is begun and after every turn, ten times a second at least.
-
-        Raises JournalError if not even the start can be written down.
-        """
+        """Run until `stop`; call `turned` when all is begun and after every turn, ten times a second at least."""
         try:
             self.begin()
             turned()
@@ -196,9 +200,7 @@ class TableProcess:
 
     def begin(self) -> None:
         """Write the start down, start the devices and take commands. See `run`."""
-        self._do([ev.TableStarted(self._configured.software, self._configured.settings)], TABLE)
-        if self._keeper is not None:
-            self._keeper.begin(self)
+        self._start()
         self._devices.start(self.put)
         self._show()  # there were no lamps yet when the start was written down
         self._calibration.put_in_force(self.state.calibrations, self._house)
@@ -206,8 +208,24 @@ class TableProcess:
         if self._socket is not None:
             self._socket.start()
 
+    def _start(self) -> None:
+        """Write the start down; on a full disk the table shows what is on record, and does so once there is room."""
+        begun = ev.TableStarted(self._configured.software, self._configured.settings)
+        self._started = self.attempt([begun], TABLE)
+        if not self._started:
+            return
+        try:
+            if self._keeper is not None:
+                self._keeper.begin(self)
+        except TableError as error:
+            self._started = False
+            log.error("%s", error)
+            return
+        self._check.begin(self.attempt)
+
     def turn(self, item: Any = None) -> None:
         """Take one input, or None where nothing came for a tick, and catch up with what is so now."""
+        self._make_certain()
         if item is not None:
             self._take(item)
         self._catch_up()
@@ -222,7 +240,7 @@ class TableProcess:
 
     def end(self) -> None:
         """Let go of the socket and the devices, and refuse whoever still waits."""
-        for part in (self._socket, self._devices, self._readings, self._keeper):
+        for part in (self._socket, self._devices, self._readings, self._keeper, self._check):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -260,10 +278,28 @@ class TableProcess:
 
     # ---- doing ----
 
-    def _do(self, events: Iterable[ev.Event], actor: str) -> int:
+    def _make_certain(self) -> None:
+        """Find out what became of a write that failed, and go on from what is on record."""
+        if not self._journal.is_uncertain or self._clock() < self._retry_at:
+            return
+        try:
+            self._journal.settle()
+            state = self._journal.recover()
+        except TableError as error:
+            self._say_trouble(error)
+            return
+        self.state = state
+        self._house = house_now(self._configured, state.house, self._reader.content)
+        self._rules = self._rules_now()
+        self._commands = self._journal.commands()
+        self._record_trouble = ""
+        self._show()
+
+    def _do(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
         """Make events happen: in the journal, then in the state, then on the lamps.
 
-        Raises NotNow, JournalError; then nothing happened.
+        `command`: the id of the command that they are. Raises NotNow, JournalError; then nothing happened.
+        Raises JournalUncertain where nobody can say yet whether it did.
         """
         events = list(events)
         past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
@@ -271,7 +307,11 @@ class TableProcess:
         rules = self._rules_of(past[-1]) if past else self._rules
         state, followed = step(self.state, events, rules)
         began = self._clock()
-        seq = self._journal.append(events, actor, followed)
+        seq = self._journal.append(events, actor, followed, command)
+        if command:
+            self._commands[command] = seq
+            if len(self._commands) > 2 * KNOWN_COMMANDS:
+                self._commands = self._journal.commands()
         before, self.state = self.state, state
         if _what_buttons_do(state) != _what_buttons_do(before):
             self._stands_since = began
@@ -297,13 +337,16 @@ class TableProcess:
         try:
             self._do(events, actor)
         except TableError as error:
-            if str(error) != self._record_trouble:
-                log.error("%s", error)
-            self._record_trouble = str(error)
-            self._retry_at = self._clock() + RETRY
-            self._show()
+            self._say_trouble(error)
             return False
         return True
+
+    def _say_trouble(self, error: TableError) -> None:
+        if str(error) != self._record_trouble:
+            log.error("%s", error)
+        self._record_trouble = str(error)
+        self._retry_at = self._clock() + RETRY
+        self._show()
 
     def _show(self) -> None:
         trouble = bool(self.state.faults or self._record_trouble)
@@ -351,13 +394,15 @@ class TableProcess:
             facts = self._box.of_table(self._devices, self._puck) | {"faults": self._faults()}
             limits = {name: limit.as_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
+        if command.id is not None and command.id in self._commands:  # its answer was lost on the way
+            return {"ok": True, "seq": self._commands[command.id]}
         self._looks.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash
         if isinstance(command, KeepProfile):
             self._journal.keep("profile", kept_text(command).encode())
         events = decide(self.state, command, self._house, self._rules, self._past)
-        return {"ok": True, "seq": self._do(events, who.actor)}
+        return {"ok": True, "seq": self._do(events, who.actor, command.id or "")}
 
     def _past(self, hand: int) -> State:
         return end_of_hand(self._reader, hand)
@@ -421,6 +466,10 @@ class TableProcess:
         """Bring into the journal what is so now and not yet in it."""
         if self._clock() < self._retry_at:
             return
+        if not self._started:
+            self._start()
+            return
+        self._check.turn(self.attempt)
         if self._trials.is_over(self.state) and not self.attempt([ev.TrialEnded()], TABLE):
             return
         puck = self._puck_news()
@@ -447,6 +496,8 @@ class TableProcess:
         faults = self._devices.faults(self._puck, self._clock()) | self._watch.faults(self.state.hand)
         if self._keeper is not None:
             faults |= self._keeper.faults
+        if self.state.record_fault is not None:
+            faults["record"] = str(record_fault_sentence(self.state.record_fault))
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
         if self._looks.trouble:

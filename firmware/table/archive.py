@@ -7,15 +7,15 @@ import sqlite3
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import quote
 
-from firmware.table import archive_index
 from firmware.table import events as ev
-from firmware.table.archive_index import HandLine, bring_up_to_date, read_lines
+from firmware.table import index_file
+from firmware.table.archive_index import bring_up_to_date
+from firmware.table.archive_lines import HandLine, read_lines
 from firmware.table.captures import CaptureStore, named_by
 from firmware.table.errors import JournalError, NotNow
 from firmware.table.journal import Entry, JournalReader
@@ -133,19 +133,21 @@ class Archive:
         self._own: Path | None = None
 
     def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
-        """Bring the index up to the journal's end. `done` is told how far it is, in rows. Raises JournalError."""
-        if not self.reader.path.exists():
-            return
-        bring_up_to_date(self._data, self._index(), done)
+        """Bring the index up to the journal's end, unless somebody else does at this moment.
+
+        `done` is told how far it is, in rows. Raises JournalError.
+        """
+        if self.reader.path.exists():
+            bring_up_to_date(self._data, self._index(), done)
 
     def _index(self) -> Path:
-        shared = self._data / archive_index.FILE
+        shared = self._data / index_file.FILE
         if os.access(self._data, os.W_OK):
             return shared
         if self._own is None:
             folder = tempfile.TemporaryDirectory(prefix="feltwatch-index-")
             weakref.finalize(self, folder.cleanup)
-            self._own = Path(folder.name) / archive_index.FILE
+            self._own = Path(folder.name) / index_file.FILE
         return self._own
 
     def hands(
@@ -266,19 +268,18 @@ class Archive:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
-        shared = self._data / archive_index.FILE
-        path = shared if shared.exists() and self._own is None else self._own
-        if path is None or not path.exists():
-            self.refresh()
-            path = self._index()
-        if not path.exists():
-            yield None
-            return
+        shared = self._data / index_file.FILE
         try:
-            uri = f"file:{quote(str(path))}?mode=ro"
-            with closing(sqlite3.connect(uri, uri=True, timeout=archive_index.WAIT_S)) as db:
+            with ExitStack() as stack:
+                db = stack.enter_context(index_file.opened(shared if self._own is None else self._own))
+                if db is None and self.reader.path.exists():
+                    self.refresh()
+                    db = stack.enter_context(index_file.opened(self._index()))
+                    if db is None:
+                        raise JournalError("The list of hands is being made anew; try again in a moment.")
                 yield db
         except sqlite3.Error as error:
+            index_file.distrust(shared)
             raise JournalError(
                 "The archive's index could not be read (%(why)s); it is made anew, try again in a moment.",
                 why=str(error),

@@ -1,37 +1,57 @@
 """Backup and restore of the record: the journal by SQLite's own call, the images file by file, both verified.
 
 Not in a backup: the device's key and the PINs' verifiers (whoever has a backup would have them), dispute files, the
-index. A restore is put together beside the record, verified, and only then moved in; what it replaces is kept. A stop
-at any moment loses neither: the same command goes on where it was.
+index. A restore is put together beside the record, verified, and only then moved in; what it replaces is kept. No
+foreign file is put in place: rows and content go one by one into a journal that our own migrations made. A stop at any
+moment loses neither: the same command goes on where it was.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from firmware.table import events as ev
-from firmware.table.archive_index import FILE as INDEX
+from firmware.table import witness
 from firmware.table.captures import FOLDER as CAPTURES
-from firmware.table.disk import FILE_MODE, make_folder, sync_folder
+from firmware.table.disk import FILE_MODE, FOLDER_MODE, make_folder, sync_folder
+from firmware.table.entry import COLUMNS, Entry
 from firmware.table.errors import TableError
+from firmware.table.index_file import FILE as INDEX
 from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader
 from firmware.table.lock import writing
 from firmware.table.moment import Clock
 from firmware.table.pins import FOLDER as PINS
-from firmware.table.schema import is_later
+from firmware.table.record_end import end_fault
 from firmware.table.verify import Verification, verify
+from firmware.table.witness import FILE as WITNESS
 
 _MOVED: Final = "moved"
 """In the folder of a restore: the old record is out of the way."""
-_RECORD: Final = (f"{FILE}-wal", f"{FILE}-shm", FILE, CAPTURES, INDEX, f"{INDEX}-journal")
+_RECORD: Final = (
+    f"{FILE}-wal",
+    f"{FILE}-shm",
+    FILE,
+    WITNESS,
+    CAPTURES,
+    INDEX,
+    f"{INDEX}-journal",
+    f"{INDEX}-sum",
+)
+_RESTORED: Final = (CAPTURES, WITNESS, FILE)
+_BATCH: Final = 2000
+"""Rows in one transaction."""
+_DEEPEST: Final = 40
+"""Levels of the JSON in a row; ours has a handful."""
 Done = Callable[[int, int], None]
 
 
@@ -47,12 +67,13 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
     """
     if not JournalReader(data).head()[0]:
         raise BackupError("There is no record in %(path)s.", path=str(data))
-    if to.exists():
+    if os.path.lexists(to):
         raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
-    part = to.with_name(f".{to.name}.part")
     with _said("The backup"):
+        # A name that nobody can have laid a link under: whoever plugs a stick in knows what backups are called.
+        part = Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
         try:
-            shutil.rmtree(part, ignore_errors=True)  # a stopped one's
+            part.chmod(FOLDER_MODE)
             _copy(data, part)
             found = verify(part, workers=workers, replayed=False, done=done)
             part.rename(to)
@@ -88,23 +109,17 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
     none = BackupError("There is no backup in %(path)s.", path=str(source))
     if not (source / FILE).exists():
         raise none
-    _need_plain(source / FILE)
-    if (source / CAPTURES).exists():
+    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", WITNESS):
+        if os.path.lexists(source / name):
+            _need_plain(source / name)
+    if os.path.lexists(source / CAPTURES):
         _need_plain(source / CAPTURES, folder=True)
     try:
-        _copy(source, staging)
-        with JournalReader(staging).opened() as db:
-            if db and is_later(db):  # what it holds beside our own tables nobody here can judge
-                raise BackupError(
-                    "The backup is of a later release than this one: install that release first."
-                )
+        _need_holds(verify(source, workers=workers, images=False, replayed=False, done=done))
+        hand = _insert(source, staging)
+        _copy_images(source, staging, hand)
         found = verify(staging, workers=workers, replayed=False, done=done)
-        if not found.ok:
-            first = found.problems[0]
-            said = "The backup does not hold, and nothing was replaced. "
-            if first.seq is None:
-                raise BackupError(said + "%(what)s", what=first.what)
-            raise BackupError(said + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+        _need_holds(found)
         if not found.entries:
             raise none
         number = 1
@@ -114,6 +129,61 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
+
+
+def _need_holds(found: Verification) -> None:
+    if found.ok:
+        return
+    first = found.problems[0]
+    said = "The backup does not hold, and nothing was replaced. "
+    if first.seq is None:
+        raise BackupError(said + "%(what)s", what=first.what)
+    raise BackupError(said + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+
+
+def _insert(source: Path, staging: Path) -> int:
+    """Put a backup's rows and content one by one into a new journal; return the last hand's number."""
+    hand = 0
+    with JournalReader(source).opened() as theirs, Journal(staging) as ours:
+        if theirs is None:
+            return 0
+        for kind, data in theirs.execute("SELECT kind, bytes FROM content ORDER BY hash"):
+            if type(kind) is not str or type(data) is not bytes:
+                raise BackupError("The backup's content is no content of ours; nothing was replaced.")
+            ours.keep(kind, data)
+        rows = theirs.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq")
+        while batch := rows.fetchmany(_BATCH):
+            for row in batch:
+                _need_row(Entry(*row))
+            ours.append_sealed(batch)
+            hand = batch[-1][1]
+    return hand
+
+
+def _need_row(entry: Entry) -> None:
+    """Raise BackupError for a row whose JSON no release wrote, though its hash holds: it would stop every reader."""
+    try:
+        told = json.loads(entry.payload)
+    except (ValueError, TypeError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or not _is_shallow(told):
+        raise BackupError(
+            "Row %(row)s of the backup holds what no release wrote; nothing was replaced.", row=entry.seq
+        )
+
+
+def _is_shallow(told: object) -> bool:
+    level = [told]
+    for _ in range(_DEEPEST):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, dict | list)
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _move_in(data: Path, staging: Path, replaced: Path) -> None:
@@ -131,10 +201,10 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
             sync_folder(replaced)
         sync_folder(data)
         _write(staging / _MOVED, "")
-    for name in (CAPTURES, FILE):
+    for name in _RESTORED:
         if (staging / name).exists():
             (staging / name).rename(data / name)
-    _give_to_owner(data)
+    _give_to_owner(data, replaced)
     sync_folder(data)
     (staging / READY).unlink()
     sync_folder(staging)
@@ -143,8 +213,8 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
 
 def _copy(data: Path, to: Path) -> None:
     """Copy journal and images; all of it is durable afterwards. Raises OSError, sqlite3.Error."""
-    make_folder(to)
     reader = JournalReader(data)
+    seen = witness.read(data)  # before the rows: it is never ahead of them
     with (
         closing(sqlite3.connect(reader.uri(), uri=True)) as source,
         closing(sqlite3.connect(to / FILE)) as target,
@@ -152,7 +222,24 @@ def _copy(data: Path, to: Path) -> None:
         source.backup(target)
     (to / FILE).chmod(FILE_MODE)
     _sync(to / FILE)
-    for folder, _, names in os.walk(data / CAPTURES, onerror=_refuse):
+    with JournalReader(to).opened() as copied:
+        if copied is None:
+            return
+        end = copied.execute("SELECT seq, hash, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+        seq, digest, hand = end or (0, "", 0)
+        fault = end_fault(copied, to, (seq, digest), seen, hand)
+    if seen is not None:
+        with witness.Witness(to) as of_copy:  # a record that is too short is said to be, in its copy too
+            of_copy.write(seen if fault is not None else (seq, digest))
+    _copy_images(data, to, hand)
+    sync_folder(to)
+
+
+def _copy_images(data: Path, to: Path, hand: int) -> None:
+    """Copy the images, but for those of hands that were opened after the rows were copied."""
+    for folder, below, names in os.walk(data / CAPTURES, onerror=_refuse):
+        if Path(folder) == data / CAPTURES:
+            below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
         kept = to / CAPTURES / Path(folder).relative_to(data / CAPTURES)
         make_folder(kept)
         for name in names:
@@ -165,7 +252,6 @@ def _copy(data: Path, to: Path) -> None:
             (kept / name).chmod(FILE_MODE)
             _sync(kept / name)
         sync_folder(kept)
-    sync_folder(to)
 
 
 def _refuse(error: OSError) -> None:
@@ -201,14 +287,14 @@ def _sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _give_to_owner(data: Path) -> None:
+def _give_to_owner(data: Path, replaced: Path) -> None:
     """What root restores belongs to whom the folder belongs."""
     if os.geteuid() != 0:
         return
     owner = data.stat()
-    for name in (FILE, CAPTURES):
-        for path in (data / name, *(data / name).rglob("*")):
-            if path.exists():
+    for top in (*(data / name for name in _RESTORED), replaced):
+        for path in (top, *top.rglob("*")):
+            if os.path.lexists(path):
                 os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 

@@ -21,6 +21,11 @@ Stored = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
 
+def hand_folder(hand: int) -> str:
+    """Return the folder in which a hand's captures lie; their names begin with it."""
+    return f"{hand:06}"
+
+
 class CaptureStore:
     """The captures folder of a data folder. Names are relative paths such as "000012/showdown-1.jpg"."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.table.captures import CaptureStore
-from firmware.table.journal import Entry
+from firmware.table.entry import COLUMNS, Entry
 
 STRETCH: Final = 50_000
 """Rows in a stretch."""
@@ -43,9 +43,8 @@ _PLAIN: Final = (
     "logged_on",
 )
 """Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
-_COLUMNS: Final = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
 _TEXT: Final = (
-    "json_array(previous, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type) || char(10)"
+    "json_array(previous, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type) || char(10)"
     " || CASE typeof(payload) || typeof(hash) WHEN 'texttext' THEN payload ELSE '' END"
 )
 """What `Entry.sealed` covers. json_array refuses blobs; in the other two columns they would pass for text."""
@@ -60,7 +59,7 @@ _SELECT: Final = f"SELECT {_TEXT}, hash, {_KIND} FROM journal WHERE seq >= ? AND
 _ROWS: Final = _SELECT.format(rest=0)
 _ROWS_AND_IMAGES: Final = _SELECT.format(rest=f"3 * ({_NAMES})")
 """Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 images."""
-_ONE: Final = f"SELECT {_COLUMNS} FROM journal WHERE seq = ?"
+_ONE: Final = f"SELECT {COLUMNS} FROM journal WHERE seq = ?"
 _CONTENT: Final = re.compile(rb'hash":"([0-9a-f]{64})"')
 _IMAGE: Final = b'"sha256":"'
 """How an image is named in a payload."""

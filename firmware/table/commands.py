@@ -21,6 +21,7 @@ from firmware.table.evidence_commands import (
     Dispute,
     EvidenceCommand,
     MarkReviewed,
+    ReadRecordFault,
     decide_evidence,
 )
 from firmware.table.house import House as House
@@ -240,7 +241,7 @@ def decide(
             return (decide_keeping(command),)
         case SettleStep() | EndSetUp():
             return decide_setup(command)
-        case Dispute() | CloseDispute() | MarkReviewed():
+        case Dispute() | CloseDispute() | MarkReviewed() | ReadRecordFault():
             return decide_evidence(command)
         case LogOn() | LogOff():
             return decide_people(state, command)

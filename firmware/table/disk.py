@@ -46,6 +46,14 @@ def make_file(path: Path) -> None:
         os.close(handle)
 
 
+def give_to_owner(path: Path) -> None:
+    """Give what root made in passing to whom its folder belongs: the table must be able to use it. Raises OSError."""
+    if os.geteuid() == 0:
+        owner = path.parent.stat()
+        if path.lstat().st_uid != owner.st_uid:
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write what somebody asked for into a file of his: it is there whole, or as it was. Raises OSError."""
     if path.exists() and not path.is_file():

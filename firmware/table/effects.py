@@ -101,6 +101,7 @@ def apply(state: State, event: Event) -> State:
 
     Raises NotNow, with a sentence, for an event that the state does not allow.
     """
+    effects_evidence.need_record_read(state, event)
     leads = TRANSITIONS[type(event)].get(state.phase)
     if leads is None:
         raise NotNow(

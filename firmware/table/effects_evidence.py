@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.table import effects_setup, people_effects
 from firmware.table import events as ev
 from firmware.table.checks import need_reason
 from firmware.table.errors import NotNow
@@ -59,6 +60,56 @@ def _images_dropped(state: State, event: ev.ImagesDropped) -> State:
     return state
 
 
+def what_is_wrong(fault: ev.RecordFault) -> Sentence:
+    """Return what is wrong with the record, for a person."""
+    match fault.what:
+        case "short":
+            return Sentence(
+                "The record ends at row %(seq)s, but row %(seen)s had been written: %(lost)s rows are missing.",
+                seq=fault.seq,
+                seen=fault.seen,
+                lost=fault.seen - fault.seq,
+            )
+        case "rewritten":
+            return Sentence("Row %(seen)s of the record is not the one that was written.", seen=fault.seen)
+        case "witness":
+            return Sentence(
+                "The file that says how far the record went is missing or damaged: rows after %(seq)s may be missing.",
+                seq=fault.seq,
+            )
+        case "captures":
+            return Sentence(
+                "There are images of later hands than the record tells of: rows after %(seq)s are missing.",
+                seq=fault.seq,
+            )
+        case "damaged":
+            return Sentence("The record is damaged. %(detail)s", detail=fault.detail)
+
+
+def record_fault_sentence(fault: ev.RecordFault) -> Sentence:
+    """Return the same, and what follows from it."""
+    return Sentence(
+        "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
+        said=what_is_wrong(fault),
+    )
+
+
+def need_record_read(state: State, event: Event) -> None:
+    """Raise NotNow for what is not done while the record is in doubt: playing, and removing images."""
+    if state.record_fault is not None and type(event) not in WHILE_IN_DOUBT:
+        raise NotNow(record_fault_sentence(state.record_fault))
+
+
+def _record_fault(state: State, event: ev.RecordFault) -> State:
+    return replace(state, record_fault=event)
+
+
+def _record_fault_read(state: State, _: ev.RecordFaultRead) -> State:
+    if state.record_fault is None:
+        raise NotNow("Nothing is wrong with the record that would have to be read.")
+    return replace(state, record_fault=None)
+
+
 def _as_it_is(state: State, _: Event) -> State:
     return state
 
@@ -71,5 +122,12 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.KeyAnnounced: _as_it_is,
     ev.HeadSigned: _as_it_is,
     ev.RecordRestored: _as_it_is,
+    ev.RecordFault: _record_fault,
+    ev.RecordFaultRead: _record_fault_read,
 }
 """Possible in every phase: what they are about lies in the past, or is the record itself."""
+
+WHILE_IN_DOUBT: Final = (
+    frozenset(EFFECTS) | frozenset(people_effects.EFFECTS) | frozenset(effects_setup.EFFECTS)
+) - {ev.ImagesDropped} | {ev.TableStarted, ev.DeviceFault, ev.DeviceRecovered, ev.PuckSeen, ev.TrainingBegun}
+"""What happens while something is wrong with the record that nobody has read: whoever is to read it logs on."""

@@ -35,6 +35,14 @@ class JournalBusy(JournalError):
     """Another process already writes this journal."""
 
 
+class JournalFull(JournalError):
+    """The disk has no room left for the journal."""
+
+
+class JournalUncertain(JournalError):
+    """A write failed, and nobody can say yet whether it is in the journal."""
+
+
 class PinError(TableError, OSError):
     """A PIN's verifier cannot be stored or read."""
 

@@ -34,6 +34,8 @@ from firmware.table.events_evidence import HandReviewed as HandReviewed
 from firmware.table.events_evidence import HeadSigned as HeadSigned
 from firmware.table.events_evidence import ImagesDropped as ImagesDropped
 from firmware.table.events_evidence import KeyAnnounced as KeyAnnounced
+from firmware.table.events_evidence import RecordFault as RecordFault
+from firmware.table.events_evidence import RecordFaultRead as RecordFaultRead
 from firmware.table.events_evidence import RecordRestored as RecordRestored
 from firmware.table.events_hand import ButtonKeyed as ButtonKeyed
 from firmware.table.events_hand import CardCorrected as CardCorrected
@@ -163,6 +165,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     KeyAnnounced,
     HeadSigned,
     RecordRestored,
+    RecordFault,
+    RecordFaultRead,
 )
 BY_TYPE: Final[dict[str, type[Event]]] = {event.type: event for event in EVENTS}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from firmware.table.event import Event
 from firmware.table.seen import Capture
@@ -79,3 +79,30 @@ class RecordRestored(Event):
     type: ClassVar[str] = "record_restored"
     seq: int
     hash: str
+
+
+@dataclass(frozen=True)
+class RecordFault(Event):
+    """The record is not what it was, or nobody can say so: nothing is played until a floor person has read it.
+
+    `what`: "short": the record ends at row `seq`, and row `seen` had been written; "rewritten": row `seen` is another
+    than was written; "witness": the file that says how far the record went is missing or damaged; "captures": images
+    of hands that no row tells of; "damaged": `detail` says what `verify` found. `seen_hash`: the hash of row `seen`.
+    `captures`: images that no row names, as far as they are known.
+    """
+
+    type: ClassVar[str] = "record_fault"
+    what: Literal["short", "rewritten", "witness", "captures", "damaged"]
+    seq: int
+    seen: int = 0
+    seen_hash: str = ""
+    captures: tuple[str, ...] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class RecordFaultRead(Event):
+    """A floor person has read what is wrong with the record; play goes on. The row names who."""
+
+    type: ClassVar[str] = "record_fault_read"
+    note: str = ""

@@ -36,6 +36,13 @@ class MarkReviewed(SignedCommand):
     note: Annotated[str, Field(max_length=200)] = ""
 
 
+class ReadRecordFault(SignedCommand):
+    """A floor person has read what is wrong with the record."""
+
+    do: Literal["read_record_fault"] = "read_record_fault"
+    note: Annotated[str, Field(max_length=200)] = ""
+
+
 class SignHead(SignedCommand):
     """Sign the chain's head; the answer carries the `anchor`, its text."""
 
@@ -57,12 +64,12 @@ class DropImages(SignedCommand):
     megabytes: Annotated[int, Field(ge=1)] | None = None
 
 
-EvidenceCommand = Dispute | CloseDispute | MarkReviewed | SignHead | ExportHand | DropImages
+EvidenceCommand = Dispute | CloseDispute | MarkReviewed | ReadRecordFault | SignHead | ExportHand | DropImages
 RecordCommand = SignHead | ExportHand | DropImages
 """What needs the device's key or the images: the table process does it, `firmware.table.commands` cannot."""
 
 
-def decide_evidence(command: Dispute | CloseDispute | MarkReviewed) -> tuple[Event, ...]:
+def decide_evidence(command: Dispute | CloseDispute | MarkReviewed | ReadRecordFault) -> tuple[Event, ...]:
     """Return the events that a command about a past hand is."""
     match command:
         case Dispute():
@@ -71,3 +78,5 @@ def decide_evidence(command: Dispute | CloseDispute | MarkReviewed) -> tuple[Eve
             return (ev.DisputeClosed(command.past, command.reason),)
         case MarkReviewed():
             return (ev.HandReviewed(command.past, command.note),)
+        case ReadRecordFault():
+            return (ev.RecordFaultRead(command.note),)

@@ -31,16 +31,10 @@ class FinishedReader(JournalReader):
 
 def _over(db: sqlite3.Connection) -> int:
     """Return the number of the last row with which no hand was open; what is written meanwhile lies after it."""
-    last: int = db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
-    opened = db.execute(
-        "SELECT seq FROM journal WHERE type = 'hand_opened' AND seq <= ? ORDER BY hand DESC, seq DESC LIMIT 1",
-        (last,),
-    ).fetchone()
-    if opened is None:
-        return last
     marks = ", ".join("?" * len(_BEGIN + _END))
-    seq, kind = db.execute(
-        f"SELECT seq, type FROM journal WHERE seq BETWEEN ? AND ? AND type IN ({marks}) ORDER BY seq DESC LIMIT 1",
-        (opened[0], last, *_BEGIN, *_END),
-    ).fetchone()
-    return seq - 1 if kind in _BEGIN else last
+    last: int = db.execute("SELECT coalesce(max(seq), 0) FROM main.journal").fetchone()[0]
+    found = db.execute(
+        f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC LIMIT 1",
+        (last, *_BEGIN, *_END),
+    ).fetchone()  # a hand's worth of rows from the end back
+    return found[0] - 1 if found and found[1] in _BEGIN else last

@@ -9,9 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Final
 
+from firmware.table.disk import FILE_MODE, give_to_owner
 from firmware.table.errors import JournalBusy
 
-_FILE: Final = "journal.lock"
+FILE: Final = "journal.lock"
 
 
 @contextmanager
@@ -23,8 +24,10 @@ def writing(folder: Path) -> Iterator[None]:
 
 def take_lock(folder: Path) -> IO[str]:
     """Take the lock of the record in a folder; closing the file lets go of it. Raises JournalBusy, OSError."""
-    path = folder / _FILE
-    lock = path.open("a+", encoding="ascii")
+    path = folder / FILE
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, FILE_MODE)
+    lock = os.fdopen(handle, "a+", encoding="ascii")
+    give_to_owner(path)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -79,6 +79,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "dispute": _FLOOR,
     "close_dispute": _FLOOR,
     "mark_reviewed": _FLOOR,
+    "read_record_fault": _HOUSE,
     "sign_head": frozenset({*_TABLE, Role.TECHNICIAN}),
     "export_hand": frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR}),
     "drop_images": frozenset({Role.TECHNICIAN}),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from firmware.table import events as ev
 from firmware.table.errors import NotNow
@@ -18,10 +18,11 @@ class SignedCommand(BaseModel):
 
     `hand`, `phase`: refused if the table is at another by now, the command being meant for what stood there. Who
     gives it: the `session` that `unlock` opened, or `by` with that person's `pin`; without either, the dealer who is
-    logged on.
+    logged on. `id`: the sender's own name for this one command; sent again with the same, it is not done again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,40}$")] | None = None
     hand: int | None = None
     phase: str | None = None
     session: str | None = None

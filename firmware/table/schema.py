@@ -1,8 +1,12 @@
 """The journal's tables. Migrations are numbered, only add, and are never edited once released.
 
-The release before goes on with a journal that the next one migrated, as the box rolls a release back by itself: a
-new column of `journal` has a default, a new trigger refuses nothing that was allowed, and an event of a new type is
-read one release before it is written.
+The file holds nothing that can be derived: no index of any kind. A row is found by its number, which is its place in
+the file; what else is looked for is found through `index.sqlite`, which is made from the rows and can be thrown away.
+
+A release applies the migrations up to `APPLIED` and knows all of `MIGRATIONS`: a migration is known one release before
+it is applied. So the release before goes on with a journal that the next one migrated, as the box rolls a release
+back by itself. A new column of `journal` has a default, a new trigger refuses nothing that was allowed, and an event
+of a new type is read one release before it is written.
 """
 
 from __future__ import annotations
@@ -11,22 +15,13 @@ import sqlite3
 from contextlib import closing
 from typing import Final
 
-ABOUT_HAND: Final = "coalesce(json_extract(payload, '$.opened.hand'), json_extract(payload, '$.hand'))"
-"""The hand that a row about a past one is about. This and the next are part of a migration: never edit them."""
-ABOUT_TYPES: Final = (
-    "type IN ('hand_reopened', 'hand_disputed', 'dispute_closed', 'hand_reviewed', 'images_dropped')"
-)
+from firmware.table.errors import JournalError
 
-SET_UP_TYPES: Final = (
-    "type IN ('step_settled', 'device_tried', 'set_up_ended', 'calibrated', 'deck_enrolled', 'deck_checked')"
-)
-"""A set-up's rows; a query that says the same finds them by the index."""
-
-PROFILE_TYPES: Final = "type IN ('profile_kept', 'house_set')"
-"""Rows about rule profiles: versions written down, and settings of the table, the profile in force among them."""
+FIRST: Final = 6
+"""`PRAGMA user_version` after the first migration. Below it were shapes with indexes; none of them was released."""
 
 MIGRATIONS: Final[tuple[str, ...]] = (
-    # 1: the journal and the content that its events name by hash
+    # 6: the journal and the content that its events name by hash
     """
     CREATE TABLE journal (
         seq          INTEGER PRIMARY KEY,
@@ -36,12 +31,12 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         wall_ms      INTEGER NOT NULL,
         clock        TEXT    NOT NULL,
         actor        TEXT    NOT NULL,
+        command      TEXT    NOT NULL,
         type         TEXT    NOT NULL,
         payload      TEXT    NOT NULL,
         previous     TEXT    NOT NULL,
         hash         TEXT    NOT NULL
     ) STRICT;
-    CREATE INDEX journal_opened ON journal (hand, seq) WHERE type = 'hand_opened';
     CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
     BEGIN SELECT RAISE(ABORT, 'the journal is append-only: rows are never changed'); END;
     CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
@@ -55,7 +50,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         hash  TEXT PRIMARY KEY,
         kind  TEXT NOT NULL,
         bytes BLOB NOT NULL
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE TRIGGER content_no_update BEFORE UPDATE ON content
     BEGIN SELECT RAISE(ABORT, 'content is append-only: it is never changed'); END;
     CREATE TRIGGER content_no_delete BEFORE DELETE ON content
@@ -64,68 +59,78 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     WHEN EXISTS (SELECT 1 FROM content WHERE hash = NEW.hash)
     BEGIN SELECT RAISE(ABORT, 'content is append-only: this hash is there already'); END;
     """,
-    # 2: a dealer's downs, and where the clock stepped back, found at once in a long record
-    """
-    CREATE INDEX journal_downs ON journal (seq) WHERE type = 'logged_on';
-    CREATE INDEX journal_stepped_back ON journal (seq) WHERE clock = 'stepped_back';
-    """,
-    # 3: what was done about a past hand, the signed heads and the keys, found at once in a long record
-    f"""
-    CREATE INDEX journal_about ON journal ({ABOUT_HAND}, seq) WHERE {ABOUT_TYPES};
-    CREATE INDEX journal_signed ON journal (seq) WHERE type = 'head_signed';
-    CREATE INDEX journal_keys ON journal (seq) WHERE type = 'key_announced';
-    """,
-    # 4: what was set up and tried, by whom and when, found at once in a long record
-    f"""
-    CREATE INDEX journal_set_up ON journal (seq) WHERE {SET_UP_TYPES};
-    """,
-    # 5: the versions of the house's profiles, and what was put in force, found at once in a long record
-    f"""
-    CREATE INDEX journal_profiles ON journal (seq) WHERE {PROFILE_TYPES};
-    """,
 )
 """Each runs in one transaction with the step of `PRAGMA user_version` to its number."""
+APPLIED: Final = len(MIGRATIONS)
+"""How many of them this release applies."""
 
 # INSERT OR REPLACE would remove a row without firing a delete trigger; the insert triggers above refuse it.
 
 
+def need_known(db: sqlite3.Connection) -> None:
+    """Raise JournalError for a journal of a shape that this release does not know. Raises sqlite3.Error."""
+    if unknown := _unknown(_version(db)):
+        raise JournalError(unknown)
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a journal's file to this release's shape. Raises JournalError for a shape that no release made."""
+    version = _version(db)
+    if version == 0 and _parts(db):
+        raise JournalError("The record's file says that it is new, and holds something: it is damaged.")
+    if version and (unknown := _unknown(version)):
+        raise JournalError(unknown)
+    done = version - FIRST + 1 if version else 0
+    for number, script in enumerate(MIGRATIONS[done:APPLIED], start=FIRST + done):
+        db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
+
+
 def strangers(db: sqlite3.Connection) -> list[str]:
-    """Return what a journal's file lacks of what Feltwatch made, and what it holds that Feltwatch did not make.
+    """Return what is wrong with the shape of a journal's file: each object must have the very text that we gave it.
 
     A sentence each. A stick's journal may have a trigger that bends the rows written after it was restored, or lack one
-    that guards them. A later release's file is not judged: it may hold more. Raises sqlite3.Error.
+    that guards them; whatever its name, an object that Feltwatch did not make is named. SQLite makes nothing by itself
+    in these tables, so nothing is exempt. Raises sqlite3.Error.
     """
-    if is_later(db):
-        return []
+    version = _version(db)
+    if unknown := _unknown(version):
+        return [unknown]
     theirs = _parts(db)
     with closing(sqlite3.connect(":memory:")) as made:
-        for script in MIGRATIONS[: _version(db)]:
+        for script in MIGRATIONS[: version - FIRST + 1]:
             made.executescript(script)
         ours = _parts(made)
     found = [
         f"The record's file lacks {name} as Feltwatch makes it."
-        for name in ours
-        if theirs.get(name) != ours[name]
+        for (kind, name), text in ours.items()
+        if theirs.get((kind, name)) != text
     ]
     return found + [
         f"The record's file holds the {kind} {name}, which Feltwatch did not make."
-        for name, (kind, _) in theirs.items()
-        if name not in ours
+        for kind, name in theirs
+        if (kind, name) not in ours
     ]
 
 
-def is_later(db: sqlite3.Connection) -> bool:
-    """Say whether a later release than this one migrated a journal's file. Raises sqlite3.Error."""
-    return _version(db) > len(MIGRATIONS)
+def _unknown(version: int) -> str:
+    if FIRST <= version < FIRST + len(MIGRATIONS):
+        return ""
+    if version < FIRST:
+        return (
+            f"The record's file has the shape {version}, which no release made: it is of a development version. "
+            "Keep the folder as it is, and go on with a new one."
+        )
+    return (
+        f"The record's file has the shape {version}, which this release does not know: it is of a later release, "
+        "or damaged. Install that release, or restore a backup."
+    )
 
 
 def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _parts(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """Return kind and text of what a file holds, by name; without what SQLite makes for itself."""
-    rows = db.execute(
-        "SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    )
-    return {str(name): (str(kind), str(text)) for name, kind, text in rows}
+def _parts(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return, by kind and name, the table and the text of all that a file holds."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    return {(str(kind), str(name)): (str(table), str(text)) for kind, name, table, text in rows}

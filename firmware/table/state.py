@@ -20,6 +20,7 @@ from firmware.table.events import (
     IrregularitySeen,
     Payback,
     Puck,
+    RecordFault,
     Row,
 )
 from firmware.table.people import Person
@@ -162,6 +163,8 @@ class State:
     people: tuple[Person, ...] = ()
     dealer: str = ""
     down: int = 0
+    record_fault: RecordFault | None = None
+    """What is wrong with the record and not yet read by a floor person: nothing is played."""
     set_up: bool = False
     on_trial: bool = False
 

@@ -1,4 +1,4 @@
-"""Checks a journal from its first row to its last: the chain, the content, the images, the signed heads.
+"""Checks a journal from its first row to its last: the file, the chain, the content, the images, the signed heads.
 
 `verify` reads every row once, on as many cores as it is given. `replay` follows every hand again, which tells of no
 change that `verify` does not tell, but of rows that a release wrote wrong.
@@ -6,6 +6,7 @@ change that `verify` does not tell, but of rows that a release wrote wrong.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,13 +20,19 @@ from firmware.table.captures import CaptureStore, named_by
 from firmware.table.chain import STRETCH, Stretch, check_stretch, images_in
 from firmware.table.cores import shared_out, undisturbed
 from firmware.table.effects import apply
+from firmware.table.effects_evidence import what_is_wrong
+from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import NotNow, UnknownEvent
 from firmware.table.events import canonical
-from firmware.table.journal import Entry, JournalReader, content_hash
+from firmware.table.journal_file import as_journal_errors
+from firmware.table.journal_reader import JournalReader
+from firmware.table.record_end import look
 from firmware.table.schema import strangers
 from firmware.table.signing import fingerprint
 from firmware.table.state import INITIAL
 
+MOST_SAID: Final = 10
+"""Sentences of SQLite's about one file."""
 ALONE: Final = 6 * STRETCH
 """Rows up to which one process is done before others have started."""
 
@@ -78,8 +85,8 @@ def verify(
     Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
-    with reader.opened() as db:
-        strange = [Problem(None, what) for what in strangers(db)] if db else []
+    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+        strange = list(_of_file(db, data)) if db else []
     end = _end(reader)
     found = _Found()
     stretches = [(first, min(first + STRETCH - 1, end)) for first in range(1, end + 1, STRETCH)]
@@ -107,6 +114,25 @@ def verify(
         anchors=len(found.signed),
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
     )
+
+
+def _of_file(db: sqlite3.Connection, data: Path) -> Iterator[Problem]:
+    """Check what the rows' own hashes do not tell: the file's shape, its pages, and whether its end is missing."""
+    for what in strangers(db):
+        yield Problem(None, what)
+    for what in unsound_pages(db):
+        yield Problem(None, what)
+    if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
+        yield Problem(stray[0], "No row has such a number: the row was put there.")
+    if fault := look(db, data):
+        yield Problem(None, str(what_is_wrong(fault)))
+
+
+def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield what SQLite finds wrong with a journal's pages, among them rows that a search does not reach."""
+    for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
+        if what != "ok":
+            yield f"The journal's file is damaged: {' '.join(str(what).split())}."
 
 
 def _end(reader: JournalReader) -> int:

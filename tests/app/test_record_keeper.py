@@ -28,9 +28,9 @@ from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.anchors import Anchor
 from firmware.table.archive import Archive
-from firmware.table.archive_index import FILE as INDEX
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_verifier import check
+from firmware.table.index_file import FILE as INDEX
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.keeping import SPARED
 from firmware.table.moment import Moment

@@ -123,8 +123,10 @@ def test_dead_table_processes_are_started_anew(run: Run) -> None:
 class Bent(CrampedJournal):
     """A journal of a table that goes wrong: what is written is not what happened."""
 
-    def append(self, events: Sequence[ev.Event], actor: str, followed: Sequence[ev.Event] = ()) -> int:
-        return super().append(self.bent(events), actor, self.bent(followed))
+    def append(
+        self, events: Sequence[ev.Event], actor: str, followed: Sequence[ev.Event] = (), command: str = ""
+    ) -> int:
+        return super().append(self.bent(events), actor, self.bent(followed), command)
 
     def bent(self, events: Sequence[ev.Event]) -> list[ev.Event]:
         return [event for event in map(self.bend, events) if event is not None]

@@ -22,7 +22,7 @@ from dealer_ui.app import Settings, create_app
 from dealer_ui.services import services
 from firmware.table import archive, captures, gate
 from firmware.table import events as ev
-from firmware.table.archive_index import read_lines
+from firmware.table.archive_lines import read_lines
 from firmware.table.effects import apply
 from firmware.table.errors import NotAllowed
 from firmware.table.people import MAY, Role

@@ -13,8 +13,8 @@ import pytest
 from firmware.table import JournalError, NotNow, Phase
 from firmware.table import events as ev
 from firmware.table.archive import Archive, Wanted
-from firmware.table.archive_index import FILE
 from firmware.table.captures import CaptureStore
+from firmware.table.index_file import FILE
 from firmware.table.journal import Journal
 from tests.table.conftest import FRAME, PIXELS
 

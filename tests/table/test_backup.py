@@ -47,7 +47,7 @@ def test_a_backup_is_the_record_without_its_secrets(data: Path, tmp_path: Path) 
         back_up(data, to)
     assert rows(to) == rows(data)
     assert CaptureStore(to).load(FRAME) == PIXELS
-    assert sorted(path.name for path in to.iterdir()) == ["captures", "journal.sqlite"]
+    assert sorted(path.name for path in to.iterdir()) == ["captures", "journal.head", "journal.sqlite"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "data"]
 
 

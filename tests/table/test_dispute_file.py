@@ -41,8 +41,8 @@ KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 def record(folder: Path, *, announced: bool = True) -> Path:
     """Two hands, the first under dispute and reopened; a signed head after them, and a third hand open."""
     deal = Deal(ROWS)
-    CaptureStore(folder).save(FRAME.name, PIXELS)
     with Journal(folder) as journal:
+        CaptureStore(folder).save(FRAME.name, PIXELS)
         if announced:
             journal.append([ev.KeyAnnounced(KEY.public.hex())], "table")
         rules = journal.keep("profile", profile_toml(load_profile("washington-1-unit")).encode())

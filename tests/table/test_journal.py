@@ -32,8 +32,8 @@ Clock = Callable[[], Moment]
 @pytest.fixture
 def written(tmp_path: Path, deal: Deal, ticking: Clock) -> Path:
     """A data folder with two hands, the second in review."""
-    CaptureStore(tmp_path).save(*deal.frame)
     with Journal(tmp_path, ticking) as journal:
+        CaptureStore(tmp_path).save(*deal.frame)
         for event in (*deal.until(Phase.ARCHIVED), deal.opened(2), *deal.until(Phase.REVIEW)[1:]):
             journal.append([event], "test")
     return tmp_path
@@ -122,10 +122,10 @@ def test_rows_can_neither_be_changed_nor_removed_nor_slipped_in(written: Path) -
             "DELETE FROM journal WHERE seq = 3",
             "DELETE FROM journal",
             "INSERT OR REPLACE INTO journal SELECT * FROM journal WHERE seq = 2",
-            "INSERT INTO journal SELECT 99, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, hash,"
-            " hash FROM journal WHERE seq = 12",
-            "INSERT INTO journal SELECT 13, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, 'x',"
-            " hash FROM journal WHERE seq = 12",
+            "INSERT INTO journal SELECT 99, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload,"
+            " hash, hash FROM journal WHERE seq = 12",
+            "INSERT INTO journal SELECT 13, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload,"
+            " 'x', hash FROM journal WHERE seq = 12",
             "INSERT OR REPLACE INTO content VALUES ('a', 'profile', x'00')",
             "UPDATE content SET bytes = x'01'",
             "DELETE FROM content",
@@ -192,9 +192,9 @@ def test_content_is_kept_once_and_its_change_shows(written: Path, deal: Deal) ->
 
 def test_a_changed_and_a_missing_image_are_told_apart(tmp_path: Path, deal: Deal) -> None:
     store = CaptureStore(tmp_path)
-    frame = store.save("000001/showdown.jpg", b"pixels")
-    reading = ev.ReadingTaken(deal.reading().rows, frame)
     with Journal(tmp_path) as journal:
+        frame = store.save("000001/showdown.jpg", b"pixels")
+        reading = ev.ReadingTaken(deal.reading().rows, frame)
         journal.append([*deal.until(Phase.READING), reading], "test")
     assert verify(tmp_path).ok
     store.path(frame.name).write_bytes(b"pixel5")

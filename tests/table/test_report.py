@@ -28,6 +28,7 @@ def row(seq: int, event: ev.Event, minute: int) -> Entry:
         wall,
         "unknown",
         "x",
+        "",
         event.type,
         ev.payload(event),
         "",

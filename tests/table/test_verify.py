@@ -21,13 +21,14 @@ from firmware.table import events as ev
 from firmware.table import verify as verify_module
 from firmware.table.anchors import Anchor, NoAnchor, sign_head
 from firmware.table.captures import CaptureStore
+from firmware.table.entry import COLUMNS
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.signing import DeviceKey
 from firmware.table.verify import Verification, verify
+from firmware.table.witness import FILE as WITNESS
 from tests.table.conftest import FRAME, PIXELS, ROWS, Deal
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-COLUMNS = "seq, hand, boot, monotonic_ns, wall_ms, clock, actor, type, payload, previous, hash"
 
 
 def head(folder: Path, key: DeviceKey = KEY) -> Anchor:
@@ -44,8 +45,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two hands with an image, names that are not ASCII, a key and a signed head; then one more hand."""
     folder = tmp_path_factory.mktemp("record")
     deal = Deal(ROWS)
-    CaptureStore(folder).save(FRAME.name, PIXELS)
     with Journal(folder) as journal:
+        CaptureStore(folder).save(FRAME.name, PIXELS)
         rules = journal.keep("profile", profile_toml(load_profile("washington-1-unit")).encode())
         opened = ev.HandOpened(1, "washington-1-unit", rules, 100, deal.opened().seats, 1)
         journal.append([ev.KeyAnnounced(KEY.public.hex())], "table")
@@ -104,9 +105,10 @@ def test_every_single_bit_of_a_row_that_is_changed_is_found(
     written: Path, tmp_path_factory: pytest.TempPathFactory, draw: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("bent")
-    shutil.copy(written / FILE, folder / FILE)
+    for name in (FILE, WITNESS):
+        shutil.copy(written / name, folder / name)
     row = draw.draw(st.sampled_from(rows(folder)))
-    index = draw.draw(st.integers(1, 10))
+    index = draw.draw(st.integers(1, 11))
     column, value, seq = COLUMNS.split(", ")[index], row[index], row[0]
     if isinstance(value, int):
         bend(
@@ -140,6 +142,7 @@ def test_every_single_bit_of_the_file_that_is_changed_is_found_or_changes_no_row
     bit = draw.draw(st.integers(0, 8 * len(raw) - 1))
     raw[bit // 8] ^= 1 << bit % 8
     (folder / FILE).write_bytes(raw)
+    shutil.copy(written / WITNESS, folder / WITNESS)
     try:
         if verify(folder, images=False, replayed=False).ok:
             assert rows(folder) == rows(written)
@@ -180,12 +183,19 @@ def test_every_two_rows_that_are_swapped_are_found(copy: Path, seq: int) -> None
 
 
 @pytest.mark.parametrize("left", range(9, 13))
-def test_a_cut_tail_is_found_against_a_slip_and_only_so(copy: Path, left: int) -> None:
+def test_a_cut_tail_is_found_against_a_slip_and_by_the_witness_of_the_end(copy: Path, left: int) -> None:
     slip = head(copy)
     bend(copy, f"DELETE FROM journal WHERE seq > {left}")
-    assert verify(copy).ok
+    assert said(verify(copy)) == f"None: {short(left, 14)}"
+    (copy / WITNESS).unlink()
+    assert "how far the record went is missing" in said(verify(copy))
     found = verify(copy, anchors=[slip])
-    assert said(found) == f"{left}: The record ends here, but row 13 was anchored: its end was cut off."
+    assert f"{left}: The record ends here, but row 13 was anchored: its end was cut off." in said(found)
+
+
+def short(seq: int, seen: int) -> str:
+    lost = seen - seq
+    return f"The record ends at row {seq}, but row {seen} had been written: {lost} rows are missing."
 
 
 def test_a_record_that_was_rewritten_and_chained_anew_is_found_against_a_slip(copy: Path) -> None:
@@ -252,7 +262,7 @@ def test_an_event_that_does_not_fit_is_found_when_hands_are_followed(copy: Path)
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def short_stretches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Stretches of four rows, and more than one process however few there are."""
     monkeypatch.setattr(verify_module, "STRETCH", 4)
     monkeypatch.setattr(verify_module, "ALONE", 4)
@@ -260,7 +270,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert chain.STRETCH == 50_000
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("seq", range(3, 11))
 def test_the_joins_of_stretches_are_checked(copy: Path, seq: int) -> None:
     assert verify(copy, replayed=False) == verify(copy)
@@ -268,13 +278,13 @@ def test_the_joins_of_stretches_are_checked(copy: Path, seq: int) -> None:
     assert not verify(copy, replayed=False).ok
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("short_stretches")
 def test_a_whole_stretch_that_is_missing_is_found(copy: Path) -> None:
     bend(copy, "DELETE FROM journal WHERE seq BETWEEN 5 AND 8")
     assert "5: Rows from this one on are missing." in said(verify(copy, replayed=False))
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("short_stretches")
 def test_a_row_that_was_put_in_another_stretch_is_found(copy: Path) -> None:
     bend(
         copy,
@@ -285,7 +295,7 @@ def test_a_row_that_was_put_in_another_stretch_is_found(copy: Path) -> None:
     assert verify(copy, replayed=False).problems[0].seq == 4
 
 
-@pytest.mark.usefixtures("short")
+@pytest.mark.usefixtures("short_stretches")
 def test_many_processes_find_what_one_finds(copy: Path, written: Path) -> None:
     seen: list[tuple[int, int]] = []
     assert verify(written, workers=2, done=lambda rows, of: seen.append((rows, of))) == verify(written)

@@ -1,0 +1,60 @@
+"""Whether the files that are open still are those that their names lead to.
+
+A process goes on writing to a file that was removed or replaced, and nobody would ever read it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from firmware.table.errors import JournalError
+
+_Known = tuple[int, int, int] | None
+_SUFFIXES: Final = ("", "-wal")
+
+
+class NamedFiles:
+    """Remembers device, inode and size of a database's files after each commit; nothing changes them in between."""
+
+    def __init__(self, path: Path) -> None:
+        self._paths = [path.with_name(f"{path.name}{suffix}") for suffix in _SUFFIXES]
+        self._known: list[_Known] = [None, None]
+
+    def note(self) -> None:
+        """Take the files as they are after a commit. Raises JournalError where one was removed or replaced."""
+        found = [_look(path) for path in self._paths]
+        for path, known, now in zip(self._paths, self._known, found, strict=True):
+            if known is not None and (now is None or known[:2] != now[:2] or now[2] < known[2]):
+                raise _other(path)
+        self._known = found
+
+    def compare(self) -> None:
+        """Raise JournalError where a file is not what it was after the last commit."""
+        for path, known in zip(self._paths, self._known, strict=True):
+            if known is not None and _look(path) != known:
+                raise _other(path)
+
+    def is_same_file(self) -> bool:
+        """Say whether the database's name still leads to the same file, whatever its size."""
+        known, now = self._known[0], _look(self._paths[0])
+        return known is None or (now is not None and known[:2] == now[:2])
+
+    def forget(self) -> None:
+        """Remember nothing: the files are opened anew."""
+        self._known = [None, None]
+
+
+def _look(path: Path) -> _Known:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_size
+
+
+def _other(path: Path) -> JournalError:
+    return JournalError(
+        f"The file {path} was removed, replaced or changed by something else while the table was writing it. "
+        "Nothing more is recorded: stop the table, keep the folder, and restore a backup or start the table again."
+    )
