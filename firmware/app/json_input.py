@@ -1,25 +1,112 @@
-"""JSON inputs from one text: one object (also over several lines), an array, or JSON lines.
+"""JSON inputs from a stream: one object (also over several lines), an array, or JSON lines.
 
-One answer is owed for each input, so a broken one is reported in its place and the rest goes on.
+One answer is owed for each input, as soon as it is complete. A broken one is reported in its place, and the rest goes
+on: where it ends is told by its brackets, or by the line where the next one begins.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+DEEPEST = 100
+"""Brackets within each other; a hand has four."""
+MOST_DIGITS = 4_300
+"""Of a number: Python reads no more."""
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One value of the text, or what is wrong with it."""
+    """One value of the stream, or what is wrong with it."""
 
     line: int
     """Where it begins, from 1."""
     value: object = None
     error: str = ""
+
+
+def json_inputs(stream: BinaryIO, before_reading: Callable[[], object] = lambda: None) -> Iterator[Input]:
+    """Yield every input of a stream, in order; `before_reading` is called before each read, which may wait."""
+    lines = _Lines(stream, before_reading)
+    may_be_array = True  # at the beginning, and after an array
+    while (line := lines.next()) is not None:
+        if may_be_array and not line.error and _ARRAY.match(line.text):
+            yield from _array(lines, line)
+        else:
+            yield _value(lines, line)
+            may_be_array = False
+
+
+# ---- lines ----
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    error: str = ""
+    """Why it is no text, if it is none."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the line may be a later one of an object: it begins with a blank, a key or a closing bracket."""
+        return self.text[0] in ' \t"}]'
+
+
+class _Lines:
+    """The lines of a stream that are not blank."""
+
+    def __init__(self, stream: BinaryIO, before_reading: Callable[[], object]) -> None:
+        self._lines = _split(stream, before_reading)
+        self._back: list[_Line] = []
+        self._number = 0
+
+    def next(self) -> _Line | None:
+        """Return the next line, or None at the end."""
+        if self._back:
+            return self._back.pop()
+        for data in self._lines:
+            self._number += 1
+            error = ""
+            try:
+                text = data.decode()
+            except UnicodeDecodeError as wrong:
+                error = f"this is not UTF-8: byte 0x{data[wrong.start]:02x} at column {wrong.start + 1}"
+                text = data.decode(errors="replace")
+            if self._number == 1:
+                text = text.removeprefix("\ufeff")
+            if text.strip(" \t\r\n"):
+                return _Line(self._number, text, error)
+        return None
+
+    def put_back(self, lines: list[_Line]) -> None:
+        """Have lines returned again, in their order."""
+        self._back += reversed(lines)
+
+
+def _split(stream: BinaryIO, before_reading: Callable[[], object]) -> Iterator[bytes]:
+    """Yield lines without their ends, as they come."""
+    read = getattr(stream, "read1", stream.read)
+    parts: list[bytes] = []
+    while True:
+        before_reading()
+        data = read(_CHUNK)
+        if not data:
+            break
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            yield b"".join((*parts, line))
+            parts = []
+        if rest:
+            parts.append(rest)
+    if parts:
+        yield b"".join(parts)
+
+
+# ---- what Python makes of a text ----
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -38,116 +125,236 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
-_BLANKS = re.compile(r"[ \t\r]*")
-_LINE_END = re.compile(r"$", re.MULTILINE)
-# A line that does not go on with an object: one that begins with neither a blank, a key nor a closing bracket.
-_INPUT = re.compile(r"""(?<=\n)[^\s"}\]]""")
 
 
-def json_inputs(text: str) -> Iterator[Input]:
-    """Yield every input of the text, in order."""
-    text = text.removeprefix("\ufeff")
-    cursor = _Cursor(text)
-    cursor.skip()
-    if cursor.at("["):
-        cursor.position += 1
-        yield from _array(cursor)
-    else:
-        yield from _values(cursor)
+def _parsed(text: str, number: int) -> Input:
+    """Return the value of a text that begins on a line, or what is wrong with it."""
+    start = _end_of(_SPACE, text, 0)
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        line = number + text.count("\n", 0, error.pos)
+        column = error.pos - (text.rfind("\n", 0, error.pos) + 1) + 1
+        return Input(number, error=f"this is not JSON: {error.msg} at line {line}, column {column}")
+    except RecursionError:
+        return Input(number, error=_TOO_DEEP)
+    except ValueError as error:
+        digits = f"a number has more than {MOST_DIGITS:,} digits"
+        return Input(number, error=f"this is not JSON: {digits if 'digits' in str(error) else error}")
+    if _end_of(_SPACE, text, end) < len(text):
+        return Input(number, error=_MORE)
+    return Input(number, value)
 
 
-class _Cursor:
-    """A position in the text that knows its line."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self._line = 1
-        self._counted = 0
-
-    def at(self, character: str) -> bool:
-        return self.text.startswith(character, self.position)
-
-    @property
-    def ended(self) -> bool:
-        return self.position >= len(self.text)
-
-    @property
-    def line(self) -> int:
-        self._line += self.text.count("\n", self._counted, self.position)
-        self._counted = self.position
-        return self._line
-
-    @property
-    def column(self) -> int:
-        return self.position - (self.text.rfind("\n", 0, self.position) + 1)
-
-    def skip(self, pattern: re.Pattern[str] = _SPACE) -> None:
-        """Go past what the pattern matches here."""
-        if match := pattern.match(self.text, self.position):
-            self.position = match.end()
-
-    def seek(self, pattern: re.Pattern[str]) -> None:
-        """Go to where the pattern next matches, or to the end."""
-        match = pattern.search(self.text, self.position)
-        self.position = match.start() if match else len(self.text)
-
-    def read(self) -> Input:
-        """Return the value here and go past it; where it is broken, go to where that shows."""
-        line, start = self.line, self.position
-        try:
-            value, self.position = _DECODER.raw_decode(self.text, start)
-        except json.JSONDecodeError as error:
-            self.position = max(error.pos, start + 1)
-            return Input(
-                line, error=f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-            )
-        except (ValueError, RecursionError) as error:
-            self.seek(_LINE_END)
-            return Input(line, error=f"this is not JSON: {error}")
-        return Input(line, value)
+_TOO_DEEP = f"its brackets lie more than {DEEPEST} deep in each other"
+_MORE = "there is more on this line after the object; put each hand on a line of its own"
 
 
-def _values(cursor: _Cursor) -> Iterator[Input]:
-    """Yield values that stand one after another, each from the beginning of a line."""
-    while not cursor.ended:
-        found = cursor.read()
-        cursor.skip(_BLANKS)
-        if not found.error and not cursor.ended and not cursor.at("\n"):
-            found = Input(
-                found.line,
-                error="there is more on this line after the object; put each hand on a line of its own",
-            )
-        if found.error:
-            # The further lines of a broken object are no inputs of their own.
-            cursor.seek(_INPUT)
-        yield found
-        cursor.skip()
+def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
 
 
-def _array(cursor: _Cursor) -> Iterator[Input]:
-    """Yield the elements of an array that the cursor has just entered."""
-    while True:
-        cursor.skip()
-        if cursor.at("]"):
-            cursor.position += 1
+# ---- how far a value goes ----
+
+_TOKEN = re.compile(
+    r"""[ \t\r]*(?:(?P<opens>[{\[])|(?P<closes>[}\]])|(?P<comma>,)|(?P<colon>:)"""
+    r"""|(?P<string>"(?:[^"\\]|\\.)*")|(?P<word>[^\s{}\[\],:"]+)|(?P<unclosed>"))"""
+)
+_PAIRS = {"}": "{", "]": "["}
+
+
+class _Extent:
+    """Follows a value line by line to its end, whatever is wrong within it."""
+
+    def __init__(self) -> None:
+        self._broken = False
+        self.deepest = 0
+        self._open: list[str] = []
+        self._wants = "value"
+
+    def is_broken(self) -> bool:
+        """Say whether brackets, commas and colons so far are not those of a value: then its end is uncertain."""
+        return self._broken
+
+    def feed(self, text: str, position: int = 0) -> int | None:
+        """Go on through a line. Return where the value ends in it; None where it goes on."""
+        while match := _TOKEN.match(text, position):
+            position = match.end()
+            kind = match.lastgroup
+            if kind == "closes":
+                self._close(match.group(kind))
+            else:
+                self._take(kind or "", match.group(kind or 0))
+            if not self._open:
+                return position
+        return None
+
+    def _take(self, kind: str, token: str) -> None:
+        wants = self._wants
+        if kind == "opens":
+            self._need(wants in ("value", "value or end"))
+            self._open.append(token)
+            self.deepest = max(self.deepest, len(self._open))
+            self._wants = "key or end" if token == "{" else "value or end"
+        elif kind == "comma":
+            self._need(wants == "comma")
+            self._wants = "key" if self._open and self._open[-1] == "{" else "value"
+        elif kind == "colon":
+            self._need(wants == "colon")
+            self._wants = "value"
+        elif kind == "string" and wants in ("key", "key or end"):
+            self._wants = "colon"
+        else:
+            self._need(kind != "unclosed" and wants in ("value", "value or end"))
+            self._wants = "comma"
+
+    def _close(self, bracket: str) -> None:
+        opener = _PAIRS[bracket]
+        self._need(
+            bool(self._open) and self._open[-1] == opener and self._wants not in ("key", "colon", "value")
+        )
+        if opener in self._open:
+            while self._open.pop() != opener:
+                pass
+        self._wants = "comma"
+
+    def _need(self, sound: bool) -> None:
+        if not sound:
+            self._broken = True
+
+
+# ---- JSON lines, and objects over several lines ----
+
+
+def _value(lines: _Lines, line: _Line) -> Input:
+    """Return the value that begins on a line; the lines after it are taken only where they belong to it."""
+    found = _parsed(line.text, line.number)
+    if line.error:
+        found = Input(line.number, error=line.error)
+    elif not found.error:
+        return found
+    extent = _Extent()
+    if extent.feed(line.text) is not None or extent.is_broken():
+        return _limited(found, extent)
+    is_indented = len(line.text.strip()) == 1  # the opening bracket alone, as in indented JSON
+    taken = [line]
+    while (more := lines.next()) is not None:
+        if not more.goes_on and (extent.is_broken() or not is_indented):
+            lines.put_back([more])
             break
-        column = cursor.column
-        found = cursor.read()
-        cursor.skip()
-        if not found.error and not cursor.at(",") and not cursor.at("]"):
-            found = Input(
-                found.line, error="this is not JSON: the array goes on without a comma, or never ends"
-            )
+        end = extent.feed(more.text)
+        if not more.goes_on and extent.is_broken():
+            lines.put_back([more])
+            break
+        taken.append(more)
+        if end is not None and not (extent.is_broken() and not is_indented):
+            return _limited(_joined(taken), extent)
+        if extent.is_broken() and not is_indented:
+            break
+    if not is_indented:  # what looked like its further lines is none of it
+        lines.put_back(taken[1:])
+        taken = taken[:1]
+    return _limited(_joined(taken), extent)
+
+
+def _joined(lines: list[_Line]) -> Input:
+    """Return the value of several lines."""
+    for line in lines:
+        if line.error:
+            return Input(lines[0].number, error=f"line {line.number}: {line.error}")
+    return _parsed("\n".join(line.text for line in lines), lines[0].number)
+
+
+def _limited(found: Input, extent: _Extent) -> Input:
+    return Input(found.line, error=_TOO_DEEP) if extent.deepest > DEEPEST else found
+
+
+# ---- an array ----
+
+_ARRAY = re.compile(r"[ \t\r]*\[[ \t\r]*($|[{\[\]])")
+"""A line that begins an array of hands; any other bracket is a broken object's."""
+_NO_COMMA = "this is not JSON: the array goes on without a comma, or never ends"
+_NEVER_ENDS = "this is not JSON: the array never ends"
+
+
+@dataclass
+class _Cursor:
+    """A position in the lines."""
+
+    lines: _Lines
+    line: _Line
+    position: int
+
+    def peek(self) -> str:
+        """Return the next character that is no blank, on a later line if need be; nothing at the end."""
+        while True:
+            self.position = _end_of(_SPACE, self.line.text, self.position)
+            if self.position < len(self.line.text):
+                return self.line.text[self.position]
+            following = self.lines.next()
+            if following is None:
+                return ""
+            self.line, self.position = following, 0
+
+
+def _array(lines: _Lines, line: _Line) -> Iterator[Input]:
+    """Yield the elements of an array that begins on a line."""
+    at = _Cursor(lines, line, line.text.index("[") + 1)
+    is_due = False  # an element has to follow a comma
+    while (character := at.peek()) != "]":
+        if not character:
+            yield Input(at.line.number, error=_NEVER_ENDS)
+            return
+        found = _element(at)
         yield found
-        if found.error:
-            # The next element is the next line that begins where this one began.
-            cursor.seek(re.compile(rf"(?<=\n)[ \t]{{{column}}}(?={{)"))
-            if cursor.ended:
-                return
-            continue
-        if cursor.at(","):
-            cursor.position += 1
-    cursor.skip()
-    if not cursor.ended:
-        yield Input(cursor.line, error="there is more after the array")
+        character = at.peek()
+        if not character:
+            return
+        is_due = character == ","
+        at.position += is_due
+        if found.error == _NO_COMMA and character == "{" and not at.position:
+            lines.put_back([at.line])  # the array never ended; what follows are hands line by line
+            return
+    if is_due:
+        yield Input(at.line.number, error="this is not JSON: an element is missing after the last comma")
+    if at.line.text[at.position + 1 :].strip():
+        yield Input(at.line.number, error="there is more after the array")
+
+
+def _element(at: _Cursor) -> Input:
+    """Return the element at the cursor and go to the comma, bracket or element after it."""
+    number, column = at.line.number, at.position
+    parts: list[str] = []
+    alike: list[_Line] = []  # lines from the first on that begins as this element does
+    extent, error = _Extent(), ""
+    while True:
+        error = error or at.line.error
+        end = extent.feed(at.line.text, at.position)
+        parts.append(at.line.text[at.position : end])
+        if end is not None:
+            at.position = end
+            break
+        following = at.lines.next()
+        if following is None:
+            at.position = len(at.line.text)
+            if alike:  # brackets are missing
+                at.lines.put_back(alike[1:])
+                at.line, at.position = alike[0], 0
+            return Input(number, error=_NEVER_ENDS)
+        begins_alike = following.text[column : column + 1] == "{" and not following.text[:column].strip()
+        at.line, at.position = following, 0
+        if (
+            extent.is_broken() and begins_alike
+        ):  # brackets are missing: the next element begins as this one did
+            return _parsed(" " * column + "\n".join(parts), number)
+        if alike or begins_alike:
+            alike.append(following)
+    found = Input(number, error=error) if error else _parsed(" " * column + "\n".join(parts), number)
+    last = at.line
+    if at.peek() in (",", "]"):
+        return _limited(found, extent)
+    while at.line is last and at.peek() not in (",", "]", "") and at.line is last:
+        end = _Extent().feed(at.line.text, at.position)
+        at.position = len(at.line.text) if end is None else end
+    return Input(number, error=_NO_COMMA)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, NoReturn
 
 import click
 
@@ -29,38 +33,74 @@ from firmware.terminal import say, say_all, say_json
 
 IRREGULAR, MALFORMED = 1, 2
 """Exit statuses; where both occur the higher one counts."""
+INTERRUPTED, OUTPUT_FAILED = 130, 74
+"""Exit statuses as other programs have them: 128 and the signal's number; EX_IOERR of sysexits.h."""
 
 _to_json = json.JSONEncoder(check_circular=False).encode
 
 
 @click.command()
-@click.argument("file", type=click.File(encoding="utf-8"), default="-", metavar="[FILE|-]")
+@click.argument("file", type=click.File("rb"), default="-", metavar="[FILE|-]")
 @click.option("--profile", metavar="P", help="The profile of hands that name none: a name, or a .toml file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each hand.")
-def settle_command(file: TextIO, profile: str | None, as_json: bool) -> None:
+def settle_command(file: BinaryIO, profile: str | None, as_json: bool) -> None:
     """Settle hands given as JSON: who pays whom, how much, and why.
 
     FILE is one hand, an array of hands or one hand a line; without it, or with -, hands are read from standard input.
-    The exit status is 2 if a hand was malformed, 1 if one was irregular and has to be resolved first.
+    Each is answered as soon as it is read. The exit status is 2 if a hand was malformed, 1 if one was irregular and has
+    to be resolved first; 130 if it was interrupted, 74 if the answers could not be written.
     """
     if profile is not None:
         _profile(profile)
-    try:
-        text = file.read()
-    except (UnicodeDecodeError, OSError) as error:
-        raise click.UsageError(f"{file.name} cannot be read: {error}") from error
-    status = count = 0
+    name = file.name if isinstance(getattr(file, "name", None), str) else "<stdin>"
     out = sys.stdout  # click.echo looks for the stream anew on every call
-    for count, found in enumerate(json_inputs(text), start=1):
-        answer, asked = _settle_one(found, profile, file.name, as_json=as_json)
-        if count > 1 and not as_json:
-            out.write("\n")
-        if answer:
-            out.write(f"{answer}\n")
-        status = max(status, asked)
-    if not count:
-        raise click.UsageError(f"{file.name} holds no hand")
+    status = count = 0
+    inputs = json_inputs(file, before_reading=out.flush)
+    try:
+        for count, found in enumerate(_readable(inputs, name), start=1):
+            answer, asked = _settle_one(found, profile, name, as_json=as_json)
+            if count > 1 and not as_json:
+                out.write("\n")
+            if answer:
+                out.write(f"{answer}\n")
+            status = max(status, asked)
+        out.flush()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except OSError as error:
+        _give_up_output(error)
+    if not count and not status:
+        raise click.UsageError(f"{name} holds no hand")
     sys.exit(status)
+
+
+def _readable(inputs: Iterator[Input], name: str) -> Iterator[Input]:
+    """Yield the inputs of a file. Raises click.UsageError where it cannot be read."""
+    while True:
+        try:
+            found = next(inputs, None)
+        except IsADirectoryError as error:
+            raise click.UsageError(f"{name} cannot be read: {error.strerror}") from error
+        if found is None:
+            return
+        yield found
+
+
+def _give_up_output(error: OSError) -> NoReturn:
+    """Exit as a program does whose output cannot be written; nothing more is."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again as it ends
+    if error.errno != errno.EPIPE:
+        say(f"The answers cannot be written: {error.strerror or error}.", err=True)
+    sys.exit(OUTPUT_FAILED)
+
+
+LONGEST_MESSAGE = 400
+"""Letters of a message: what it quotes may be megabytes."""
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
 def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> tuple[str, int]:
@@ -70,8 +110,9 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
             raise HandError("", found.error)
         settlement = settle(*read_hand(found.value, profile))
     except HandError as error:
-        say(f"{file}: line {found.line}: {error}", err=True)
-        answer = {"error": {"line": found.line, "key": error.key, "message": str(error)}}
+        message = _bounded(str(error))
+        say(f"{file}: line {found.line}: {message}", err=True)
+        answer = {"error": {"line": found.line, "key": _bounded(error.key), "message": message}}
         return _to_json(answer) if as_json else "", MALFORMED
     text = _to_json(settlement_json(settlement)) if as_json else settlement_text(settlement)
     return text, IRREGULAR if settlement.irregularities else 0

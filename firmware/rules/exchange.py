@@ -82,7 +82,8 @@ def _rows(data: Json, key: str, *, may_be_absent: bool) -> Rows | None:
         try:
             rows.append(parse_cards(text))
         except UnknownCardError as error:
-            raise HandError(_path(key, name), str(error)) from None
+            where = f"seat {_shown(data.get('seat'))}, {name}"
+            raise HandError(_path(key, name), f"{where}: {error}") from None
     return Rows(*rows)
 
 
@@ -93,6 +94,10 @@ def _profile(data: Json, default: str | None) -> Profile:
     options = _optional(data, "options", "", dict, "an object of option paths and values", {})
     try:
         return _load(name, json.dumps(options) if options else "{}")
+    except RecursionError:
+        raise HandError(
+            "options", "options lie too deep in each other; give option paths and values"
+        ) from None
     except UnknownProfileError as error:
         raise HandError("profile", str(error)) from error
     except ProfileError as error:
@@ -119,7 +124,7 @@ def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a value that must be there. Raises HandError."""
     value = data.get(name)
     # A bool is an int to Python, but true is no number of cents.
-    if type(value) is not kind:
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > _MOST):
         raise _wrong(data, name, key, wanted)
     return value
 
@@ -129,13 +134,20 @@ def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default:
     value = data.get(name)
     if value is None:
         return default
-    if type(value) is not kind:
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > _MOST):
         raise _wrong(data, name, key, wanted)
     return value
 
 
+_MOST = 10**15
+"""The highest number of a hand: ten thousand milliards of dollars."""
+
+
 def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
     path = _path(key, name)
+    value = data.get(name)
+    if type(value) is int and abs(value) > _MOST:
+        return HandError(path, f"{path} has more than 15 digits; give {wanted}")
     found = f"is {_shown(data[name])}" if name in data else "is missing"
     return HandError(path, f"{path} {found}; give {wanted}")
 
@@ -145,7 +157,13 @@ def _path(key: str, name: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value)
+    try:
+        text = json.dumps(value)
+    except (
+        ValueError,
+        RecursionError,
+    ):  # a number of thousands of digits, brackets within brackets without end
+        return "something beyond all measure"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -121,16 +121,17 @@ _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
-class _Texts(dict[int, tuple[str, str]]):
-    """Strengths in words, without and with kickers; each is worked out when it is first said."""
+class _Texts(dict[int, tuple[str, str, str]]):
+    """Strengths in words: without and with kickers, and the verb; each is worked out when it is first said."""
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         super().__init__()
         self._kinds = kinds
 
-    def __missing__(self, strength: int) -> tuple[str, str]:
+    def __missing__(self, strength: int) -> tuple[str, str, str]:
         category, ranks = self._kinds[strength]
-        texts = self[strength] = short_text(category.label, ranks), full_text(category.label, ranks)
+        verb = "beat" if category in _PLURALS else "beats"
+        texts = self[strength] = short_text(category.label, ranks), full_text(category.label, ranks), verb
         return texts
 
 
@@ -227,8 +228,8 @@ class Scale:
 
     def beats_text(self, winner: int, loser: int) -> str:
         """Return how one strength beats another, kickers only where they decide: "three aces beat pair of twos"."""
-        won, lost = self.unlike_texts(winner, loser)
-        return f"{won} {'beat' if self._kinds[winner].category in _PLURALS else 'beats'} {lost}"
+        won, lost = self._texts[winner], self._texts[loser]
+        return f"{won[0]} {won[2]} {lost[0]}" if won[0] != lost[0] else f"{won[1]} {won[2]} {lost[1]}"
 
     def unlike_texts(self, one: int, other: int) -> tuple[str, str]:
         """Return two different strengths in words, with kickers only where they tell them apart."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from firmware.rules import SEATS, RulesError, offers_fantasyland
+from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
 from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
 from firmware.table import events as ev
@@ -111,17 +111,35 @@ def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> t
     if state.two_hands and len(playing) == 2 and can_play_two_hands(sitters(state, house)):
         playing = _two_each(playing)
     face_up = house.rules.deal.kind == "face_up"
-    lucky = state.fantasyland if offers_fantasyland(house.rules) else frozenset()
+    lucky = _fantasyland_seats(state, house.rules, playing)
     return tuple(
         ev.SeatOpened(
             seat=seat.seat,
             player=seat.player,
             place=place,
             stack=stacks[seat.player],
-            open=face_up and seat.player not in lucky,
-            fantasyland=seat.player in lucky,
+            open=face_up and seat.seat not in lucky,
+            fantasyland=seat.seat in lucky,
         )
         for seat, place in zip(playing, _places(playing), strict=True)
+    )
+
+
+def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[ev.SeatOpened]) -> frozenset[int]:
+    """Return the seats whose next hand is a Fantasy Land hand: both of a player's two, or the one that earned it."""
+    if not offers_fantasyland(rules):
+        return frozenset()
+    seats = frozenset(seat.seat for seat in playing if seat.player in state.fantasyland)
+    if rules.fantasyland.two_hands == "player":
+        return seats
+    if state.settlement:
+        earned = {hand["seat"] for hand in state.settlement["hands"] if hand.get("fantasyland_next")}
+    else:
+        earned = {seat.seat for seat in state.seats if seat.fantasyland}
+    players = {seat.player for seat in playing if seat.seat in earned}
+    return (
+        frozenset(seat.seat for seat in playing if seat.seat in seats & earned or seat.player not in players)
+        & seats
     )
 
 

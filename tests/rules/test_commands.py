@@ -156,11 +156,14 @@ def test_no_hand_at_all_is_bad_input(text: str) -> None:
 def test_a_missing_file_a_folder_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     binary = tmp_path / "hand.json"
     binary.write_bytes(b"\xff\xfe{}")
-    for path in (tmp_path / "none.json", tmp_path, binary):
+    for path in (tmp_path / "none.json", tmp_path):
         result = run("settle", str(path))
         assert result.exit_code == 2
         assert "Error: " in result.stderr
         assert "Traceback" not in result.stderr
+    result = run("settle", str(binary))
+    assert result.exit_code == 2
+    assert f"{binary}: line 1: this is not UTF-8: byte 0xff at column 1" in result.stderr
 
 
 def test_an_unknown_profile_is_said_before_any_hand_is_read() -> None:

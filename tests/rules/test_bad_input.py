@@ -1,0 +1,134 @@
+"""Bad input to `feltwatch settle`: an answer for each input whatever its neighbours are, and exit codes to go by."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from firmware.app.json_input import json_inputs
+from tests.rules.random_settlements import troubles
+from tests.rules.settle_fuzz import lines, trouble
+
+HAND: dict[str, Any] = {"profile": "traditional", "button": 1, "seats": [{"seat": 1}, {"seat": 2}]}
+LINE = json.dumps(HAND)
+SETTLE = [sys.executable, "-m", "firmware.app", "settle", "--json"]
+
+
+def verdicts(data: str | bytes) -> list[str]:
+    """Return for each input found whether it is a value."""
+    stream = io.BytesIO(data if isinstance(data, bytes) else data.encode())
+    return ["wrong" if found.error else "value" for found in json_inputs(stream)]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (f'[{LINE}, {{"unit": NaN}}, {LINE}, {LINE}]', ["value", "wrong", "value", "value"]),
+        (f'[\n  {LINE},\n {{"unit": x}},\n    {LINE},\n{LINE}\n]', ["value", "wrong", "value", "value"]),
+        (f'[\n  {LINE},\n  {{"unit": [1,\n  {LINE}\n]', ["value", "wrong", "value"]),
+        (f"[\n{LINE}\n,\n{LINE}\n]", ["value", "value"]),
+        (f"[{LINE},]", ["value", "wrong"]),
+        (
+            '{\n "a": x,\n "b": [\n}\n' + json.dumps(HAND, indent=2) + "\n" + json.dumps(HAND, indent=1),
+            ["wrong", "value", "value"],
+        ),
+        (json.dumps(HAND, indent=0) + "\n" + json.dumps(HAND, indent=0), ["value", "value"]),
+        ('{"profile": "x",\n "seats": []}', ["value"]),
+        (f'{LINE}\n{{"a": [\n{LINE}', ["value", "wrong", "value"]),
+        (f'{{"a": "not closed\n{LINE}', ["wrong", "value"]),
+        (f"{{\n{LINE}", ["wrong", "value"]),
+        (f'["profile": 1}}\n{LINE}', ["wrong", "value"]),
+        (f"{LINE}\n".encode() + b'{"a": "\xff"}\n' + LINE.encode(), ["value", "wrong", "value"]),
+    ],
+)
+def test_each_input_has_its_answer_in_its_place(data: str | bytes, expected: list[str]) -> None:
+    assert verdicts(data) == expected
+
+
+def settled(text: str) -> tuple[int, list[Any], str]:
+    ran = subprocess.run(SETTLE, input=text.encode(), capture_output=True, check=False)
+    return ran.returncode, [json.loads(line) for line in ran.stdout.splitlines()], ran.stderr.decode()
+
+
+def test_numbers_and_brackets_without_end_get_a_sentence_and_messages_are_short() -> None:
+    seats = [{"seat": n, "front": "As Kd Qc", "middle": "", "back": ""} for n in (1, 2)]
+    bad = [
+        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_300}'),
+        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_301}'),
+        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"[" * 979}{"]" * 979}'),
+        json.dumps({**HAND, "options": {"a": 1}}).replace("1}", "[" * 979 + "]" * 979 + "}"),
+        json.dumps({**HAND, "x" * 1_000_000: 1}),
+        json.dumps({**HAND, "seats": [seats[0], {**seats[1], "middle": "As 1h"}]}),
+    ]
+    status, answers, errors = settled("\n".join([*bad, LINE]))
+    assert status == 2
+    messages = [answer["error"]["message"] for answer in answers]
+    assert len(answers) == len(bad) + 1
+    assert "Traceback" not in errors
+    assert messages[0].startswith("unit has more than 15 digits")
+    assert "more than 4,300 digits" in messages[1]
+    assert max(map(len, messages)) <= 400
+    assert messages[5].startswith('seat 2, middle: "1h" is no card')
+    assert 'line 6: seat 2, middle: "1h" is no card' in errors
+
+
+def started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(SETTLE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def pipe(end: IO[bytes] | None) -> IO[bytes]:
+    assert end is not None
+    return end
+
+
+def test_an_answer_comes_before_the_next_input_and_an_interrupt_loses_none() -> None:
+    with started() as process:
+        pipe(process.stdin).write(f"{LINE}\n".encode())
+        pipe(process.stdin).flush()
+        assert "error" in json.loads(pipe(process.stdout).readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert b"Traceback" not in pipe(process.stderr).read()
+
+
+def test_a_closed_pipe_exits_with_74() -> None:
+    with started() as process:
+        pipe(process.stdout).close()
+        pipe(process.stdin).write(f"{LINE}\n".encode())
+        pipe(process.stdin).close()
+        process.stdin = None
+        assert process.wait() == 74
+        assert b"Traceback" not in pipe(process.stderr).read()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_device_exits_with_74_and_a_sentence() -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(SETTLE, input=LINE.encode(), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 74
+    assert b"The answers cannot be written: No space left on device." in ran.stderr
+
+
+def test_damaged_lines_have_as_many_answers_and_never_a_traceback() -> None:
+    assert trouble(list(lines(7, 300))) == ""
+
+
+@pytest.mark.exhaustive
+def test_ten_thousand_damaged_lines_have_as_many_answers() -> None:
+    assert trouble(list(lines(1, 10_000))) == ""
+
+
+def test_lines_sum_to_totals_under_every_profile() -> None:
+    assert troubles(2, 60) == []
+
+
+@pytest.mark.exhaustive
+def test_lines_of_24_000_settlements_sum_to_totals() -> None:
+    assert troubles(1, 3_000) == []
