@@ -36,7 +36,7 @@ from dealer_ui.metrics import Tallies
 from dealer_ui.pages import role_name
 from dealer_ui.render import Messages
 from dealer_ui.sentences import in_other_words
-from dealer_ui.services import Places, Services, services
+from dealer_ui.services import KioskPlace, Places, Services, services
 from dealer_ui.sessions import Sessions
 from dealer_ui.words import capital, card_name, rank_text, row_name
 from firmware.adaptive_limit import AdaptiveLimit
@@ -92,6 +92,7 @@ def create_app(settings: Settings) -> Flask:
         link=link,
         captures=CaptureStore(settings.data),
         streams=Places(settings.streams),
+        kiosk=KioskPlace(),
         messages=Messages(app),
         sessions=Sessions(),
         tallies=Tallies(reader),

@@ -18,6 +18,9 @@ ASK_S: Final = 5.0
 PATIENCE_S: Final = 2.0
 LONGEST: Final = 4096
 
+TABLE_HOST: Final = "127.0.0.1"
+TRAINING_HOST: Final = "localhost"
+"""Another name than the table's: a browser keeps cookies by name and not by port, and asks for both pages' at once."""
 TRAINING: Final = N_("Training")
 TABLE: Final = N_("Leave training")
 
@@ -54,7 +57,8 @@ class Beside:
             self._asking.start()
         if not self._answers:
             return ()
-        return ((TRAINING if self._training else TABLE, f"http://127.0.0.1:{self._port}/"),)
+        name, host = (TRAINING, TRAINING_HOST) if self._training else (TABLE, TABLE_HOST)
+        return ((name, f"http://{host}:{self._port}/"),)
 
     def look(self) -> None:
         """Ask it now."""

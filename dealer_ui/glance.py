@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, current_app, jsonify, redirect, render_template, send_file
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    after_this_request,
+    current_app,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    send_file,
+)
 from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui import guard
@@ -10,12 +21,13 @@ from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.render import parts, rules_sheet, title
 from dealer_ui.services import services
+from dealer_ui.stream import KIOSK
 from firmware.table.errors import CaptureError
 from firmware.table.people import Role
 
 blueprint = Blueprint("glance", __name__)
 
-A_DAY = 24 * 3600
+NEVER_STORED = "no-store"
 PAST = frozenset({Role.FLOOR, Role.AUDITOR})
 """Who may look at pictures of hands that are over."""
 
@@ -23,7 +35,12 @@ PAST = frozenset({Role.FLOOR, Role.AUDITOR})
 @blueprint.get("/")
 @guard.open_to(guard.EVERYBODY)
 def page() -> str | Redirect:
-    """Show the table; at a box that nobody has set up yet, lead to its set-up."""
+    """Show the table; at a box that nobody has set up yet, lead to its set-up.
+
+    The screen at the table opens it as `/?kiosk`, and has a stream of its own from then on.
+    """
+    if "kiosk" in request.args:
+        after_this_request(_is_the_kiosk)
     moment = services().live.now()
     if moment.screen.answering and not moment.trouble and not services().live.state().set_up:
         return redirect("/set-up/next")
@@ -53,6 +70,11 @@ def data() -> Response:
     return jsonify({**moment.screen.as_json(), "trouble": moment.trouble})
 
 
+def _is_the_kiosk(response: Response) -> Response:
+    response.set_cookie(KIOSK, "1", httponly=True, samesite="Strict")
+    return response
+
+
 @blueprint.get("/captures/<path:name>")
 @guard.open_to(guard.EVERYBODY)
 def capture(name: str) -> Response:
@@ -65,8 +87,9 @@ def capture(name: str) -> Response:
         path = served.captures.path(name)
         if path.parent.name != f"{served.live.state().hand:06}":
             guard.need(PAST, N_("A picture of a past hand"))
-        response = send_file(path, conditional=True, max_age=A_DAY)  # a capture never changes
+        response = send_file(path, conditional=True)
     except (CaptureError, OSError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))
-    response.headers["Cache-Control"] = f"private, max-age={A_DAY}, immutable"
+    # A browser's store outlives a log-off: what asks for a PIN tomorrow must not lie in it from today.
+    response.headers["Cache-Control"] = NEVER_STORED
     return response

@@ -38,7 +38,7 @@ from dealer_ui.link import TableLink
 from dealer_ui.live import Live
 from dealer_ui.metrics import Tallies
 from dealer_ui.render import Messages
-from dealer_ui.services import Places, Services, services
+from dealer_ui.services import KioskPlace, Places, Services, services
 from firmware.table.captures import CaptureStore, named_by
 from firmware.table.errors import CaptureError, NotNow, TableError
 from firmware.table.finished import FinishedReader
@@ -104,6 +104,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
         link=nowhere,
         captures=CaptureStore(data),
         streams=Places(0),
+        kiosk=KioskPlace(),
         messages=Messages(app),
         sessions=sessions,
         tallies=Tallies(reader),

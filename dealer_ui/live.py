@@ -133,11 +133,21 @@ class Live:
         self.refresh()
         return self._state if not self._moment.trouble else INITIAL
 
-    def wait(self, version: int, timeout: float) -> Moment | None:
-        """Wait for a moment other than `version`; None where none comes within `timeout` seconds."""
+    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Moment | None:
+        """Wait for a moment other than `version`; None where none comes within `timeout` seconds.
+
+        `gone` says that nobody waits any more; it is looked at with every change and every `wake`.
+        """
         with self._changed:
-            changed = self._changed.wait_for(lambda: self.stopped or self._moment.version != version, timeout)
+            changed = self._changed.wait_for(
+                lambda: self.stopped or self._moment.version != version or gone(), timeout
+            )
             return self._moment if changed and not self.stopped else None
+
+    def wake(self) -> None:
+        """Have everybody who waits look whether he is still waited for."""
+        with self._changed:
+            self._changed.notify_all()
 
     def refresh(self) -> None:
         """Look at the journal, and whether the table answers; make a new moment if anything changed."""

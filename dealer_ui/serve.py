@@ -13,16 +13,19 @@ from typing import Any, Final, NoReturn
 
 from flask import Flask
 from waitress import wasyncore
-from waitress.server import create_server
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
 
 from dealer_ui.services import services
 
 SPARE_THREADS: Final = 16
 """Threads beside those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
 CONNECTIONS: Final = 512
-"""Connections at once. Who is slow holds one of these and no thread; waitress has 100 by default."""
+"""Connections at once. Who is slow holds one of these and no thread, and gives it up to whoever comes after him."""
 SILENT_S: Final = 20
 """Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
+WHOLE_S: Final = 20.0
+"""Seconds that a request may take to arrive as a whole, however many bytes come meanwhile."""
 PULSE_S: Final = 1.0
 """Seconds between two pulses through the server."""
 
@@ -40,7 +43,9 @@ def serve(
     live = services(app).live
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # streams keep threads: depth is no news
     parts: dict[int, Any] = {}
-    server = make_server(app, listening, streams + SPARE_THREADS, parts)
+    server = make_server(
+        app, listening, streams + 1 + SPARE_THREADS, parts
+    )  # the screen at the table has one
 
     def pulse() -> None:
         if live.following:
@@ -64,20 +69,86 @@ def serve(
         server.close()
 
 
-def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[int, Any]) -> Any:
+def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[int, Any]) -> Server:
     """Make waitress's server; `parts` is what its loop looks at."""
-    return create_server(
+    server = Server(
         app,
         map=parts,
-        sockets=[listening],
+        _sock=listening,
+        bind_socket=False,
+        sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
         threads=threads,
-        connection_limit=CONNECTIONS,
+        connection_limit=2 * CONNECTIONS,  # never reached: Server.handle_accept makes room before
         channel_timeout=SILENT_S,
-        cleanup_interval=SILENT_S // 4,
+        cleanup_interval=max(1, SILENT_S // 4),
+        channel_request_lookahead=1,  # else nobody hears that a stream's other end has gone
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
     )
+    server.gone = services(app).live.wake
+    return server
+
+
+class Channel(HTTPChannel):
+    """A connection that knows since when it owes a whole request, and hears that its other end has gone."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.owes_since = time.monotonic()
+        self._has_begun = False
+        super().__init__(*arguments, **named)
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the next thing to come is the other end's: a request, or that it takes the answer."""
+        return not self.requests
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a request has begun, and is not here as a whole within the time that it has."""
+        return self.is_waited_for and self._has_begun and time.monotonic() - self.owes_since > WHOLE_S
+
+    def received(self, data: bytes) -> bool:
+        """Take what came; the time begins with a request's first byte and ends with its last."""
+        if not self._has_begun:
+            self._has_begun, self.owes_since = True, time.monotonic()
+        taken = bool(super().received(data))
+        if self.request is None:
+            self._has_begun, self.owes_since = False, time.monotonic()
+        return taken
+
+    def readable(self) -> bool:
+        """Whether there may be something to read: not from an end that has gone."""
+        return bool(self.connected and super().readable())
+
+    def handle_read(self) -> None:
+        """Read; where the other end has gone, have the thread that serves it look up."""
+        super().handle_read()
+        if not self.connected and self.requests:
+            self.server.gone()
+
+
+class Server(TcpWSGIServer):
+    """Waitress's server, which turns nobody away: whoever has owed a request the longest makes room."""
+
+    channel_class = Channel
+    gone: Callable[[], None]
+
+    def handle_accept(self) -> None:
+        """Accept a connection; beyond the limit, close one for it."""
+        super().handle_accept()
+        while len(self.active_channels) > CONNECTIONS:
+            waited_for = [one for one in self.active_channels.values() if one.is_waited_for]
+            if not waited_for:
+                return
+            min(waited_for, key=lambda one: one.owes_since).handle_close()
+
+    def maintenance(self, now: float) -> None:
+        """Close connections that are silent, as waitress does, and those whose request does not come to an end."""
+        super().maintenance(now)
+        for channel in self.active_channels.values():
+            if channel.is_late:
+                channel.will_close = True
 
 
 class Pulse(wasyncore.dispatcher):

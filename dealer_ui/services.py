@@ -35,6 +35,26 @@ class Places:
         self._free.release()
 
 
+class KioskPlace:
+    """One stream beside the others, for the screen at the table: no crowd takes it.
+
+    Who asks last has it. So the screen gets it back at once where somebody else said that he was the screen.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._over: threading.Event | None = None
+
+    def take(self) -> threading.Event:
+        """Take the place, and return what tells that somebody else has taken it since."""
+        mine = threading.Event()
+        with self._lock:
+            before, self._over = self._over, mine
+        if before is not None:
+            before.set()
+        return mine
+
+
 @dataclass(frozen=True)
 class Services:
     """The record, the way to the table, the images, who is signed on, and what the streams need."""
@@ -44,6 +64,7 @@ class Services:
     link: TableLink
     captures: CaptureStore
     streams: Places
+    kiosk: KioskPlace
     messages: Messages
     sessions: Sessions
     tallies: Tallies

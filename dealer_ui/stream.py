@@ -7,7 +7,8 @@ carry the parts that changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from flask import Blueprint, Response, abort, current_app, request
@@ -22,6 +23,8 @@ from dealer_ui.services import services
 blueprint = Blueprint("stream", __name__)
 
 HEARTBEAT_S: Final = 1.0
+KIOSK: Final = "feltwatch_kiosk"
+"""The cookie of the screen at the table: it has a stream beside those of all others."""
 
 
 @blueprint.get("/events")
@@ -29,17 +32,30 @@ HEARTBEAT_S: Final = 1.0
 def events() -> Response:
     """Stream the view."""
     served = services()
-    if not served.streams.take():
+    taken: threading.Event | None = None
+    if KIOSK in request.cookies:
+        taken = served.kiosk.take()
+        served.live.wake()  # whoever had the place before ends now
+    elif not served.streams.take():
         abort(503, _("Too many screens follow this table. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}
     own = request.args.get("language", "")
-    following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "")
+    gone = _gone(request.environ.get("waitress.client_disconnected"), taken)
+    following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "", gone)
     response = Response(following, mimetype="text/event-stream")
-    response.call_on_close(served.streams.give_back)
+    if taken is None:
+        response.call_on_close(served.streams.give_back)
     return response
 
 
-def _following(live: Live, messages: Messages, hello: dict[str, str], own: str) -> Iterator[str]:
+def _gone(disconnected: Callable[[], bool] | None, taken: threading.Event | None) -> Callable[[], bool]:
+    """Return what tells that nobody follows any more, or that the place is somebody else's."""
+    return lambda: bool(taken and taken.is_set()) or bool(disconnected and disconnected())
+
+
+def _following(
+    live: Live, messages: Messages, hello: dict[str, str], own: str, gone: Callable[[], bool]
+) -> Iterator[str]:
     """Follow the table in a language of one's `own`, or in the table's, whatever that becomes."""
     yield _event("hello", json.dumps(hello))
     moment = live.now()
@@ -47,7 +63,9 @@ def _following(live: Live, messages: Messages, hello: dict[str, str], own: str) 
     text, has = messages.text(moment, None, spoken)
     yield _event("view", text, has)
     while not live.stopped:
-        later = live.wait(has, HEARTBEAT_S)
+        later = live.wait(has, HEARTBEAT_S, gone)
+        if gone():
+            return
         if later is None or later.version < has:
             yield _event("beat", str(has))
         else:

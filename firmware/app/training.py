@@ -77,6 +77,6 @@ def _serve(table: TrainingTable, port: int, table_port: int) -> None:
         ) from error
     settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)
     app = create_app(settings)
-    say(f"Training, no game: http://127.0.0.1:{port}/   (Ctrl-C ends it)", err=True)
+    say(f"Training, no game: http://localhost:{port}/   (Ctrl-C ends it)", err=True)
     with listening:
         serve(app, listening, settings.streams)

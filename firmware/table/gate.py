@@ -92,6 +92,7 @@ class Gate:
         roles = MAY.get(str(getattr(command, "do", "")), frozenset())
         who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
+            _need_own_word(command, who, record.state)
             return who
         raise NotAllowed(_who_may(roles, record.state), roles=roles)
 
@@ -141,7 +142,12 @@ class Gate:
         if command.by is not None:
             person = self._proven(command.by, command, record)
             return Who(f"{person.role}:{person.name}", person.role, person.name)
-        name = command.person if isinstance(command, LogOn) else record.state.dealer
+        name = record.state.dealer
+        if isinstance(command, LogOn):
+            name = command.person
+            if _asks_for_a_pin(name, record.state):
+                person = self._proven(name, command, record)
+                return Who(f"{person.role}:{person.name}", person.role, person.name)
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
@@ -172,12 +178,17 @@ class Gate:
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
     def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
-        """Return the person of this name once the PIN is right. Every try is in the journal before it counts."""
+        """Return the person of this name once the PIN is right. Every try is in the journal before it counts.
+
+        A dealer has no PIN: his name stands for him while he is logged on, and for nobody else.
+        """
         person = record.state.person(name)
         if person is None:
             raise NotAllowed("%(name)s is not listed at this table.", name=name)
         if person.role not in PIN_ROLES:
-            return person
+            if _stands_for_himself(name, command, record.state):
+                return person
+            raise NotAllowed("%(name)s is not the dealer who is logged on.", name=name)
         if not person.pin:
             raise NotAllowed("%(name)s has no PIN yet; a technician sets one.", name=name)
         wait = self.locked(person)
@@ -238,6 +249,22 @@ def _need_right_over(who: Who, role: Role) -> None:
         raise NotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
         )
+
+
+def _need_own_word(command: SignedCommand, who: Who, state: State) -> None:
+    """Raise NotAllowed where somebody logs another one on whose name asks for a PIN."""
+    if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
+        raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
+
+
+def _stands_for_himself(name: str, command: SignedCommand, state: State) -> bool:
+    """Say whether a dealer's name is good without a proof: he is logged on, or logs himself on."""
+    return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
+
+
+def _asks_for_a_pin(name: str, state: State) -> bool:
+    person = state.person(name)
+    return person is not None and person.role in PIN_ROLES
 
 
 def _has(role: Role, state: State) -> bool:

@@ -179,7 +179,7 @@ def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable,
         assert wrong.links() == ()
         own = create_app(Settings(felt.folder, felt.folder / "table.sock", beside_port=port))
         own_client = own.test_client()
-        link = f'href="http://127.0.0.1:{port}/"'
+        link = f'href="http://localhost:{port}/"'
         until(lambda: link in own_client.get("/").text)
     found.look()
     assert found.links() == ()

@@ -59,7 +59,7 @@ def test_a_stored_picture_is_given_by_its_name(felt: Felt, client: FlaskClient) 
     response = client.get(f"/captures/{capture.name}")
     assert response.data == b"\xff\xd8 a picture"
     assert response.mimetype == "image/jpeg"
-    assert "immutable" in response.headers["Cache-Control"]
+    assert response.headers["Cache-Control"] == "no-store"
     response.close()
 
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
 from werkzeug.test import TestResponse
 
-from dealer_ui import guard, review, serve
+from dealer_ui import beside, glance, guard, review, serve, stream
 from dealer_ui.app import Settings, create_app
+from dealer_ui.beside import Beside
 from dealer_ui.services import services
+from dealer_ui.stream import KIOSK
 from firmware.table import archive, captures, gate
 from firmware.table import events as ev
 from firmware.table.archive_lines import read_lines
@@ -305,15 +312,46 @@ def hold(port: int, count: int, begin: bytes, stack: ExitStack) -> None:
 def test_slow_requests_keep_nobody_out(
     felt: Felt, app: Flask, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
-    """A hundred requests that never end hold a connection each, and no thread."""
+    """Requests that never end hold a connection each, and no thread; whoever comes after them gets in."""
     monkeypatch.setattr(serve, "SILENT_S", 1000)  # none of them is closed meanwhile
-    with serving(app, threads=4) as port, ExitStack() as stack:
-        hold(port, 100, begin, stack)
-        assert answers(port, DEADLINE)
     monkeypatch.setattr(serve, "CONNECTIONS", 50)
     with serving(app, threads=4) as port, ExitStack() as stack:
-        hold(port, 50, begin, stack)
+        hold(port, 56, begin, stack)
+        assert answers(port, DEADLINE)
+    monkeypatch.setattr(serve.Server, "handle_accept", TcpWSGIServer.handle_accept)  # waitress's own limit
+    monkeypatch.setattr(serve, "CONNECTIONS", 25)
+    with serving(app, threads=4) as port, ExitStack() as stack:
+        hold(port, 56, begin, stack)
         until(lambda: not answers(port, 0.5))
+
+
+def test_a_request_that_drips_is_over_in_time(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then is no silence: the request has its time as a whole."""
+    assert serve.WHOLE_S <= 30
+    monkeypatch.setattr(serve, "WHOLE_S", 1.0)
+    monkeypatch.setattr(serve, "SILENT_S", 2)
+
+    def drips(port: int) -> bool:
+        """Send a byte every so often; say whether the line is still open after three times the limit."""
+        with socket.create_connection(("127.0.0.1", port), DEADLINE) as line:
+            line.settimeout(0.25)
+            began = time.monotonic()
+            while time.monotonic() - began < 5:
+                try:
+                    line.sendall(b"x")
+                    if line.recv(1) == b"":
+                        return False
+                except TimeoutError:
+                    continue
+                except OSError:
+                    return False
+        return True
+
+    with serving(app, threads=4) as port:
+        assert not drips(port)
+    monkeypatch.setattr(serve, "WHOLE_S", 1000.0)
+    with serving(app, threads=4) as port:
+        assert drips(port)
 
 
 def test_a_connection_that_says_nothing_is_closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,6 +378,100 @@ def test_streams_cannot_take_every_thread(felt: Felt) -> None:
     with serving(unlimited, threads=6) as port, ExitStack() as stack:
         hold(port, 12, stream, stack)
         until(lambda: not answers(port, 0.7))
+
+
+def streamed(port: int, cookie: str = "") -> socket.socket:
+    """Ask for a stream; return the line once the head of an answer is here."""
+    line = socket.create_connection(("127.0.0.1", port), DEADLINE)
+    line.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n{cookie}\r\n".encode())
+    return line
+
+
+def is_followed(line: socket.socket) -> bool:
+    return line.recv(12) == b"HTTP/1.1 200"
+
+
+def test_the_screen_at_the_table_has_its_stream_whatever_crowd_there_is(
+    felt: Felt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kiosk = f"Cookie: {KIOSK}=1\r\n"
+    limited = create_app(Settings(felt.folder, felt.folder / "s", streams=3))
+    cookie = limited.test_client().get("/?kiosk").headers["Set-Cookie"]
+    assert cookie.startswith(f"{KIOSK}=1;")
+    with serving(limited, threads=8) as port, ExitStack() as stack:
+        for _ in range(6):
+            is_followed(stack.enter_context(streamed(port)))
+        assert not is_followed(stack.enter_context(streamed(port)))
+        other = stack.enter_context(streamed(port, kiosk))
+        assert is_followed(other)
+        assert is_followed(stack.enter_context(streamed(port, kiosk))), "who says so last has it"
+        other.settimeout(DEADLINE)
+        assert b"".join(iter(lambda: other.recv(4096), b"")), "and the one before is at its end"
+    monkeypatch.setattr(stream, "KIOSK", "nobody's")
+    limited = create_app(Settings(felt.folder, felt.folder / "s", streams=3))
+    with serving(limited, threads=8) as port, ExitStack() as stack:
+        for _ in range(6):
+            is_followed(stack.enter_context(streamed(port)))
+        assert not is_followed(stack.enter_context(streamed(port, kiosk)))
+
+
+def test_a_crowd_of_streams_that_went_leaves_nothing_behind(
+    felt: Felt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """250 streams, and all of them closed: a stream is given again before any heartbeat would have shown it."""
+    monkeypatch.setattr(stream, "HEARTBEAT_S", 2 * DEADLINE)
+    app = create_app(Settings(felt.folder, felt.folder / "s", streams=8))
+
+    def crowd(port: int) -> None:
+        with ExitStack() as stack:
+            for line in [stack.enter_context(streamed(port)) for _ in range(250)]:
+                is_followed(line)
+
+    def is_given(port: int) -> bool:
+        with streamed(port) as line:
+            return is_followed(line)
+
+    with serving(app, threads=12) as port:
+        crowd(port)
+        assert answers(port, DEADLINE)
+        until(lambda: is_given(port))
+    monkeypatch.setattr(serve.Channel, "handle_read", HTTPChannel.handle_read)
+    app = create_app(Settings(felt.folder, felt.folder / "s", streams=8))
+    with serving(app, threads=12) as port:
+        crowd(port)
+        time.sleep(1)  # what would be heard is heard by now
+        assert not is_given(port)
+
+
+def test_a_picture_of_a_past_hand_lies_in_no_browsers_store(
+    felt: Felt, app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    felt.deal()
+    capture = felt.captures.save("000001/row.jpg", b"\xff\xd8 a picture")
+    with closing(client.get(f"/captures/{capture.name}")) as response:
+        assert response.headers["Cache-Control"] == "no-store"
+    monkeypatch.setattr(glance, "NEVER_STORED", "private, max-age=86400, immutable")
+    with closing(client.get(f"/captures/{capture.name}")) as response:
+        assert "immutable" in response.headers["Cache-Control"]
+
+
+def test_the_training_page_is_of_another_site_than_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser sends a site's cookies to each of its ports: the two pages have different names."""
+
+    def hosts() -> set[str | None]:
+        found = set()
+        for training in (False, True):
+            page = Beside(8013, training=training)
+            page._answers, page._asked = True, time.monotonic()
+            ((_, address),) = page.links()
+            found.add(urlsplit(address).hostname)
+        return found
+
+    assert hosts() == {"127.0.0.1", "localhost"}
+    policy = json.loads((Path(__file__).parents[2] / "systemd/chromium-policy.json").read_text())
+    assert {urlsplit(one).hostname for one in policy["URLAllowlist"] if one.startswith("http")} == hosts()
+    monkeypatch.setattr(beside, "TRAINING_HOST", beside.TABLE_HOST)
+    assert len(hosts()) == 1
 
 
 # ---- PINs ----

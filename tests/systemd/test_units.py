@@ -146,10 +146,10 @@ def test_the_rules_give_the_devices_the_names_that_the_product_looks_for() -> No
 def test_the_page_is_where_the_screen_looks_for_it() -> None:
     socket = (HERE / "units/feltwatch-ui.socket").read_text()
     assert "ListenStream=127.0.0.1:8013" in socket
-    assert "page=http://127.0.0.1:8013/" in (HERE / "kiosk").read_text()
+    assert 'page="http://127.0.0.1:8013/?kiosk"' in (HERE / "kiosk").read_text()
     policy = json.loads((HERE / "chromium-policy.json").read_text())
     assert policy["URLBlocklist"] == ["*"]
-    pages = ["http://127.0.0.1:8013", "http://127.0.0.1:8014"]  # the table's, and training's
+    pages = ["http://127.0.0.1:8013", "http://localhost:8014"]  # the table's, and training's
     assert set(pages) <= set(policy["URLAllowlist"])
     assert "file:///run/feltwatch-fault/" in policy["URLAllowlist"], "a path is a beginning: it takes no *"
     training = (HERE / "units/feltwatch-training.service").read_text()
@@ -162,7 +162,11 @@ def test_a_keyboard_in_the_usb_port_finds_a_browser_without_tools() -> None:
     policy = json.loads((HERE / "chromium-policy.json").read_text())
     allowed = [urlsplit(page) for page in policy["URLAllowlist"]]
     assert policy["URLBlocklist"] == ["*"]
-    assert {(one.scheme, one.hostname) for one in allowed} == {("http", "127.0.0.1"), ("file", None)}
+    assert {(one.scheme, one.hostname) for one in allowed} == {
+        ("http", "127.0.0.1"),
+        ("http", "localhost"),
+        ("file", None),
+    }
     assert [one.path for one in allowed if one.scheme == "file"] == ["/run/feltwatch-fault/"]
     assert policy["DeveloperToolsAvailability"] == 2, "never, and no page's source either"
     assert policy["DownloadRestrictions"] == 3, "none at all"
@@ -231,4 +235,4 @@ def test_the_screen_shows_a_fault_page_where_there_is_one(
     monkeypatch.setenv("FELTWATCH_FAULTS", str(tmp_path))
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
     shown = subprocess.run([HERE / "kiosk"], check=True, capture_output=True, text=True).stdout.strip()
-    assert shown == (f"file://{tmp_path}/{failed[0]}.html" if failed else "http://127.0.0.1:8013/")
+    assert shown == (f"file://{tmp_path}/{failed[0]}.html" if failed else "http://127.0.0.1:8013/?kiosk")

@@ -115,7 +115,11 @@ def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, 
     }[role]
     pin = {Role.TECHNICIAN: OTHER, Role.FLOOR: PIN, Role.AUDITOR: AUDITORS}.get(role, "")
     # Its own fields are judged later: what is asked here is who.
-    wanted = KINDS[do].model_construct(do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR)
+    wanted = KINDS[do].model_construct(
+        do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR, **({"person": name} if do == "log_on" else {})
+    )
+    if role is Role.DEALER:
+        staffed.give("log_on", person=name)
     if role in MAY[do]:
         assert staffed.gate.admit(wanted, staffed).actor == f"{role}:{name}"
     else:
@@ -187,8 +191,9 @@ def test_a_table_that_was_left_without_a_set_up_is_nobodys_to_set(table: Table) 
 def test_a_down_begins_with_a_log_on_and_the_dealer_stands_in_what_follows(staffed: Table) -> None:
     assert staffed.give("log_on", person="Lin")["ok"]
     assert (staffed.state.dealer, staffed.state.down) == ("Lin", 1)
-    staffed.give("log_on", person="Moreno")
-    assert staffed.actors()[-2:] == [("logged_on", "dealer:Lin"), ("logged_on", "dealer:Moreno")]
+    staffed.give("log_on", person="Moreno", pin=PIN)
+    downs = [row for row in staffed.actors() if row[0] == "logged_on"]
+    assert downs == [("logged_on", "dealer:Lin"), ("logged_on", "floor:Moreno")]
     assert staffed.state.down == 2
     began = JournalReader(staffed.data).last_log_on()
     assert began is not None
@@ -199,9 +204,10 @@ def test_a_down_begins_with_a_log_on_and_the_dealer_stands_in_what_follows(staff
 
 
 def test_only_listed_dealers_log_on(staffed: Table) -> None:
-    for person in ("Nobody", "Ito", "Ada"):
-        with pytest.raises(NotNow, match="not listed"):
-            staffed.give("log_on", person=person)
+    with pytest.raises(NotNow, match="not listed"):
+        staffed.give("log_on", person="Nobody")
+    for person, pin in (("Ito", AUDITORS), ("Ada", OTHER)):
+        assert not staffed.give("log_on", person=person, pin=pin)["ok"]
     staffed.give("log_on", person="Lin")
     with pytest.raises(NotNow, match="logged on already"):
         staffed.give("log_on", person="Lin")
