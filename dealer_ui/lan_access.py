@@ -34,6 +34,9 @@ IDLE_S: Final = 15 * 60.0
 LONGEST_S: Final = 10 * 3600.0
 """Seconds after which it is over whatever is asked: a shift."""
 MOST_SESSIONS: Final = 64
+NETWORK: Final = 4
+"""So many times an address's share all of one IPv6 network (/64) have together: a machine has as many addresses as it
+likes, and must not take its neighbours' share with one of them."""
 MOST_ADDRESSES: Final = 4096
 """Addresses whose requests are counted each by itself; who is forgotten for more still counts among all."""
 
@@ -216,22 +219,29 @@ class Limit:
         """Count one, and return 0; where it is one too many return the seconds to wait."""
         with self._lock:
             now = self._clock()
-            bucket = self._of.setdefault(address, Bucket(*self._each))
-            self._of.move_to_end(address)
-            if len(self._of) > MOST_ADDRESSES:
-                self._of.popitem(last=False)
-            if wait := max(bucket.wait_s(now), self._all.wait_s(now)):
+            buckets = [self._all, self._bucket(address, 1)]
+            if (network := network_of(address)) != address:
+                buckets.append(self._bucket(network, NETWORK))
+            if wait := max(bucket.wait_s(now) for bucket in buckets):
                 return wait
-            bucket.take()
-            self._all.take()
+            for bucket in buckets:
+                bucket.take()
             return 0.0
+
+    def _bucket(self, name: str, times: int) -> Bucket:
+        burst, per_s = self._each
+        bucket = self._of.setdefault(name, Bucket(times * burst, times * per_s))
+        self._of.move_to_end(name)
+        if len(self._of) > MOST_ADDRESSES:
+            self._of.popitem(last=False)
+        return bucket
 
 
 def counted_as(address: str) -> str:
-    """Return what an address's requests are counted under: a machine has a whole IPv6 network to itself.
+    """Return what an address's requests are counted under: itself, in one form.
 
-    >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::7:1")
-    ('192.0.2.7', '2001:db8::')
+    >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
+    ('192.0.2.7', '2001:db8::7:1')
     """
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
@@ -241,4 +251,15 @@ def counted_as(address: str) -> str:
         return str(found)
     if found.ipv4_mapped:
         return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((int(found), 64), strict=False).network_address)
+    return str(ipaddress.IPv6Address(int(found)))
+
+
+def network_of(address: str) -> str:
+    """Return the IPv6 network (/64) of an address that `counted_as` returned; any other address is its own.
+
+    >>> network_of("2001:db8::7:1"), network_of("192.0.2.7")
+    ('2001:db8::/64', '192.0.2.7')
+    """
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network((int(ipaddress.IPv6Address(address)), 64), strict=False))

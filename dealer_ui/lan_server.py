@@ -23,7 +23,7 @@ from cheroot.ssl import Adapter
 from cheroot.wsgi import Server
 from flask import Flask
 
-from dealer_ui.lan_access import counted_as
+from dealer_ui.lan_access import NETWORK, counted_as, network_of
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +68,7 @@ class Tls(Adapter):
         context.sslsocket_class = Line
         self._lock = threading.Lock()
         self._open: Counter[str] = Counter()
+        self._in_all = 0
 
     def bind(self, sock: socket.socket) -> socket.socket:
         """Leave the listening socket as it is."""
@@ -99,16 +100,24 @@ class Tls(Adapter):
 
     def _take(self, address: str) -> bool:
         with self._lock:
-            if self._open[address] >= OF_ONE or self._open.total() >= OF_ALL:
+            if self._open[address] >= OF_ONE or self._in_all >= OF_ALL:
                 return False
+            network = network_of(address)
+            if network != address:
+                if self._open[network] >= NETWORK * OF_ONE:
+                    return False
+                self._open[network] += 1
             self._open[address] += 1
+            self._in_all += 1
             return True
 
     def gone(self, address: str) -> None:
         """Count a connection of an address no more."""
         with self._lock:
-            self._open[address] -= 1
+            for name in {address, network_of(address)}:
+                self._open[name] -= 1
             self._open += Counter()  # keeps what is above 0
+            self._in_all -= 1
 
 
 class Connection(HTTPConnection):

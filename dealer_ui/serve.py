@@ -93,6 +93,8 @@ def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[
 class Channel(HTTPChannel):
     """A connection that knows since when it owes a whole request, and hears that its other end has gone."""
 
+    server: Any
+
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self.owes_since = time.monotonic()
         self._has_begun = False
@@ -132,6 +134,7 @@ class Server(TcpWSGIServer):
     """Waitress's server, which turns nobody away: whoever has owed a request the longest makes room."""
 
     channel_class = Channel
+    active_channels: Any
     gone: Callable[[], None]
 
     def handle_accept(self) -> None:
@@ -143,7 +146,7 @@ class Server(TcpWSGIServer):
                 return
             min(waited_for, key=lambda one: one.owes_since).handle_close()
 
-    def maintenance(self, now: float) -> None:
+    def maintenance(self, now: Any) -> None:
         """Close connections that are silent, as waitress does, and those whose request does not come to an end."""
         super().maintenance(now)
         for channel in self.active_channels.values():

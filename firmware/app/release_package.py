@@ -1,9 +1,10 @@
 """Release packages: signed where they are made, judged on the box before anything in them is run.
 
-A package is a folder with `manifest.json` (which release, made from sources of when, every file's SHA-256) and
-`manifest.sig` (Ed25519 over the manifest's bytes, in hex). A box trusts the one key in `release.pub` that its first
-installation brought. It refuses a package that another key signed, whose files are not those of the manifest, or whose
-sources are older than those that run: an old release with a known hole would else be a signed way in.
+A package is a folder with `manifest.json` (which release, made from sources of when, every file's SHA-256, which of
+them are programs) and `manifest.sig` (Ed25519 over the manifest's bytes, in hex). A box trusts the one key in
+`release.pub` that its first installation brought. It refuses a package that another key signed, whose files are not
+those of the manifest, or whose sources are older than those that run: an old release with a known hole would else be a
+signed way in.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ MOST_BYTES: Final = 2_000_000_000
 """Unpacked; a release has about 200 MB of wheels."""
 MOST_AT_ONCE: Final = 4_000_000
 MOST_FILES: Final = 5000
+MOST_DEEP: Final = 20
+"""Folders in one another; a release has four."""
+MODE: Final = 0o644
+PROGRAM_MODE: Final = 0o755
 _PUBLIC: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -46,6 +51,8 @@ class Release:
     made: int
     """Of when its sources are, in seconds since 1970; a release never replaces a later one."""
     files: dict[str, str]
+    programs: frozenset[str]
+    """The files that are run: they have another mode, and none but these."""
 
 
 def sign(folder: Path, key: DeviceKey, made: int) -> Release:
@@ -53,11 +60,14 @@ def sign(folder: Path, key: DeviceKey, made: int) -> Release:
     (folder / PUBLIC_KEY).write_text(key.public.hex() + "\n", encoding="ascii")
     name = (folder / "RELEASE").read_text(encoding="utf-8").strip()
     files = {path: _hash(folder / path) for path in sorted(_files(folder))}
-    told = {"format": FORMAT, "release": name, "made": made, "files": files}
+    programs = [path for path in files if (folder / path).stat().st_mode & stat.S_IXUSR]
+    for path in files:  # whatever the builder's umask was
+        (folder / path).chmod(PROGRAM_MODE if path in programs else MODE)
+    told = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
     text = json.dumps(told, indent=1, sort_keys=True).encode()
     (folder / MANIFEST).write_bytes(text)
     (folder / SIGNATURE).write_text(key.sign(text).hex() + "\n", encoding="ascii")
-    return Release(name, made, files)
+    return Release(name, made, files, frozenset(programs))
 
 
 def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
@@ -72,6 +82,10 @@ def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
         what = "is not in its manifest" if path in found else "is missing"
         raise UpdateRefused(f"The package was altered: {path} {what}. Nothing was changed.")
     for path, digest in release.files.items():
+        if not _has_its_mode(folder / path, path in release.programs):
+            raise UpdateRefused(
+                f"The package was altered: {path} has not the mode that was signed. Nothing was changed."
+            )
         if _hash(folder / path) != digest:
             raise UpdateRefused(
                 f"The package was altered: {path} is not what was signed. Nothing was changed."
@@ -97,6 +111,10 @@ def unpack(archive: Path, to: Path) -> Path:
                 raise UpdateRefused(f"{archive} holds links or devices; no release does.")
             if not all(_stays_inside(one.name) for one in members):
                 raise UpdateRefused(f"{archive} holds paths that lead out of it; no release does.")
+            if any(len(Path(one.name).parts) > MOST_DEEP for one in members):
+                raise UpdateRefused(f"{archive} holds folders in one another without end; no release does.")
+            if any(one.mode & ~PROGRAM_MODE for one in members):
+                raise UpdateRefused(f"{archive} holds files that others may change; no release does.")
             if hasattr(tarfile, "data_filter"):
                 packed.extraction_filter = tarfile.data_filter
             packed.extractall(to, members)
@@ -169,7 +187,8 @@ def _told(folder: Path) -> Release:
         told = json.loads((folder / MANIFEST).read_bytes())
         if told["format"] != FORMAT:
             raise ValueError
-        return Release(str(told["release"]), int(told["made"]), dict(told["files"]))
+        programs = frozenset(map(str, told.get("programs", ())))  # a release before this had none
+        return Release(str(told["release"]), int(told["made"]), dict(told["files"]), programs)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UpdateRefused(f"{folder / MANIFEST} is no release's manifest.") from error
 
@@ -186,6 +205,12 @@ def _files(folder: Path) -> Iterator[str]:
                 )
             if stat.S_ISREG(mode) and path not in (folder / MANIFEST, folder / SIGNATURE):
                 yield str(path.relative_to(folder))
+
+
+def _has_its_mode(path: Path, is_program: bool) -> bool:
+    """Say whether a file is a program where it should be one, and nobody else's to change. A umask may take more."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    return bool(mode & stat.S_IXUSR) == is_program and not mode & ~PROGRAM_MODE
 
 
 def _hash(path: Path) -> str:

@@ -5,6 +5,7 @@ gpiozero's own `bounce_time` drops edges and its mock ignores it, so it is left 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 from firmware.devices.panel import ButtonName, Press
@@ -19,6 +20,12 @@ HOLD = 1.0
 """Seconds of holding down that make a press-and-hold."""
 STUCK = 10.0
 """Seconds after which a button that is down counts as stuck and no longer blocks the others."""
+LOOSE = 12
+"""Presses of one button that within `LOOSE_WITHIN` are nobody's finger: a wire is loose."""
+LOOSE_WITHIN = 3.0
+"""Seconds."""
+CALM = 5.0
+"""Seconds that a loose button must keep still to be believed again."""
 
 
 _ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
@@ -124,6 +131,8 @@ class PressedButtons:
     def __init__(self, down: Mapping[ButtonName, bool]) -> None:
         self._contacts = {button: Debounce(is_down) for button, is_down in down.items()}
         self._presses = Presses()
+        self._downs: dict[ButtonName, deque[float]] = {name: deque(maxlen=LOOSE) for name in down}
+        self._loose: dict[ButtonName, float] = {}
         for button, is_down in down.items():
             if is_down:
                 self._presses.found_down(button)
@@ -142,8 +151,19 @@ class PressedButtons:
     def _tell(self, changes: list[tuple[float | None, ButtonName]], now: float) -> list[Press]:
         presses = []
         for at, name in sorted((at, name) for at, name in changes if at is not None):
+            self._count(name, self._contacts[name].level, at)
             presses += self._presses.change(name, self._contacts[name].level, at)
-        return presses + self._presses.tick(now)
+        presses += self._presses.tick(now)
+        return [press for press in presses if press.button not in self._loose]
+
+    def _count(self, name: ButtonName, down: bool, at: float) -> None:
+        """Count how often a button goes down; too often, and none of its presses is told until it keeps still."""
+        self.loose(at)
+        if down:
+            self._downs[name].append(at)
+        downs = self._downs[name]
+        if name in self._loose or (len(downs) == LOOSE and at - downs[0] <= LOOSE_WITHIN):
+            self._loose[name] = at
 
     @property
     def due(self) -> float | None:
@@ -154,3 +174,10 @@ class PressedButtons:
     def stuck(self, now: float) -> frozenset[ButtonName]:
         """The buttons that have been down for too long to be a press."""
         return self._presses.stuck(now)
+
+    def loose(self, now: float) -> frozenset[ButtonName]:
+        """The buttons that went down faster than anybody presses, and have not kept still since."""
+        for name in [name for name, at in self._loose.items() if now - at >= CALM]:
+            del self._loose[name]
+            self._downs[name].clear()
+        return frozenset(self._loose)

@@ -121,13 +121,21 @@ class GpioButtons:
                 presses = panel.edge(name, down, last)
             for press in presses:
                 put(press)
-            stuck = ", ".join(sorted(panel.stuck(last)))
-            self._mind(f"Stuck down: {stuck}. Free the button; meanwhile use the page." if stuck else None)
+            self._mind(_wrong(panel, last))
 
     def _mind(self, fault: str | None) -> None:
         if fault != self.fault:
             log.warning("buttons: %s", fault or "working again")
             self.fault = fault
+
+
+def _wrong(panel: PressedButtons, now: float) -> str | None:
+    """Return what is wrong with the buttons, in a sentence; None where nothing is."""
+    if stuck := ", ".join(sorted(panel.stuck(now))):
+        return f"Stuck down: {stuck}. Free the button; meanwhile use the page."
+    if loose := ", ".join(sorted(panel.loose(now))):
+        return f"Pressed faster than anybody can: {loose}. Look at its wires; meanwhile use the page."
+    return None
 
 
 class GpioLamps:

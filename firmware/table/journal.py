@@ -38,6 +38,8 @@ TABLE: Final = "table"
 """The actor of what the table process does by itself."""
 CLOCK_TOLERANCE_MS: Final = 500
 """Milliseconds that the network's time may put the wall clock back without a word."""
+CLOCK_CALM_NS: Final = 60 * 10**9
+"""So long the network's time must stand for a later one that the record has to be believed no more."""
 BOTH_WAYS: Final = 1000
 """Last rows that are read from the end back and each by its number when a journal is opened: both must agree."""
 _NOT_WRITTEN: Final = "The journal could not be written"
@@ -91,6 +93,7 @@ class Journal:
             self._last: Entry | None = opened[-1] if opened else None
             self._latest_ms = max((entry.wall_ms for entry in opened), default=0)
             self._stepped_back = False
+            self._right_since_ns: int | None = None
             self._files.note()
             fault = end_fault(self._db, folder, self.head, seen, self._last.hand if self._last else 0)
             self._witness_is_behind = fault is None and seen != self.head  # the fault's row comes first
@@ -127,7 +130,18 @@ class Journal:
 
         Order never hangs on it: rows are ordered by number. The next row tells of a step that is seen here.
         """
-        return self._latest_ms - self._now().wall_ms > CLOCK_TOLERANCE_MS
+        moment = self._now()
+        is_behind = self._latest_ms - moment.wall_ms > CLOCK_TOLERANCE_MS
+        if not is_behind or moment.clock != "synchronised":
+            self._right_since_ns = None
+        elif self._right_since_ns is None:
+            self._right_since_ns = moment.monotonic_ns
+        elif moment.monotonic_ns - self._right_since_ns >= CLOCK_CALM_NS:
+            self._latest_ms, is_behind = (
+                moment.wall_ms,
+                False,
+            )  # it had jumped ahead before, and was wrong then
+        return is_behind
 
     def _now(self) -> Moment:
         moment = self._clock()

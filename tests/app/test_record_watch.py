@@ -21,7 +21,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
 from firmware.table.disk import MB, RESERVE, free_bytes
-from firmware.table.journal import Journal, JournalReader
+from firmware.table.journal import CLOCK_CALM_NS, Journal, JournalReader
 from firmware.table.moment import Moment
 from firmware.table.verify import verify
 from tests.app.conftest import Table
@@ -198,6 +198,27 @@ def test_a_step_back_is_still_known_after_a_restart(tmp_path: Path) -> None:
         assert journal.clock_is_behind()
         walls[0] = 1_700_000_000_001
         assert not journal.clock_is_behind()
+
+
+def test_a_forward_jump_that_the_network_took_back_is_no_fault_for_ever(tmp_path: Path) -> None:
+    now, wall, state = [0], [4_000_000_000_000], ["unknown"]
+
+    def clock() -> Moment:
+        return Moment("boot", now[0], wall[0], state[0])  # type: ignore[arg-type]
+
+    with Journal(tmp_path, clock) as journal:
+        journal.append([ev.TableStarted()], "table")
+        wall[0] = 1_700_000_000_000
+        now[0] += 10 * CLOCK_CALM_NS
+        assert journal.clock_is_behind(), "nobody says that the earlier time is the right one"
+        state[0] = "synchronised"
+        assert journal.clock_is_behind()
+        now[0] += CLOCK_CALM_NS - 1
+        assert journal.clock_is_behind()
+        now[0] += 1
+        assert not journal.clock_is_behind()
+        wall[0] -= 10_000
+        assert journal.clock_is_behind(), "another step is another fault"
 
 
 def test_a_step_back_between_two_rows_is_written_down(tmp_path: Path) -> None:

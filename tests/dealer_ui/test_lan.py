@@ -20,7 +20,7 @@ from flask.testing import FlaskClient
 
 from dealer_ui import lan_command, lan_tls
 from dealer_ui.lan import door
-from dealer_ui.lan_access import AccessError, LanPeople, LanSessions, Limit, counted_as, private
+from dealer_ui.lan_access import AccessError, LanPeople, LanSessions, Limit, counted_as, network_of, private
 from dealer_ui.lan_tls import CERTIFICATE, KEY, TlsError, certificate, context
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
@@ -190,8 +190,9 @@ def test_the_oldest_session_ends_where_there_are_too_many(secrets: Path) -> None
 
 
 def test_addresses_are_counted_by_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert counted_as("2001:db8::1") == counted_as("2001:db8::ffff:2") != counted_as("2001:db8:0:1::1")
-    assert counted_as("fe80::1%eth0") == "fe80::"
+    assert counted_as("2001:db8:0:0::1") == counted_as("2001:db8::1") != counted_as("2001:db8::2")
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:2") != network_of("2001:db8:0:1::1")
+    assert counted_as("fe80::1%eth0") == "fe80::1"
     assert counted_as("nonsense") == ""
     limit = Limit((1, 1e-9), (1 << 60, 1.0), lambda: 0.0)
     monkeypatch.setattr("dealer_ui.lan_access.MOST_ADDRESSES", 100)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware.devices.debounce import HOLD
+from firmware.devices.debounce import CALM, HOLD, LOOSE
 from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
 from firmware.devices.gpio import BLINK, LOOK_EVERY, GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel import BUTTONS, Light, Press
@@ -68,6 +68,31 @@ def test_a_finger_that_presses_again_at_once_presses_twice(panel: SimulatedPanel
     for _ in range(4):
         panel.press("next")
     assert [press.held for press in told(panel, sink)] == [False] * 4
+
+
+def test_a_loose_wire_is_one_fault_until_it_is_calm(
+    panel: SimulatedPanel, buttons: Buttons, sink: Sink[Press]
+) -> None:
+    """68 presses in ten seconds: the first ones may be a finger's, the others are none."""
+    faults = []
+    for _ in range(68):
+        panel.press("next", seconds=0.07)
+        buttons.let_pass(0.077)
+        if not faults or buttons.fault != faults[-1]:
+            faults.append(buttons.fault)
+    assert len(sink.got) < LOOSE
+    assert faults == [
+        None,
+        "Pressed faster than anybody can: next. Look at its wires; meanwhile use the page.",
+    ]
+    panel.press("confirm")
+    buttons.let_pass(0.2)
+    assert sink.wait(lambda press: press.button == "confirm"), "the others are believed"
+    buttons.let_pass(CALM)
+    until(lambda: buttons.fault is None)
+    panel.press("next")
+    buttons.let_pass(0.2)
+    assert sink.wait(lambda press: press.button == "next")
 
 
 @pytest.mark.usefixtures("buttons")

@@ -269,7 +269,7 @@ def serving(app: Flask, threads: int) -> Iterator[int]:
     """Serve as `feltwatch ui` does; yield the port."""
     parts: dict[int, Any] = {}
     listening = socket.create_server(("127.0.0.1", 0))
-    server = serve.make_server(app, listening, threads, parts)
+    server: Any = serve.make_server(app, listening, threads, parts)
     services(app).live.start()
     thread = Thread(target=server.run)
     thread.start()

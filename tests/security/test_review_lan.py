@@ -324,6 +324,21 @@ def test_too_many_requests_of_one_machine_are_put_off(app: Flask) -> None:
     assert codes("192.0.2.10", 7) == [200] * 7
 
 
+def test_one_machine_does_not_shut_its_whole_network_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine has as many IPv6 addresses as it likes; they have a share together, and each one its own of that."""
+
+    def let_in(count: int, addresses: int) -> int:
+        limit = Limit((5, 1e-9), NO_LIMIT, lambda: 0.0)
+        taken = [limit.wait_s(f"2001:db8::{number % addresses + 1:x}") for number in range(count)]
+        return taken.count(0.0) if limit.wait_s("2001:db8::ffff") == 0.0 else -1
+
+    assert let_in(100, 1) == 5, "one address takes its own share, and its neighbour gets in"
+    assert let_in(100, 2) == 10
+    assert let_in(100, 100) == -1, "many addresses of one network have a limit, too"
+    monkeypatch.setattr(lan_access, "NETWORK", 1)
+    assert let_in(100, 1) == -1
+
+
 def test_a_form_that_is_too_large_is_not_read(app: Flask) -> None:
     form = {"name": NAME, "passphrase": "x" * 100_000}
     assert asked(visitor(app), "/log-in", method="POST", data=form)[0] == 413

@@ -33,6 +33,7 @@ def package(folder: Path, key: DeviceKey, made: int = NOW) -> Path:
     (folder / "wheels").mkdir(parents=True)
     (folder / "wheels/feltwatch-1.whl").write_bytes(b"a wheel")
     (folder / "install").write_text("#!/bin/sh\n")
+    (folder / "install").chmod(0o755)
     (folder / "RELEASE").write_text("1.0-abc\n")
     sign(folder, key, made)
     return folder
@@ -101,6 +102,7 @@ def test_an_altered_package_is_refused(
             monkeypatch.setattr(release_package, "_files", lambda _: iter(told))
         case _:
             monkeypatch.setattr(release_package, "_files", lambda _: iter(told))
+            monkeypatch.setattr(release_package, "_has_its_mode", lambda *_: True)
             monkeypatch.setattr(release_package, "_hash", lambda path: told[str(path.relative_to(it))])
     assert check(it, key.public).name == "1.0-abc"
 
@@ -123,6 +125,49 @@ def test_an_old_package_that_was_signed_once_is_refused(
     with pytest.raises(UpdateRefused, match="older"):
         check(old, key.public, now)
     assert check(old, key.public).made == BEFORE, "without the release that runs to compare with"
+
+
+def test_a_package_whose_files_have_other_modes_is_refused(
+    tmp_path: Path, key: DeviceKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others may change is what they like once root has unpacked it; a program that is none does not run."""
+    it = package(tmp_path / "it", key)
+    for name, mode in (("install", 0o644), ("RELEASE", 0o755), ("RELEASE", 0o666), ("install", 0o4755)):
+        kept = (it / name).stat().st_mode
+        (it / name).chmod(mode)
+        with pytest.raises(UpdateRefused, match=f"{name} has not the mode that was signed"):
+            check(it, key.public)
+        (it / name).chmod(kept)
+    (it / "install").chmod(0o700)
+    assert check(it, key.public).programs == {"install"}, "a umask may take more away"
+    (it / "install").chmod(0o777)
+    monkeypatch.setattr(release_package, "_has_its_mode", lambda *_: True)
+    assert check(it, key.public).name == "1.0-abc"
+
+
+def test_an_archive_whose_files_others_may_change_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = tarfile.TarInfo("feltwatch/install")
+    member.mode = 0o777
+    it = archive(tmp_path / "it.tar.gz", (member, b"x"))
+    with pytest.raises(UpdateRefused, match="others may change"):
+        unpack(it, tmp_path / "out")
+    monkeypatch.setattr(release_package, "PROGRAM_MODE", 0o777)
+    assert (unpack(it, tmp_path / "out2") / "install").exists()
+
+
+def test_a_path_of_thousands_of_folders_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tarfile.TarInfo("/".join(["feltwatch", *["d"] * 2000, "file"]))
+    it = archive(tmp_path / "it.tar.gz", (deep, b"x"))
+    with pytest.raises(UpdateRefused, match="in one another without end"):
+        unpack(it, tmp_path / "out")
+    monkeypatch.setattr(release_package, "MOST_DEEP", 1 << 20)
+    with pytest.raises((RecursionError, UpdateRefused)) as met:
+        unpack(it, tmp_path / "out2")
+    assert "in one another" not in str(met.value)
 
 
 def archive(out: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:

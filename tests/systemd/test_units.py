@@ -33,7 +33,16 @@ needs_systemd = pytest.mark.skipif(
 @needs_systemd
 @pytest.mark.parametrize(
     ("unit", "at_most"),
-    [("feltwatch-table", 1.5), ("feltwatch-ui", 0.8), ("feltwatch-training", 1.5), ("feltwatch-review", 0.8)],
+    [
+        ("feltwatch-table", 1.5),
+        ("feltwatch-ui", 0.8),
+        ("feltwatch-training", 1.5),
+        ("feltwatch-review", 0.8),
+        ("feltwatch-fault@", 1.0),
+        ("feltwatch-poweroff", 1.0),
+        ("feltwatch-kiosk", 2.7),
+        ("feltwatch-goback", 4.6),
+    ],
 )
 def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
     said = subprocess.run(
