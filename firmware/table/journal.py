@@ -137,10 +137,8 @@ class Journal:
         elif self._right_since_ns is None:
             self._right_since_ns = moment.monotonic_ns
         elif moment.monotonic_ns - self._right_since_ns >= CLOCK_CALM_NS:
-            self._latest_ms, is_behind = (
-                moment.wall_ms,
-                False,
-            )  # it had jumped ahead before, and was wrong then
+            self._latest_ms, is_behind = moment.wall_ms, False  # it had jumped ahead, and was wrong then
+            self._right_since_ns = None
         return is_behind
 
     def _now(self) -> Moment:

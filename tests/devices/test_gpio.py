@@ -74,7 +74,7 @@ def test_a_loose_wire_is_one_fault_until_it_is_calm(
     panel: SimulatedPanel, buttons: Buttons, sink: Sink[Press]
 ) -> None:
     """68 presses in ten seconds: the first ones may be a finger's, the others are none."""
-    faults = []
+    faults: list[str | None] = []
     for _ in range(68):
         panel.press("next", seconds=0.07)
         buttons.let_pass(0.077)
