@@ -11,6 +11,9 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # TORCH_INDEX: an index with the build without CUDA (200 MB in the place of gigabytes), where the usual one has another.
 TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 TORCH_INDEX ?=
+# Compiled modules are kept, outside the sources: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: help words demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
