@@ -18,7 +18,7 @@ from tests.browser.state import State
 from tests.browser.states import STATES
 from tests.browser.visits import LAYOUT, SIZES, Visitor, played, small
 
-pytestmark = [pytest.mark.browser, pytest.mark.spread]
+pytestmark = pytest.mark.browser
 
 HEAVIEST = 150_000
 """Bytes of a page without camera pictures."""

@@ -105,6 +105,18 @@ def test_a_mistake_is_answered_at_its_field_in_the_sentence_of_profiles_check(cl
     }
 
 
+def kept(table: Table, name: str) -> list[Any]:
+    """The rows that keep a version of this profile: the table of this file keeps those of the other tests, too."""
+    rows = JournalReader(table.config.data).of_type("profile_kept")
+    return [row for row in rows if row.event.name == name]  # type: ignore[attr-defined]
+
+
+def let_a_hand_be(open_: bool, table: Table) -> None:
+    """Open a hand, or end it, where another test has left the table otherwise."""
+    if (table.process.state.phase not in BETWEEN_HANDS) is not open_:
+        table.do('{"do": "next"}' if open_ else '{"do": "void", "reason": "for the test"}')
+
+
 def test_writing_a_version_down_asks_for_a_floor_person_and_keeps_every_version(
     client: FlaskClient, table: Table
 ) -> None:
@@ -118,14 +130,14 @@ def test_writing_a_version_down_asks_for_a_floor_person_and_keeps_every_version(
     assert "A foul pays 7 points to each opponent." in shown
     assert shown.count("Moreno (floor person)") >= 2
     assert "Go back to it" in shown
-    rows = JournalReader(table.config.data).of_type("profile_kept")
+    rows = kept(table, "friday")
     assert [row.actor for row in rows] == ["floor:Moreno"] * 2
-    oldest = rows[0].event.hash[:10]  # type: ignore[attr-defined]
+    oldest = rows[0].event.hash[:10]
     before = client.get(f"/profiles/friday?version={oldest}").text
     assert "A foul pays 7 points to each opponent." not in before
     assert order(client, "friday", "back", version=oldest, reason="it was better", **FLOOR).status_code == 200
     assert "A foul pays 7 points to each opponent." not in client.get("/profiles/friday").text
-    assert len(JournalReader(table.config.data).of_type("profile_kept")) == 3
+    assert len(kept(table, "friday")) == 3
 
 
 def test_a_version_keeps_its_name_whatever_is_sent(client: FlaskClient, table: Table) -> None:
@@ -140,7 +152,7 @@ def test_the_name_of_another_profile_is_refused(client: FlaskClient) -> None:
 
 
 def test_a_profile_is_never_put_in_force_under_an_open_hand(client: FlaskClient, table: Table) -> None:
-    assert table.process.state.phase not in BETWEEN_HANDS
+    let_a_hand_be(True, table)
     assert keep(client, "traditional", name="monday", title="Monday").status_code == 200
     refused = order(client, "monday", "use", reason="a test", **FLOOR)
     assert refused.status_code == 409
@@ -157,6 +169,7 @@ def test_a_profile_is_never_put_in_force_under_an_open_hand(client: FlaskClient,
 
 
 def test_a_packaged_profile_can_be_put_in_force(client: FlaskClient, table: Table) -> None:
+    let_a_hand_be(False, table)
     assert order(client, "clean-sweep-online", "use", reason="a test", **FLOOR).status_code == 200
     assert table.process.state.house.profile == "clean-sweep-online"
 
