@@ -1,38 +1,29 @@
-"""The house-rules page as a PDF."""
+"""The house-rules page as a PDF, in the language spoken now."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
-from typing import Any
-from xml.sax.saxutils import escape
+from typing import Final
 
-from reportlab.lib import colors
-from reportlab.lib.pagesizes import LETTER
-from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
+from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
-from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import CondPageBreak, SimpleDocTemplate, Spacer, TableStyle
-from reportlab.platypus import Paragraph as Text
-from reportlab.platypus import Table as Grid
+from reportlab.platypus import Flowable, Spacer
 
+from dealer_ui.i18n import gettext as _
+from dealer_ui.i18n import language
+from dealer_ui.pdf import Type, document
 from firmware.rules.document import Block, Heading, Paragraph, Table
 
-_MARGIN = 18 * mm
-_WITH_HEADING = 45 * mm  # a heading takes the beginning of what it is about along to the next page
-_STYLES = getSampleStyleSheet()
-_CELL = ParagraphStyle("cell", parent=_STYLES["BodyText"], fontSize=8.5, leading=10.5)
-_HEAD = ParagraphStyle("head", parent=_CELL, fontName="Helvetica-Bold")
-_GRID = TableStyle(
-    [
-        ("GRID", (0, 0), (-1, -1), 0.4, colors.grey),
-        ("BACKGROUND", (0, 0), (-1, 0), colors.whitesmoke),
-        ("VALIGN", (0, 0), (-1, -1), "TOP"),
-    ]
-)
-# The shares of the page's width that tables of so many columns give each of them.
-_SHARES = {3: (0.28, 0.40, 0.32), 4: (0.34, 0.22, 0.22, 0.22)}
+_RULES: Final = (0.07, 0.66, 0.27)
+"""The shares of the page's width: a rule's number, its sentence, its source."""
+_SHARES: Final = {
+    "rules": _RULES,
+    "room": (0.07, 0.27, 0.33, 0.33),
+    "ranks": (0.1, 0.6, 0.3),
+    3: (0.34, 0.33, 0.33),
+    4: (0.34, 0.22, 0.22, 0.22),
+}
 
 
 def write_pdf(blocks: Sequence[Block], path: Path) -> None:
@@ -41,42 +32,31 @@ def write_pdf(blocks: Sequence[Block], path: Path) -> None:
 
 
 def pdf(blocks: Sequence[Block]) -> bytes:
-    """Return the page as a PDF."""
-    title = next((block.text for block in blocks if isinstance(block, Heading)), "House rules")
-
-    def footer(canvas: Canvas, document: Any) -> None:
-        canvas.setFont("Helvetica", 7.5)
-        canvas.drawString(_MARGIN, 10 * mm, title)
-        canvas.drawRightString(LETTER[0] - _MARGIN, 10 * mm, f"Page {document.page}")
-
-    written = BytesIO()
-    document = SimpleDocTemplate(
-        written,
-        pagesize=LETTER,
-        leftMargin=_MARGIN,
-        rightMargin=_MARGIN,
-        topMargin=_MARGIN,
-        bottomMargin=_MARGIN,
-        title=title,
-        author="Feltwatch",
-    )
-    flow: list[Any] = []
-    for block in blocks:
-        flow += _flowables(block)
-    document.build(flow, onFirstPage=footer, onLaterPages=footer)
-    return written.getvalue()
+    """Return the page as a PDF: the same content gives the same bytes."""
+    kind = Type(language())
+    title = next((block.text for block in blocks if isinstance(block, Heading)), _("House rules"))
+    flow = [flowable for block in blocks for flowable in _flowables(block, kind)]
+    return document(flow, title, kind, _("Page %(page)s"))
 
 
-def _flowables(block: Block) -> list[Any]:
-    width = LETTER[0] - 2 * _MARGIN
+def _flowables(block: Block, kind: Type) -> list[Flowable]:
     match block:
-        case Heading(level, text):
-            heading = Text(escape(text), _STYLES["Title" if level == 1 else f"Heading{level}"])
-            return [CondPageBreak(_WITH_HEADING), heading]
+        case Heading(1, text):
+            return [kind.text(text, kind.title)]
+        case Heading(_, text):
+            return kind.titled(text)
         case Paragraph(text):
-            return [Text(escape(text), _STYLES["BodyText"])]
+            return [kind.text(text, _spaced(kind))]
         case Table(head, rows):
-            cells = [[Text(escape(cell), _HEAD) for cell in head]]
-            cells += [[Text(escape(cell), _CELL) for cell in row] for row in rows]
-            widths = [share * width for share in _SHARES[len(head)]]
-            return [Grid(cells, colWidths=widths, repeatRows=1, style=_GRID), Spacer(0, 3 * mm)]
+            lines = [row if any(row) else ("\n\n", *row[1:]) for row in rows]  # room for a signature
+            return [kind.grid([head, *lines], _shares(head), head=True), Spacer(0, 2 * mm)]
+
+
+def _shares(head: tuple[str, ...]) -> tuple[float, ...]:
+    if head[0] == _("No."):
+        return _SHARES["rules" if len(head) == 3 else "room"]
+    return _SHARES["ranks" if head[0] == _("Rank") else len(head)]
+
+
+def _spaced(kind: Type) -> ParagraphStyle:
+    return ParagraphStyle("spaced", kind.body, spaceAfter=4)

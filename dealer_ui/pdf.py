@@ -20,7 +20,6 @@ from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFError, TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import CondPageBreak, Flowable, Paragraph, SimpleDocTemplate, Table, TableStyle
@@ -35,15 +34,17 @@ _LATIN: Final = (
     (_FONTS / "dejavu/DejaVuSans.ttf", _FONTS / "dejavu/DejaVuSans-Bold.ttf"),
     (Path("Vera.ttf"), Path("VeraBd.ttf")),  # come with reportlab
 )
-_CHINESE: Final = (
+_OWN: Final = Path(__file__).parent / "fonts"
+_CHINESE: Final = {"zh_Hant": _OWN / "NotoSansCJKTC-Regular.ttf"}
+"""Chinese letters by language; for all but these, `_SIMPLIFIED`. They are embedded: every reader shows the same."""
+_SIMPLIFIED: Final = _OWN / "NotoSansCJKSC-Regular.ttf"
+_RARE: Final = (
     _FONTS / "wqy/wqy-zenhei.ttc",
     _FONTS / "wqy/wqy-microhei.ttc",
     _FONTS / "droid/DroidSansFallbackFull.ttf",
     _FONTS / "arphic/uming.ttc",
 )
-"""Chinese fonts with TrueType outlines, the only ones that can be embedded; fonts-wqy-zenhei on Debian."""
-_UNEMBEDDED: Final = {"zh_Hant": "MSung-Light"}
-"""Where none is installed: fonts that a PDF's reader brings along; for all but these, STSong-Light."""
+"""Where one is installed: for the letters of a name that our own fonts do not have (fonts-wqy-zenhei on Debian)."""
 
 INK: Final = colors.HexColor("#15191c")
 DIM: Final = colors.HexColor("#5b665f")
@@ -57,13 +58,21 @@ class Type:
     def __init__(self, language: str) -> None:
         self.plain, self.bold = _latin()
         self._chinese = _chinese(language)
-        self.body = ParagraphStyle("body", fontName=self.plain, fontSize=8.6, leading=11, textColor=INK)
+        # Chinese has no spaces to break a line at.
+        wrap = "CJK" if language.startswith("zh") else None
+        self.body = ParagraphStyle(
+            "body", fontName=self.plain, fontSize=8.6, leading=11, textColor=INK, wordWrap=wrap
+        )
         self.small = ParagraphStyle("small", self.body, fontSize=7, leading=9, textColor=DIM)
         self.head = ParagraphStyle("head", self.body, fontName=self.bold)
         self.title = ParagraphStyle("title", self.head, fontSize=18, leading=22, spaceAfter=4)
         self.heading = ParagraphStyle(
             "heading", self.head, fontSize=12, leading=15, spaceBefore=9, spaceAfter=3
         )
+
+    def has(self, letter: str) -> bool:
+        """Say whether one of the fonts that come with us has a letter."""
+        return any(_has(font, letter) for font in (self.plain, self._chinese[0]))
 
     def text(self, words: str, style: ParagraphStyle | None = None) -> Paragraph:
         """Return a paragraph of plain words, each letter in a font that has it."""
@@ -123,8 +132,8 @@ class Type:
         """Yield runs of letters with the font that has them; what no font has is written plainly."""
         name, run = font, ""
         for letter in words:
-            has = font if _has(font, letter) else self._chinese
-            if has == self._chinese and ord(letter) < 0x2E80:
+            has = next((one for one in (font, *self._chinese) if _has(one, letter)), "")
+            if not has:
                 has, letter = font, _PLAIN.get(letter, "?")
             if has != name and run:
                 yield name, run
@@ -150,16 +159,16 @@ def _latin() -> tuple[str, str]:
 
 
 @cache
-def _chinese(language: str) -> str:
-    for path in _CHINESE:
+def _chinese(language: str) -> tuple[str, ...]:
+    own = _CHINESE.get(language, _SIMPLIFIED)
+    pdfmetrics.registerFont(TTFont(own.stem, str(own)))
+    for path in _RARE:
         try:
-            pdfmetrics.registerFont(TTFont("felt-zh", str(path)))
+            pdfmetrics.registerFont(TTFont("felt-rare", str(path)))
         except (TTFError, OSError):
             continue
-        return "felt-zh"
-    name = _UNEMBEDDED.get(language, "STSong-Light")
-    pdfmetrics.registerFont(UnicodeCIDFont(name))
-    return name
+        return own.stem, "felt-rare"
+    return (own.stem,)
 
 
 def _has(font: str, letter: str) -> bool:

@@ -14,16 +14,18 @@ from flask import Blueprint, Response, abort, jsonify, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from dealer_ui import guard
+from dealer_ui.house_rules import house_rules
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
 from dealer_ui.orders import give
 from dealer_ui.pages import page, role_name
 from dealer_ui.profile_form import Typed, blank_rate, read, sections
-from dealer_ui.profile_shelf import Compared, Shelf, Shelved, compared
+from dealer_ui.profile_shelf import Shelf, Shelved, compared
 from dealer_ui.services import services
 from dealer_ui.sheet import sheet
 from firmware.rules import Profile, load_profile, profile_names, profile_toml
-from firmware.rules.document import Block, house_rules
+from firmware.rules.document import Block
+from firmware.rules.sources import sources
 from firmware.table.errors import JournalError
 from firmware.table.people import Role
 
@@ -77,8 +79,8 @@ def show(name: str) -> str:
         found=found,
         force=shelf.in_force,
         sheet=sheet(found.profile),
-        sections=sections(found.profile),
-        changed=_changed(found.profile),
+        blocks=_blocks(found.profile),
+        source=_source(found.profile),
         said=_said,
         reasons=REASONS,
     )
@@ -209,11 +211,10 @@ def _blocks(profile: Profile) -> tuple[Block, ...]:
     return house_rules(profile, base)
 
 
-def _changed(profile: Profile) -> list[Compared]:
-    """Return what the house has set otherwise than the packaged profile that it began with."""
-    if profile.based_on not in profile_names():
-        return []
-    return [option for option in compared(load_profile(profile.based_on), profile) if option.differs]
+def _source(profile: Profile) -> str:
+    """Return the title of the document that a profile follows; what a house wrote itself as it stands."""
+    source = sources().get(profile.source)
+    return source.title if source else profile.source
 
 
 def _said(wall_ms: int, actor: str) -> str:

@@ -1,7 +1,7 @@
 """The rules' own texts that the page shows, marked for the catalogues; a test asks for every one of them.
 
-Titles and meanings of options, sections, and how the packaged profiles handle irregularities. `{}` of an amount is
-`%(value)s` here.
+Titles and meanings of options, sections; of the packaged profiles how they handle irregularities, their notes, and
+where their documents leave room. `{}` of an amount is `%(value)s` here.
 """
 
 from __future__ import annotations
@@ -241,5 +241,106 @@ RULE_TEXTS: Final = (
         "rules",
         "If the button is not at a seat or its seat cannot be told, the dealer says where it "
         "belongs before the settlement. It moves one seat clockwise after each hand.",
+    ),
+    NP_(
+        "rules",
+        "The document's example, \"two points for two segments and ten points for the four"
+        ' of a kind in the back", contradicts its own table, which says 8 (10 is its '
+        "straight flush), and leaves out the lost segment. The table holds.",
+    ),
+    NP_(
+        "rules",
+        "The document speaks of an action button and a dealer button, which stay with the"
+        " same player at all times: both are the button here.",
+    ),
+    NP_(
+        "rules",
+        "The document says both that naturals of the same value are pushed and that the "
+        "higher ranking collects.",
+    ),
+    NP_(
+        "rules",
+        "The document has naturals paid from the player with the buttons clockwise, and "
+        'has "the player" collect the value first; where stacks are short it matters '
+        "whether that goes by pairs, by each natural's turn, or by the higher natural.",
+    ),
+    NP_(
+        "rules",
+        '"That player receives all 13 cards" does not say what becomes of a player\'s second hand.',
+    ),
+    NP_(
+        "rules",
+        '"Must pay a penalty to each player" and "additionally … if there is a Clean '
+        'Sweep hand" is read as the penalty and the value.',
+    ),
+    NP_(
+        "rules",
+        'Two suit symbols are missing in the document\'s "Suits rank as follows". Spades, '
+        "hearts, clubs, diamonds is the order that fits the two it shows.",
+    ),
+    NP_(
+        "rules",
+        'The document\'s "13 Colors" and "12 Colors" are, in its own words, cards of one suit.',
+    ),
+    NP_(
+        "rules",
+        '"Straights in front, middle, and back" may be read of the 13 cards, which can be'
+        " arranged so, or of the rows as they were set.",
+    ),
+    NP_(
+        "rules",
+        'A wrong arrangement pays "a penalty to each opponent"; whether that is paid '
+        "beside a natural's value is not said.",
+    ),
+    NP_(
+        "rules",
+        '"Color" is red or black: the document\'s dragon ranks above its "13 Colors", and '
+        "thirteen cards of one suit would always be a dragon too, so that the row would "
+        "mean nothing.",
+    ),
+    NP_(
+        "rules",
+        'The first is the player to the immediate right of the puck, "and so on around '
+        'the table": clockwise, or on to the right.',
+    ),
+    NP_(
+        "rules",
+        'A surrender excuses where it was made "already"; what holds where nobody knows '
+        "which came first is not said.",
+    ),
+    NP_(
+        "rules",
+        "The document's table ends at the straight flush; whether a royal flush is \"of "
+        'the same type" as one is not said.',
+    ),
+    NP_(
+        "rules",
+        'The bottom hand "must rank the highest" speaks against a middle hand that equals'
+        ' it; the list of fouls, "a middle hand stronger than a bottom hand", does not '
+        "name one.",
+    ),
+    NP_(
+        "rules",
+        '"Any three straights, three flushes" may be read of the 13 cards, which can be '
+        "arranged so, or of the rows as they were set.",
+    ),
+    NP_(
+        "rules",
+        'Other players pay whoever "achieved a hand that qualified for a bonus payment"; '
+        "whether a natural's rows are among them is not said.",
+    ),
+    NP_(
+        "rules",
+        '"Other players at the table would pay the bonus payments"; whether a player with'
+        " a natural is among them is not said.",
+    ),
+    NP_(
+        "rules",
+        "The document compares players 1 to 4 and does not say who is player 1: by the "
+        "button, or by seat number.",
+    ),
+    NP_(
+        "rules",
+        'A surrender pays "all remaining live players"; whether a fouled hand is live is not said.',
     ),
 )

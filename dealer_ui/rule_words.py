@@ -25,7 +25,7 @@ from firmware.rules.options import (
     Target,
 )
 
-_BETTER: Final = {
+BETTER: Final = {
     "front": N_("%(hand)s or better in front"),
     "middle": N_("%(hand)s or better in the middle"),
     "back": N_("%(hand)s or better in back"),
@@ -83,7 +83,7 @@ def option_says(kind: Kind, value: Any) -> str:
             return capital(
                 gettext(", or ").join(
                     gettext(
-                        _BETTER[row],
+                        BETTER[row],
                         hand=target_words(hand, front=row == "front"),
                     )
                     for row, hand in value

@@ -18,6 +18,7 @@ from dealer_ui.i18n import LANGUAGES
 from dealer_ui.set_up_steps import STEPS
 from firmware.app.main import main
 from firmware.rules import load_profile, profile_names
+from firmware.rules.sources import Sentence, Source, sources
 from firmware.table.gate import SESSION_S
 from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, MAY, PIN_ROLES, Role
 
@@ -190,6 +191,33 @@ def _profiles(_: str) -> str:
     return table(("profile", "game", "rows are set"), rows)
 
 
+def sentence_tests(source: Source, sentence: Sentence) -> list[str]:
+    """Return the tests of what a sentence of a source document says, each as `file::test`."""
+    table = tomllib.loads((ROOT / "docs/source_tests.toml").read_text(encoding="utf-8"))
+    of_rules = (test for rule in sentence.says for test in table["rules"][rule.partition("@")[0]])
+    of_paragraph = table["paragraphs"].get(f"{source.file} {sentence.place}", ())
+    return list(dict.fromkeys(of_paragraph or of_rules))
+
+
+def _sentences(_: str) -> str:
+    """Return every sentence of the source documents: where it stands, what it says, which tests hold it."""
+    parts = []
+    for source in sources().values():
+        rows = (
+            (
+                sentence.place,
+                f"{sentence.words} …",
+                sentence.beside or ", ".join(f"`{rule}`" for rule in sentence.says),
+                "<br>".join(f"`{test.partition('::')[2]}`" for test in sentence_tests(source, sentence)),
+            )
+            for sentence in source.sentences
+        )
+        count = f"{source.paragraphs} paragraphs, {source.length} sentences."
+        text = table(("place", "sentence", "option or rule", "tests"), rows)
+        parts.append(f"## {source.title}\n\n{count}\n\n{text}")
+    return "\n\n".join(parts)
+
+
 def _set_up(_: str) -> str:
     return table(("step", "what it is about"), ((step.title, step.what) for step in STEPS))
 
@@ -288,6 +316,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "readme": _readme,
     "section": _section,
     "selftest": _selftest,
+    "sentences": _sentences,
     "set-up": _set_up,
     "targets": _targets,
 }

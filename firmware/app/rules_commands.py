@@ -185,30 +185,42 @@ def check(file: str) -> None:
     metavar="FILE",
     help="Write to a file: .md for Markdown, .pdf to print it.",
 )
-def document(profile: str, output: Path | None) -> None:
+@click.option(
+    "--language",
+    default="en",
+    show_default=True,
+    metavar="CODE",
+    help="The page's language: en, es, zh_Hans or zh_Hant.",
+)
+def document(profile: str, output: Path | None, language: str) -> None:
     """Write the house-rules page that a card room files with its internal controls.
 
-    Every option in words with the clause of its source, the bonuses and naturals as tables, how irregularities are
-    handled, and what the house has changed.
+    Every rule as a sentence in the order of play with the paragraph of its source, how irregularities are handled,
+    what the house has changed, and where the source leaves room for other readings.
     """
     loaded, *bases = _chain(profile)
     if not bases and loaded.based_on in profile_names():
         bases = [load_profile(loaded.based_on)]
-    from firmware.rules.document import house_rules, markdown
+    from dealer_ui.house_rules import house_rules
+    from dealer_ui.i18n import LANGUAGES, speaking
+    from firmware.rules.document import markdown
 
-    blocks = house_rules(loaded, bases[0] if bases else None)
-    if output is None:
-        say_all(markdown(blocks))
-        return
-    if output.suffix not in (".md", ".pdf"):
+    if output is not None and output.suffix not in (".md", ".pdf"):
         raise click.UsageError(f"{output} is neither Markdown nor PDF; name a file ending in .md or .pdf")
-    try:
-        if output.suffix == ".md":
-            output.write_text(markdown(blocks), encoding="utf-8")
-        else:
-            from dealer_ui.house_rules_pdf import write_pdf  # takes its time to load
+    if language not in LANGUAGES:
+        raise click.UsageError(f"there is no language {language}; allowed: {', '.join(LANGUAGES)}")
+    with speaking(language):
+        blocks = house_rules(loaded, bases[0] if bases else None)
+        if output is None:
+            say_all(markdown(blocks))
+            return
+        try:
+            if output.suffix == ".md":
+                output.write_text(markdown(blocks), encoding="utf-8")
+            else:
+                from dealer_ui.house_rules_pdf import write_pdf  # takes its time to load
 
-            write_pdf(blocks, output)
-    except OSError as error:
-        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
+                write_pdf(blocks, output)
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
     say(f"{output} holds the house rules of {loaded.name}.")

@@ -1,18 +1,11 @@
-"""The house-rules page: a profile in words, as a card room files it with its internal controls.
-
-It is built as blocks, so that it can be written as Markdown here and printed elsewhere.
-"""
+"""What a page is built of, to be written as Markdown here and printed elsewhere; and what a house has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from firmware.rules.naturals import NATURAL_WORDS
-from firmware.rules.options import Target, money_text
 from firmware.rules.profile import Profile
-from firmware.rules.strength import CATEGORIES
-from firmware.rules.words import ROW_NAMES
 
 
 class Heading(NamedTuple):
@@ -62,10 +55,7 @@ SECTION_TITLES = {
     "collection": "Collection",
     "irregularities": "Irregularities",
 }
-"""The sections of the house-rules page, in its order."""
-_BY_THE_HOUSE = "Set by the house."
-# These are printed as tables of their own below the section's rules.
-_TABLES = {"bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "collection.schedule"}
+"""The sections of a profile by their titles, in the order in which they are shown."""
 
 
 def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:
@@ -76,95 +66,6 @@ def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:
         for path, kind, value in profile.options()
         if value != before[path]
     )
-
-
-def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, ...]:
-    """Return the house-rules page of a profile; `base` is the profile that it extends."""
-    return tuple(_blocks(profile, base))
-
-
-def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
-    yield Heading(1, profile.title)
-    yield Paragraph(
-        f"House rules of the profile {profile.name}. Source: {profile.source or 'the house itself'}."
-    )
-    if base:
-        yield Heading(2, f"Changes from {base.name}")
-        changed = changes(profile, base)
-        if changed:
-            rows = tuple(
-                (f"{change.title} ({change.path})", change.before, change.after) for change in changed
-            )
-            yield Table(("Option", "The document", "This house"), rows)
-        else:
-            yield Paragraph("None.")
-    for section, title in SECTION_TITLES.items():
-        yield Heading(2, title)
-        options = [
-            (path, kind, value) for path, kind, value in profile.options() if path.startswith(f"{section}.")
-        ]
-        rows = tuple(
-            (f"{kind.title} ({path})", kind.say(value), profile.clause.get(path, _BY_THE_HOUSE))
-            for path, kind, value in options
-            if path not in _TABLES
-        )
-        yield Table(("Option", "Rule", "Clause of the source"), rows)
-        yield from _tables(section, profile)
-        if tabled := [path for path, _, _ in options if path in _TABLES]:
-            clauses = (f"{path}: {profile.clause.get(path, _BY_THE_HOUSE)}" for path in tabled)
-            yield Paragraph(" ".join(clauses))
-    if profile.notes:
-        yield Heading(2, "Notes")
-        yield from (Paragraph(note) for note in profile.notes)
-    yield Heading(2, "Adopted")
-    yield Table(("House", "Name and office", "Signature", "Date"), (("", "", "", ""),))
-
-
-def _tables(section: str, profile: Profile) -> Iterator[Block]:
-    if section == "bonus":
-        yield from _bonus_table(profile)
-    if section == "naturals":
-        if profile.naturals.kinds:
-            kinds = enumerate(profile.naturals.kinds, start=1)
-            rows = tuple((str(place), NATURAL_WORDS[kind], str(value)) for place, (kind, value) in kinds)
-            yield Table(("Rank", "Natural", "Points from each opponent"), rows)
-        else:
-            yield Paragraph("There are no naturals.")
-    if section == "collection":
-        if profile.collection.schedule:
-            schedule = profile.collection.schedule
-            rows = tuple(
-                (str(rate.option), money_text(rate.limit), money_text(rate.fee)) for rate in schedule
-            )
-            yield Table(("Option", "Table limit", "Fee of a player for a down"), rows)
-            yield Paragraph(
-                "One option is fixed for a table before any hand is dealt. "
-                "The fee is never a share of wagers or winnings."
-            )
-        else:
-            yield Paragraph("No collection is taken by the down.")
-
-
-def _bonus_table(profile: Profile) -> Iterator[Block]:
-    """Yield the bonuses, the highest hand first, with a column for each row."""
-    tables = [dict(profile.bonus.front), dict(profile.bonus.middle), dict(profile.bonus.back)]
-    hands = {hand for table in tables for hand in table}
-    if not hands:
-        yield Paragraph("No hand has a bonus.")
-        return
-
-    def height(hand: str) -> tuple[int, int]:
-        target = Target.parse(hand, front=hand not in CATEGORIES)
-        return -target.category, -(target.rank if target.rank is not None else 13)
-
-    rows = tuple(
-        (
-            Target.parse(hand, front=hand not in CATEGORIES).words,
-            *(str(table[hand]) if hand in table else "–" for table in tables),
-        )
-        for hand in sorted(hands, key=height)
-    )
-    yield Table(("Hand", *(name.capitalize() for name in ROW_NAMES)), rows)
 
 
 def markdown(blocks: Iterable[Block]) -> str:

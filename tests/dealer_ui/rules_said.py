@@ -28,6 +28,6 @@ def texts() -> Iterator[str]:
             case _:
                 yield kind.say(())
     for name in profile_names():
-        yield from (
-            value for _, kind, value in load_profile(name).options() if isinstance(kind, Text) and value
-        )
+        profile = load_profile(name)
+        yield from (value for _, kind, value in profile.options() if isinstance(kind, Text) and value)
+        yield from (*profile.notes, *profile.reading.values())

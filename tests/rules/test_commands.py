@@ -241,10 +241,18 @@ def test_the_house_rules_of_a_house_say_what_it_changed(tmp_path: Path) -> None:
     path, copy = tmp_path / "house.toml", tmp_path / "copy.toml"
     path.write_text(HOUSE.format(points=6), encoding="utf-8")
     text = run("profiles", "document", str(path)).stdout
-    assert "## Changes from traditional" in text
+    assert "## What this house has changed" in text
     # A copy that stands alone still remembers what it was made from.
     copy.write_text(run("profiles", "show", str(path)).stdout, encoding="utf-8")
     assert run("profiles", "document", str(copy)).stdout == text
+
+
+def test_the_house_rules_are_written_in_other_languages() -> None:
+    text = run("profiles", "document", "traditional", "--language", "es").stdout
+    assert "La trasera debe ser más alta que la media" in text
+    refused = run("profiles", "document", "traditional", "--language", "xx")
+    assert refused.exit_code == 2
+    assert "there is no language xx; allowed: en, zh_Hans, zh_Hant, es" in refused.stderr
 
 
 def test_house_rules_that_cannot_be_written(tmp_path: Path) -> None:

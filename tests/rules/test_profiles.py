@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from firmware.rules import (
-    NATURAL_WORDS,
     OPTIONS,
     ProfileError,
     RulesError,
@@ -19,7 +18,6 @@ from firmware.rules import (
     profile_names,
     profile_toml,
 )
-from firmware.rules.document import Table, changes, house_rules, markdown
 
 EIGHT = (
     "california-face-up",
@@ -319,55 +317,3 @@ def test_options_are_set_by_path_and_checked() -> None:
 def test_a_bonus_of_0_is_none() -> None:
     profile = load_profile("traditional").with_options({"bonus.front": {"AAA": 5, "KKK": 0}})
     assert profile.bonus.front == (("AAA", 5),)
-
-
-# The house-rules page.
-
-
-@pytest.mark.parametrize("name", EIGHT)
-def test_the_house_rules_say_every_option_in_words_with_its_clause(name: str) -> None:
-    profile = load_profile(name)
-    text = markdown(house_rules(profile))
-    assert text.startswith(f"# {profile.title}\n")
-    tabled = ("bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "collection.schedule")
-    for path, kind, value in profile.options():
-        if path in tabled:
-            assert f"{path}: {profile.clause[path]}" in text
-        else:
-            assert f"| {kind.title} ({path}) | {kind.say(value)} | {profile.clause[path]} |" in text
-    for place, (natural, points) in enumerate(profile.naturals.kinds, start=1):
-        assert f"| {place} | {NATURAL_WORDS[natural]} | {points} |" in text
-
-
-def test_the_house_rules_have_the_tables_of_bonuses_naturals_and_collection() -> None:
-    tables = [block for block in house_rules(load_profile("california-face-up")) if isinstance(block, Table)]
-    bonuses = next(table for table in tables if table.head[0] == "Hand")
-    assert bonuses.rows[0] == ("royal flush", "–", "40", "20")
-    assert ("three aces", "22", "–", "–") in bonuses.rows
-    assert bonuses.rows[-1] == ("pair of sixes", "1", "–", "–")
-    naturals = next(table for table in tables if table.head[0] == "Rank")
-    assert naturals.rows[0] == ("1", "super dragon (a dragon in one suit)", "26")
-    collection = next(table for table in tables if "Table limit" in table.head)
-    assert collection.rows[2] == ("3", "$10", "$12")
-
-
-def test_the_house_rules_say_what_the_house_changed(tmp_path: Path) -> None:
-    house, base = load_chain(write(tmp_path, HOUSE))
-    assert [change.path for change in changes(house, base)] == ["hands.wheel", "bonus.front"]
-    text = markdown(house_rules(house, base))
-    assert "## Changes from washington-2-4" in text
-    assert (
-        "| 5-4-3-2-A (hands.wheel) | 5-4-3-2-A is the lowest straight. | 5-4-3-2-A is the straight next below"
-        in text
-    )
-    assert "| Front (bonus.front) | Three of a kind 2. | Three aces 5; three of a kind 2. |" in text
-
-
-def test_a_house_that_changed_nothing_says_so(tmp_path: Path) -> None:
-    house, base = load_chain(write(tmp_path, '[profile]\nname = "same"\nextends = "traditional"\n'))
-    assert "## Changes from traditional\n\nNone." in markdown(house_rules(house, base))
-
-
-def test_a_text_of_the_house_cannot_break_a_table() -> None:
-    profile = load_profile("traditional").with_options({"irregularities.misdeal": "One | two\nthree"})
-    assert "One \\| two three" in markdown(house_rules(profile))

@@ -1,0 +1,99 @@
+"""The source documents: each sentence has a row; each row names an option or a rule, and tests, that there are."""
+
+from __future__ import annotations
+
+import ast
+import os
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dealer_ui.house_rules import rules_of
+from docs.facts import ROOT, made, sentence_tests
+from firmware.rules import OPTIONS, load_profile, profile_names
+from firmware.rules.sources import Sentence, Source, sources
+from tests.rules.source_text import paragraphs, split
+
+DOCUMENTS: Final = Path(os.environ.get("FELTWATCH_SHARED", ROOT.parent / "shared")) / "sources"
+ALL: Final = list(sources().values())
+WORDS: Final = 9
+"""How many words of a sentence a row quotes."""
+
+
+@cache
+def _tests_of(file: str) -> frozenset[str]:
+    """Return the names of a file's tests."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    found = (node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return frozenset(name for name in found if name.startswith("test_"))
+
+
+def quoted(sentence: str) -> str:
+    return " ".join(sentence.split()[:WORDS])
+
+
+@pytest.mark.parametrize("source", ALL, ids=lambda source: source.file)
+def test_every_sentence_of_a_document_has_a_row(source: Source) -> None:
+    path = DOCUMENTS / source.file
+    if not path.is_file():
+        pytest.skip(f"{path} is not here: the source documents lie outside the repository (FELTWATCH_SHARED)")
+    found = list(paragraphs(path.read_text(encoding="utf-8"), source.headings))
+    in_document = [(place, number, quoted(part)) for place, number, text in found for part in split(text)]
+    assert len(found) == source.paragraphs
+    assert in_document == [(row.heading, row.paragraph, row.words) for row in source.sentences]
+
+
+@pytest.mark.parametrize("source", ALL, ids=lambda source: source.file)
+def test_a_table_has_as_many_rows_and_paragraphs_as_its_document(source: Source) -> None:
+    assert len(source.sentences) == source.length
+    assert len({row.place for row in source.sentences}) == source.paragraphs
+
+
+def test_every_profile_has_a_document_and_every_document_a_profile() -> None:
+    assert {load_profile(name).source for name in profile_names()} == set(sources())
+
+
+def test_a_row_names_options_and_rules_that_there_are_or_says_why_it_names_none() -> None:
+    on_pages = {
+        about for name in profile_names() for rule in rules_of(load_profile(name)) for about in rule.about
+    }
+    for source in ALL:
+        for row in source.sentences:
+            assert bool(row.says) != bool(row.beside), row
+            for rule, _at, profile in (name.partition("@") for name in row.says):
+                assert rule in OPTIONS or rule in on_pages, f"{row.words}: there is no {rule}"
+                assert not profile or load_profile(profile).source == source.file
+
+
+def test_every_sentence_that_says_a_rule_names_tests_that_there_are() -> None:
+    for source in ALL:
+        for row in source.sentences:
+            named = sentence_tests(source, row)
+            assert bool(named) == bool(row.says), row
+            for test in named:
+                file, _, name = test.partition("::")
+                assert name in _tests_of(file), f"{row.words}: there is no test {test}"
+
+
+def test_no_test_is_named_for_what_no_document_says() -> None:
+    table = tomllib.loads((ROOT / "docs/source_tests.toml").read_text(encoding="utf-8"))
+    said = {rule.partition("@")[0] for source in ALL for row in source.sentences for rule in row.says}
+    assert set(table["rules"]) == said
+    assert set(table["paragraphs"]) <= {
+        f"{source.file} {row.place}" for source in ALL for row in source.sentences
+    }
+
+
+def test_a_sentence_without_a_test_is_an_error() -> None:
+    sentence = Sentence("Foul Hand", 1, "A sentence that nobody holds", ("foul.unknown",), "")
+    with pytest.raises(KeyError):
+        sentence_tests(ALL[0], sentence)
+
+
+def test_the_book_shows_every_sentence() -> None:
+    lines = made("sentences").splitlines()
+    heads = 2 * len(ALL)
+    assert sum(line.startswith("|") for line in lines) == heads + sum(source.length for source in ALL)
