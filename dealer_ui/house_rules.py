@@ -215,7 +215,7 @@ def _source(rules: Values, rule: Numbered, changed: Iterable[str]) -> str:
     """Return where a rule comes from."""
     if set(rule.about) & set(changed):
         return _("Set by the house.")
-    if places := rules.references(rule.about):
+    if not _without(rule) and (places := rules.references(rule.about)):
         return places
     by_the_house = all(about.startswith(_BY_THE_HOUSE) for about in rule.about)
     if by_the_house or _without(rule) or not rules.source:

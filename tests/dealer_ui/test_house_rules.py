@@ -119,6 +119,12 @@ def test_nothing_on_the_page_is_a_raw_key_but_the_list_of_names(name: str, langu
     assert "%(" not in text
 
 
+def test_what_the_game_does_without_has_no_paragraph_as_its_source() -> None:
+    assert re.search(
+        r"played without:[^|]*\| Set by the house\. \|", markdown(page(load_profile("poker-flush-western")))
+    )
+
+
 @pytest.mark.parametrize("name", EIGHT)
 def test_no_line_is_about_what_the_game_does_not_have(name: str) -> None:
     profile = load_profile(name)
