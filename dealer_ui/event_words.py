@@ -41,6 +41,7 @@ EVENT_NAMES: Final = (
     NP_("event", "Looked again"),
     NP_("event", "Natural confirmed"),
     NP_("event", "Natural declared"),
+    NP_("event", "Natural found"),
     NP_("event", "Natural unconfirmed"),
     NP_("event", "Natural withdrawn"),
     NP_("event", "Payback marked"),

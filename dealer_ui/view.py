@@ -386,7 +386,7 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
     if seat.surrenders:
         return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
     offered: list[Action] = []
-    if rules and rules.naturals.kinds and rules.naturals.declared == "required":
+    if rules and rules.naturals.kinds:
         offered.append(Action(_("Declare"), {"do": "declare", **at}))
     if rules and rules.surrender.points:
         offered.append(Action(_("Surrender"), {"do": "surrender", **at}))

@@ -23,8 +23,6 @@ _WITHIN: dict[str, frozenset[str]] = {
     "super_dragon": frozenset({"dragon", "all_one_suit", "all_one_color"}),
 }
 """Kinds every hand of which is of these other kinds, too."""
-_WITHIN_BY_CARDS = {"dragon": {"three_straights"}, "all_one_suit": {"three_flushes"}}
-"""The same where three straights and three flushes may be arranged from the cards."""
 
 
 def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
@@ -113,9 +111,7 @@ def _naturals(profile: Profile) -> _Found:
             if is_set:
                 yield path, f"{path} speaks of naturals, and naturals.kinds names none"
     for place, kind in enumerate(kinds):
-        wider = set(_WITHIN.get(kind, ()))
-        if naturals.by == "cards":
-            wider |= _WITHIN_BY_CARDS.get(kind, set())
+        wider = _WITHIN.get(kind, frozenset())
         for higher in kinds[:place]:
             if higher in wider:
                 yield (

@@ -247,15 +247,19 @@ def deal(dice: random.Random, profile: str) -> dict[str, Any]:
 def test_english_lines_are_said_as_the_rules_say_them() -> None:
     dice = random.Random(8)
     seen: set[str] = set()
-    for profile in profile_names():
+    for profile in (*profile_names(), "scoop"):
         for _ in range(25):
-            settlement = settle_json(deal(dice, profile))
+            hand = deal(dice, "washington-1-unit" if profile == "scoop" else profile)
+            settlement = settle_json(
+                {**hand, "options": {"scoring.scoop": 3}} if profile == "scoop" else hand
+            )
             reasons = Reasons(settlement)
             for pair in settlement["pairs"]:
                 for line in pair["lines"]:
                     seen.add(line["id"])
                     assert reasons._say(pair, line) == line["why"]
-    assert {"row_won", "scoop", "majority", "bonus", "foul", "foul_bonus", "surrender"} <= seen
+    usual = {"row_won", "scoop", "majority", "bonus", "foul", "foul_bonus", "surrender"}
+    assert usual | {"two_rows", "all_rows"} <= seen
 
 
 @each_language

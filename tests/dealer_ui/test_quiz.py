@@ -196,7 +196,7 @@ def test_a_mistake_shows_why(trainee: Trainee) -> None:
     verdict = trainee.quiz.verdict
     assert not verdict.is_right
     assert (verdict.given, verdict.right) == ("Nobody", "Seat 3")
-    assert any("seat 3 is a foul" in line for line in verdict.lines)
+    assert any("seat 3's hand is a foul" in line for line in verdict.lines)
     assert any("nine in all" in clause.clause for clause in verdict.clauses)
 
 

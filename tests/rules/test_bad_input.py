@@ -15,6 +15,7 @@ import pytest
 from firmware.app.json_input import json_inputs
 from tests.rules.random_settlements import troubles
 from tests.rules.settle_fuzz import lines, trouble
+from tests.rules.tables import PLAIN
 
 HAND: dict[str, Any] = {"profile": "traditional", "button": 1, "seats": [{"seat": 1}, {"seat": 2}]}
 LINE = json.dumps(HAND)
@@ -58,12 +59,15 @@ def settled(text: str) -> tuple[int, list[Any], str]:
 
 
 def test_numbers_and_brackets_without_end_get_a_sentence_and_messages_are_short() -> None:
-    seats = [{"seat": n, "front": "As Kd Qc", "middle": "", "back": ""} for n in (1, 2)]
+    names = ("front", "middle", "back")
+    seats = [{"seat": n, **dict(zip(names, PLAIN[n].split(" / "), strict=True))} for n in (1, 2)]
     bad = [
-        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_300}'),
-        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_301}'),
-        json.dumps({**HAND, "unit": 1}).replace('"unit": 1', f'"unit": {"[" * 979}{"]" * 979}'),
-        json.dumps({**HAND, "options": {"a": 1}}).replace("1}", "[" * 979 + "]" * 979 + "}"),
+        json.dumps({**HAND, "seats": seats, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_300}'),
+        json.dumps({**HAND, "seats": seats, "unit": 1}).replace('"unit": 1', f'"unit": {"9" * 4_301}'),
+        json.dumps({**HAND, "seats": seats, "unit": 1}).replace(
+            '"unit": 1', f'"unit": {"[" * 979}{"]" * 979}'
+        ),
+        json.dumps({**HAND, "options": {"a": 1}}).replace("1}", f"{'[' * 979}{']' * 979}}}"),
         json.dumps({**HAND, "x" * 1_000_000: 1}),
         json.dumps({**HAND, "seats": [seats[0], {**seats[1], "middle": "As 1h"}]}),
     ]
