@@ -41,22 +41,33 @@ def choose(seed: int, count: int, commit: str) -> None:
 )
 @click.option("--options", default="", help="What its `make test` gives pytest.")
 @click.option("--results", type=click.Path(path_type=Path), required=True, help="The file to go on with.")
+@click.option(
+    "--hints",
+    type=click.Path(exists=True, path_type=Path),
+    help="Another suite's results: a fault's finder there is tried first.",
+)
 @click.option("--only", multiple=True, type=int, help="Numbers of faults; default: all.")
 @click.option(
     "--stage", type=click.Choice(["near", "far", "browser"]), multiple=True, help="Default: all three."
 )
 @click.option("--workers", default=2, show_default=True, help="Of the runs of all tests.")
 def run(
-    tree: Path, options: str, results: Path, only: tuple[int, ...], stage: tuple[str, ...], workers: int
+    tree: Path,
+    options: str,
+    results: Path,
+    hints: Path | None,
+    only: tuple[int, ...],
+    stage: tuple[str, ...],
+    workers: int,
 ) -> None:
     """Put each fault into a working tree and run its tests: the likeliest first, the browser's last."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the tree gets its code back
     faults = [fault for fault in stored.load() if not only or fault.number in only]
     found = Results(results)
-    one = Suite(tree.absolute(), f"{options} -p no:xdist")
+    one = Suite(tree.absolute(), f"{options} -n 0")
     many = Suite(tree.absolute(), f"{options} -n {workers} --dist loadfile")
     if not stage or "near" in stage:
-        find_near(one, faults, found, click.echo)
+        find_near(one, faults, found, click.echo, Results(hints) if hints else None)
     if not stage or "far" in stage:
         find_far(many, faults, found, many.test_files(), click.echo)
     if not stage or "browser" in stage:

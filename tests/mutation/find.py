@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from tests.mutation.fault import Fault, NoPlace
-from tests.mutation.suite import Suite
+from tests.mutation.suite import NoTest, Suite
 
-LIKELIEST: Final = 3
-"""So many files are run before the other likely ones: most faults are found there, and pytest is quick to start."""
+LIKELIEST: Final = 4
+"""So many files are run for each fault alone: most faults are found there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +45,25 @@ class Results:
         self._path.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def find_near(suite: Suite, faults: Sequence[Fault], results: Results, say: Callable[[str], None]) -> None:
+def find_near(
+    suite: Suite,
+    faults: Sequence[Fault],
+    results: Results,
+    say: Callable[[str], None],
+    hints: Results | None = None,
+) -> None:
     """Run the likeliest tests of each fault, one fault after another, to the first that finds it.
 
-    What failed is run at the end without any fault; for those that fail again the next finder is looked for.
+    The likeliest of all is the one that the hints name, another suite's results. What failed is run at the end
+    without any fault; for those that fail again the next finder is looked for.
     """
     unsound: set[str] = set()
     left = [fault for fault in faults if results[fault] is None]
     while left:
         for fault in left:
             try:
-                near = suite.near(fault)
-                test = _first(suite, fault, near[:LIKELIEST], unsound) or (
-                    _first(suite, fault, near[LIKELIEST:], unsound) if near[LIKELIEST:] else None
+                test = _hinted(suite, fault, hints, unsound) or _first(
+                    suite, fault, suite.near(fault)[:LIKELIEST], unsound
                 )
             except NoPlace as gone:
                 results[fault] = Finding(gone=str(gone))
@@ -98,6 +104,16 @@ def finish(faults: Sequence[Fault], results: Results) -> None:
         found = results[fault]
         if found is not None and found.test is None and not found.gone:
             results[fault] = Finding("", seconds=found.seconds)
+
+
+def _hinted(suite: Suite, fault: Fault, hints: Results | None, unsound: set[str]) -> str | None:
+    hint = hints[fault] if hints is not None else None
+    if hint is None or not hint.test:
+        return None
+    try:
+        return _first(suite, fault, [hint.test], unsound)
+    except NoTest:  # this suite has another one in its place
+        return None
 
 
 def _first(suite: Suite, fault: Fault, tests: Sequence[str], unsound: Iterable[str] = ()) -> str | None:

@@ -23,8 +23,8 @@ def table(faults: Sequence[Fault], old: Results, new: Results) -> str:
 
 
 def lost(faults: Sequence[Fault], old: Results, new: Results) -> list[Fault]:
-    """The faults that the old suite finds and the new one does not."""
-    return [fault for fault in faults if _is_found(old[fault]) and not _is_found(new[fault])]
+    """The faults that the old suite finds and the new one, all of it, does not."""
+    return [fault for fault in faults if _is_found(old[fault]) and (late := new[fault]) and late.test == ""]
 
 
 def found(faults: Sequence[Fault], results: Results) -> int:
@@ -55,6 +55,8 @@ def _code(text: str) -> str:
 
 
 def _said(finding: Finding | None) -> str:
-    if finding is None or finding.test is None:
-        return finding.gone if finding is not None and finding.gone else "not run"
+    if finding is None:
+        return "not run"
+    if finding.test is None:
+        return finding.gone or "not by the likeliest files; the others were not run"
     return _code(finding.test.removeprefix("tests/")) if finding.test else "nothing"

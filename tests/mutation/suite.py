@@ -14,6 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.mutation.fault import Fault
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
@@ -27,6 +29,10 @@ _NEAR: Final = {
 _EVER_LATER: Final = count(1)
 
 
+class NoTest(Exception):
+    """There is no test of this name."""
+
+
 @dataclass
 class Suite:
     """The tests of a working tree. `options` is what its `make test` gives pytest besides its configuration."""
@@ -36,7 +42,11 @@ class Suite:
     _seconds: float = field(default=0.0, init=False)
 
     def run(self, tests: Iterable[str], *more: str) -> list[str]:
-        """Run tests, in this order, and return those that failed; a file that could not be collected is one."""
+        """Run tests, in this order, and return those that failed; a file that could not be collected is one.
+
+        Raises:
+            NoTest: One of them is not there.
+        """
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         python = str(self.root / ".venv/bin/python")
         command = [python, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "--tb=no", "-rfE"]
@@ -53,6 +63,8 @@ class Suite:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self._seconds += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         failed = list(dict.fromkeys(_FAILED.findall(done.stdout)))
+        if done.returncode == pytest.ExitCode.USAGE_ERROR and "not found:" in done.stdout:
+            raise NoTest(done.stdout[-200:])
         if done.returncode not in (0, 1, 5) and not failed:
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}")
         return failed

@@ -119,6 +119,17 @@ def test_a_fault_is_found_by_a_test_that_fails_with_it_and_passes_without(tree: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("hint", ["test_it_doubles", "test_that_is_gone"])
+def test_the_finder_of_another_suite_is_tried_first_if_it_is_still_there(tree: Path, hint: str) -> None:
+    fault, said = numbered(tree, "return number * 3"), list[str]()
+    hints = Results(tree / "hints.json")
+    hints[fault] = Finding(f"tests/rules/test_double.py::{hint}")
+    find_near(Suite(tree), [fault], Results(tree / "results.json"), said.append, hints)
+    assert len(said) == (1 if hint == "test_it_doubles" else 2)
+    assert "test_it_doubles" in said[-1]
+
+
+@pytest.mark.slow
 def test_all_tests_are_run_with_all_faults_at_once_and_a_failing_one_is_tried_with_each_alone(
     tree: Path,
 ) -> None:
