@@ -128,5 +128,7 @@ KNOWN: Final = (
     N_("The capture %(name)s is a link to elsewhere; no capture is one."),
     N_("The capture %(name)s is no plain file; every capture is one."),
     N_("The capture %(name)s cannot be read; look at the disk, and at who may read it."),
+    N_("Stuck down: %(stuck)s. Free the button; meanwhile use the page."),
+    N_("Pressed faster than anybody can: %(loose)s. Look at its wires; meanwhile use the page."),
     *CAMERA,
 )
