@@ -59,6 +59,8 @@ EVENT_NAMES: Final = (
     NP_("event", "Puck seen"),
     NP_("event", "Reading failed"),
     NP_("event", "Reading taken"),
+    NP_("event", "Record fault"),
+    NP_("event", "Record fault read"),
     NP_("event", "Record restored"),
     NP_("event", "Row keyed"),
     NP_("event", "Seating changed"),

@@ -12,6 +12,20 @@ from dealer_ui.i18n import N_
 from dealer_ui.known_camera import CAMERA
 
 KNOWN: Final = (
+    N_(
+        "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
+        "look at the page before you do it again, and at the disk."
+    ),
+    N_("Rows of the journal %(path)s are missing or too many; restore a backup."),
+    N_("The journal %(path)s is damaged: row %(row)s is not found by its number. Restore a backup."),
+    N_("%(said)s Nothing is played until a floor person has read this; nothing is deleted."),
+    N_("The record ends at row %(seq)s, but row %(seen)s had been written: %(lost)s rows are missing."),
+    N_("Row %(seen)s of the record is not the one that was written."),
+    N_(
+        "The file that says how far the record went is missing or damaged: rows after %(seq)s may be missing."
+    ),
+    N_("There are images of later hands than the record tells of: rows after %(seq)s are missing."),
+    N_("The record is damaged. %(detail)s"),
     N_("There is no picture and no folder %(path)s."),
     N_("All pictures of %(path)s were shown."),
     N_("There is no picture in %(path)s: put some there, or name another folder."),

@@ -12,15 +12,18 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.irregularities import irregularity_words, things_words
 from dealer_ui.rule_words import house_rule, option_text
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
-from dealer_ui.sentences import in_other_words
+from dealer_ui.sentences import in_other_words, say
 from dealer_ui.words import capital, card_name, device_name, kind_name, ordinal, row_name
 from firmware.rules import OPTIONS, SEATS, Declaration, Profile
-from firmware.table.events import ROWS, Row
+from firmware.table.effects_evidence import record_fault_sentence
+from firmware.table.events import ROWS, RecordFault, Row
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
 
 SHOWN_CANDIDATES: Final = 3
+RECORD: Final = "record"
+"""The fault of a record in doubt, which is a need of its own."""
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
 """Phases in which the dealer may say that the hand will be keyed."""
 WITHOUT: Final = {
@@ -44,7 +47,7 @@ PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     """Return what the dealer must answer, in the order of asking; naturals come in settling order."""
-    found: list[Need] = []
+    found: list[Need] = [_record(state.record_fault)] if state.record_fault else []
     duplicates: set[str] = set()
     for question in state.questions:
         match question.what:
@@ -69,8 +72,19 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
-    found += [_device(state, name) for name in sorted(state.faults) if tells_device(state, name)]
+    told = [name for name in sorted(state.faults) if name != RECORD and tells_device(state, name)]
+    found += [_device(state, name) for name in told]
     return tuple(found)
+
+
+def _record(fault: RecordFault) -> Need:
+    """Say what is wrong with the record: nothing is played until a floor person has read it."""
+    return Need(
+        kind="record",
+        title=_("The record is in doubt"),
+        sentence=say(record_fault_sentence(fault)),
+        actions=(Action(_("I have read this: go on"), {"do": "read_record_fault"}, tone="warn", hold=True),),
+    )
 
 
 def tells_device(state: State, name: str) -> bool:

@@ -226,7 +226,7 @@ class Picture:
 class Need:
     """What the dealer has to do before the hand can go on; the first one has the largest place."""
 
-    kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity", "device"]
+    kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity", "device", "record"]
     title: str
     sentence: str
     rule: str = ""

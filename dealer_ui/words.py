@@ -68,6 +68,7 @@ DEVICE_NAMES: Final = {
     "calibration": NP_("device", "calibration"),
     "view": NP_("device", "view"),
     "table": NP_("device", "table"),
+    "record": NP_("device", "record"),
 }
 NATURAL_NAMES: Final = {
     "all_one_suit": N_("All one suit"),

@@ -128,6 +128,10 @@
     errorTimer = setTimeout(() => { box.hidden = true; }, 7000);
   }
 
+  // Each command has an id of its own. Touched again before it was answered for certain it is the same command: the
+  // table, which may have done it already, does it once.
+  const unanswered = new Map(); // a command's text → its id
+
   async function send(command) {
     const text = JSON.stringify(command);
     const now = performance.now();
@@ -136,14 +140,17 @@
     lastSentAt = now;
     $("error").hidden = true;
     body.setAttribute("data-sending", "");
+    const id = unanswered.get(text) || crypto.randomUUID();
+    unanswered.set(text, id);
     try {
       const response = await fetch(body.dataset.commands, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content },
-        body: text,
+        body: JSON.stringify({ id, ...command }),
         signal: AbortSignal.timeout(5000),
       });
       const answer = await response.json();
+      if (response.status !== 503 && !answer.uncertain) unanswered.delete(text);
       if (!answer.ok && answer.ask && answer.ask.length) askPin(command, answer);
       else if (!answer.ok) complain(answer.error);
       return answer.ok;

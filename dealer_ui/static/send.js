@@ -21,15 +21,22 @@ const feltwatch = (() => {
         body: JSON.stringify(order),
         signal: AbortSignal.timeout(within),
       });
-      return await response.json();
+      const answer = await response.json();
+      return response.status === 503 ? { ...answer, uncertain: true } : answer;
     } catch {
-      return { ok: false, error: body.dataset.unreachable };
+      return { ok: false, error: body.dataset.unreachable, uncertain: true };
     }
   }
 
-  // Give a command; a refusal is shown and returned all the same.
+  // Give a command; a refusal is shown and returned all the same. Each has an id of its own: given again before it was
+  // answered for certain it is the same command, and the table, which may have done it already, does it once.
+  const unanswered = new Map(); // a command's text → its id
   async function send(command) {
-    const answer = await post(body.dataset.commands, command);
+    const text = JSON.stringify(command);
+    const id = unanswered.get(text) || crypto.randomUUID();
+    unanswered.set(text, id);
+    const answer = await post(body.dataset.commands, { id, ...command });
+    if (!answer.uncertain) unanswered.delete(text);
     if (!answer.ok) complain(answer.error);
     return answer;
   }

@@ -49,7 +49,7 @@ from firmware.table import events as ev
 from firmware.table.camera_commands import AskJob, CameraCommand, Look
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.effects_evidence import record_fault_sentence
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import JournalUncertain, NotAllowed
 from firmware.table.evidence_commands import RecordCommand
 from firmware.table.gate import Gate, GateCommand, Who, refusal
 from firmware.table.house import house_now
@@ -179,7 +179,7 @@ class TableProcess:
             return request.answer.result(MADE_WITHIN if request.answer.running() else 0)
         except TimeoutError:
             late = Sentence("The table did not answer in time; look at the page, then try again.")
-            return late.refusal()
+            return late.refusal() | {"uncertain": True}
 
     def stop(self) -> None:
         """Ask `run` to return."""
@@ -372,6 +372,8 @@ class TableProcess:
                 answer.set_result(done)
         except NotAllowed as error:
             answer.set_result(refusal(error, self.state))
+        except JournalUncertain as error:
+            answer.set_result(error.sentence.refusal() | {"uncertain": True})
         except TableError as error:
             answer.set_result(error.sentence.refusal())
         except Exception:

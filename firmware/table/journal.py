@@ -30,6 +30,7 @@ from firmware.table.moment import Clock, Moment, now
 from firmware.table.named_files import NamedFiles
 from firmware.table.record_end import end_fault
 from firmware.table.schema import migrate, strangers
+from firmware.table.sentence import Sentence
 from firmware.table.state import State
 from firmware.table.transaction import transaction
 from firmware.table.witness import Head, Witness
@@ -69,19 +70,16 @@ class Journal:
             raise JournalError(
                 f"A restore of the record in {folder} was interrupted; do the same 'feltwatch restore' once more."
             )
-        self._uncertain: str | None = None
+        self._uncertain: Sentence | None = None
         self._files = NamedFiles(path)
         with ExitStack() as failing:
-            try:
+            with as_journal_errors(f"The journal in {folder} cannot be opened"):
                 make_folder(folder)
-                failing.enter_context(lock := take_lock(folder))
+                self._lock = failing.enter_context(take_lock(folder))
                 make_file(path)
                 give_to_owner(path)
                 seen = witness.read(folder)
                 self._witness = failing.enter_context(Witness(folder))
-            except OSError as error:
-                raise as_journal_error(error, f"The journal in {folder} cannot be opened") from error
-            self._lock = lock
             with as_journal_errors(f"The journal {path} cannot be opened"):
                 self._db = self._connect()
                 failing.callback(lambda: self._db.close())
@@ -95,7 +93,9 @@ class Journal:
             self._stepped_back = False
             self._right_since_ns: int | None = None
             self._files.note()
-            fault = end_fault(self._db, folder, self.head, seen, self._last.hand if self._last else 0)
+            hand = self._last.hand if self._last else 0
+            with as_journal_errors(f"The journal {path} cannot be opened"):
+                fault = end_fault(self._db, folder, self.head, seen, hand)
             self._witness_is_behind = fault is None and seen != self.head  # the fault's row comes first
             if fault is not None:
                 self.append([fault], TABLE)
@@ -241,10 +241,13 @@ class Journal:
         A failed sync says nothing: the frames may lie in the file, whole, and come true at the next start.
         """
         if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
-            return False  # no room for its last frame, without which the others are none
-        self._uncertain = (
-            f"It is not certain whether that was recorded ({error}). Nothing more is until it is certain; "
-            "look at the page before you do it again, and at the disk."
+            # A write was short. The last frame of a transaction makes the others count: where it is not whole in the
+            # file no start will find any of them. So a full disk is refused for certain, without opening it anew.
+            return False
+        self._uncertain = Sentence(
+            "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
+            "look at the page before you do it again, and at the disk.",
+            why=str(error),
         )
         return self.settle() == wanted and wanted != self.head
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from firmware.table.errors import JournalError, JournalFull
+from firmware.table.errors import JournalError, JournalFull, TableError
 from firmware.table.events import TrainingBegun
 from firmware.table.schema import need_known
 
@@ -86,13 +86,16 @@ def need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
 
 @contextmanager
 def as_journal_errors(what: str) -> Iterator[None]:
-    """Turn SQLite's errors into a sentence."""
+    """Turn SQLite's and the file system's errors into a sentence."""
     try:
         yield
+    except TableError:
+        raise
     except (
         sqlite3.Error,
         UnicodeDecodeError,
-    ) as error:  # a damaged schema's text comes in SQLite's own message
+        OSError,
+    ) as error:  # a damaged schema's text comes in its message
         raise as_journal_error(error, what) from error
 
 

@@ -55,6 +55,7 @@ def _look(path: Path) -> _Known:
 
 def _other(path: Path) -> JournalError:
     return JournalError(
-        f"The file {path} was removed, replaced or changed by something else while the table was writing it. "
-        "Nothing more is recorded: stop the table, keep the folder, and restore a backup or start the table again."
+        "The file %(path)s was removed, replaced or changed by something else. Nothing more is recorded: "
+        "stop the table, keep the folder, and start the table again or restore a backup.",
+        path=str(path),
     )

@@ -1,0 +1,182 @@
+"""The record's end: what was written is never silently shorter, and a write that failed is never silently there."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware.table import JournalError, NotNow, Phase, apply, witness
+from firmware.table import events as ev
+from firmware.table.captures import CaptureStore
+from firmware.table.errors import JournalUncertain
+from firmware.table.journal import FILE, Journal, JournalReader
+from firmware.table.verify import verify
+
+if TYPE_CHECKING:
+    from tests.table.conftest import Deal
+
+WAL = f"{FILE}-wal"
+
+
+@pytest.fixture
+def killed(tmp_path: Path, deal: Deal) -> Path:
+    """A record as a kill leaves it: all its rows in the `-wal`."""
+    running = tmp_path / "running"
+    with Journal(running) as journal:
+        for event in deal.until(Phase.SHOWDOWN):
+            journal.append([event], "test")
+        return Path(shutil.copytree(running, tmp_path / "killed"))
+
+
+def fault(folder: Path) -> ev.RecordFault | None:
+    with Journal(folder) as journal:
+        return journal.recover().record_fault
+
+
+def test_a_record_as_a_kill_leaves_it_is_whole(killed: Path) -> None:
+    assert fault(killed) is None
+    assert verify(killed).ok
+
+
+def test_rows_that_a_damaged_wal_loses_stop_play_until_somebody_has_read_it(killed: Path, deal: Deal) -> None:
+    raw = bytearray((killed / WAL).read_bytes())
+    raw[-2000] ^= 1  # in the last frame: SQLite rightly leaves it out
+    (killed / WAL).write_bytes(raw)
+    assert "The record ends at row 2, but row 3 had been written: 1 rows are missing." in str(verify(killed))
+    with Journal(killed) as journal:
+        state = journal.recover()
+        assert state.record_fault is not None
+        assert (state.record_fault.what, state.record_fault.seq, state.record_fault.seen) == ("short", 2, 3)
+        with pytest.raises(NotNow, match="until a floor person has read this"):
+            apply(state, ev.PhaseAdvanced(Phase.SHOWDOWN))
+        with pytest.raises(NotNow):
+            apply(state, ev.ImagesDropped(1, (), "old"))
+        journal.append([ev.RecordFaultRead("the power went")], "floor:Moreno")
+        assert apply(journal.recover(), ev.PhaseAdvanced(Phase.SHOWDOWN)).phase is Phase.SHOWDOWN
+    assert fault(killed) is None, "what was read is not asked again"
+    assert verify(killed).ok
+
+
+@pytest.mark.parametrize("lost", [(WAL,), (FILE, WAL), (witness.FILE,)])
+def test_a_file_that_is_gone_is_no_fresh_box(killed: Path, lost: tuple[str, ...]) -> None:
+    for name in lost:
+        (killed / name).unlink()
+    found = fault(killed)
+    assert found is not None
+    assert found.what == ("witness" if lost == (witness.FILE,) else "short")
+
+
+def test_images_of_hands_that_no_row_tells_of_are_named(killed: Path) -> None:
+    CaptureStore(killed).save("000002/frame.jpg", b"pixels")
+    found = fault(killed)
+    assert found is not None
+    assert (found.what, found.captures) == ("captures", ("000002/frame.jpg",))
+
+
+def test_a_torn_write_of_the_witness_leaves_the_one_before(tmp_path: Path) -> None:
+    heads = [(number, f"{number:064x}") for number in range(1, 6)]
+    with witness.Witness(tmp_path) as written:
+        for head in heads:
+            written.write(head)
+    assert witness.read(tmp_path) == heads[-1]
+    raw = bytearray((tmp_path / witness.FILE).read_bytes())
+    raw[4096 + 20] ^= 1  # the slot of the odd turns, and the last was the fifth
+    (tmp_path / witness.FILE).write_bytes(raw)
+    assert witness.read(tmp_path) == heads[-2]
+    with witness.Witness(tmp_path) as again:
+        again.write((2, "ab" * 32))
+    assert witness.read(tmp_path) == (2, "ab" * 32), "the last that was written, not the highest"
+
+
+@pytest.mark.parametrize("name", [FILE, WAL])
+@pytest.mark.parametrize("how", ["removed", "replaced", "cut"])
+def test_nothing_is_acknowledged_on_a_file_that_is_not_the_named_one(
+    tmp_path: Path, deal: Deal, name: str, how: str
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+        path = tmp_path / name
+        data = path.read_bytes()
+        if how == "cut":
+            path.write_bytes(data[: len(data) // 2])
+        else:
+            path.unlink()
+            if how == "replaced":
+                path.write_bytes(data)
+        for _ in range(2):
+            with pytest.raises(JournalError, match="removed, replaced or changed by something else"):
+                journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+
+
+class FailingCommit(sqlite3.Connection):
+    """Commits, and then says that it failed, or fails and says so."""
+
+    done = True
+
+    def execute(self, text: str, values: Any = (), /) -> sqlite3.Cursor:
+        if text != "COMMIT":
+            return super().execute(text, values)
+        if self.done:
+            super().execute("COMMIT")
+        else:
+            super().execute("ROLLBACK")
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+        raise error
+
+
+@contextmanager
+def failing(journal: Journal, *, done: bool) -> Iterator[None]:
+    journal._db.close()
+    broken = sqlite3.connect(journal._path, isolation_level=None, factory=FailingCommit)
+    broken.done = done
+    journal._db = broken
+    journal._files.forget()
+    yield
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_commit_that_failed_is_answered_by_what_is_in_the_file(
+    tmp_path: Path, deal: Deal, done: bool
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+        with failing(journal, done=done):
+            if done:
+                assert journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test", command="a-touch-1") == 2
+            else:
+                with pytest.raises(JournalError, match="could not be written"):
+                    journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test", command="a-touch-1")
+        assert journal.commands() == ({"a-touch-1": 2} if done else {})
+        assert not journal.is_uncertain
+    assert JournalReader(tmp_path).head()[0] == 1 + done
+    assert verify(tmp_path).ok
+
+
+def test_where_nobody_can_say_nothing_more_is_acknowledged_until_somebody_can(
+    tmp_path: Path, deal: Deal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+        with monkeypatch.context() as broken, failing(journal, done=True):
+
+            def no_file(_: Journal) -> sqlite3.Connection:
+                raise sqlite3.OperationalError("disk I/O error")
+
+            broken.setattr(Journal, "_connect", no_file)
+            for _ in range(2):
+                with pytest.raises(JournalUncertain, match="not certain"):
+                    journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+            with pytest.raises(JournalUncertain):
+                journal.settle()
+        assert journal.is_uncertain
+        journal.settle()
+        assert journal.recover().phase is Phase.SETTING, "it was there"
+        assert journal.append([ev.PhaseAdvanced(Phase.SHOWDOWN)], "test") == 3
+    assert verify(tmp_path).ok
