@@ -93,6 +93,17 @@ def test_two_players_may_play_two_hands_each_and_only_two() -> None:
     assert [seat.player for seat in three.seats] == ["p1", "p2", "p3"]
 
 
+@pytest.mark.parametrize(("two_hands", "expected"), [("player", {1, 3}), ("hand", {3})])
+def test_of_two_hands_both_or_the_one_that_earned_it_is_in_fantasyland(
+    two_hands: str, expected: set[int]
+) -> None:
+    house = house_of(2, FACE_UP.with_options({"fantasyland.two_hands": two_hands}))
+    played = do(do(INITIAL, house, "two_hands"), house, "next")
+    hands = [{"seat": seat.seat, "fantasyland_next": seat.seat == 3} for seat in played.seats]
+    over = replace(played, phase=Phase.ARCHIVED, settlement={"hands": hands}, fantasyland=frozenset({"p1"}))
+    assert {seat.seat for seat in opened(over, house).seats if seat.fantasyland} == expected
+
+
 def test_when_everybody_is_in_fantasyland_the_hand_is_set_like_a_closed_one() -> None:
     state = do(replace(INITIAL, fantasyland=frozenset({"p1", "p2"})), house_of(2, FACE_UP), "next")
     assert do(state, house_of(2, FACE_UP), "next").phase is Phase.SETTING

@@ -136,6 +136,36 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
     assert state.settlement["points"] == {"1": 3, "2": -3}
 
 
+def test_a_natural_that_counts_undeclared_is_found_when_rows_are_compared_and_waits_for_green(
+    deal: Deal, house: House
+) -> None:
+    dragon = replace(deal, rows={1: DRAGON, 2: deal.rows[2]})
+    unsure = fold(dragon.until(Phase.REVIEW, ((2, "back", 4),)))
+    assert [question.what for question in unsure.questions] == [Ask.CARD]
+    assert not any(seat.found for seat in unsure.seats)
+    state = after(unsure, house, '{"do":"set_card","seat":2,"row":"back","index":4,"card":"Kd"}')
+    assert [(question.what, question.seat) for question in state.questions] == [(Ask.NATURAL, 1)]
+    assert pending_natural(state, RULES) == 1
+    state = after(state, house, '{"do":"confirm"}')
+    assert (state.phase, state.settlement and state.settlement["points"]) == (
+        Phase.SETTLED,
+        {"1": 3, "2": -3},
+    )
+    other = after(state, house, '{"do":"set_card","seat":1,"row":"front","index":0,"card":"Ac"}')
+    assert (other.phase, other.seats[0].found) == (Phase.SETTLED, False)
+    assert other.settlement is not None
+    assert other.settlement["hands"][0]["natural"] is None
+
+
+def test_the_order_of_declarations_and_surrenders_comes_from_the_events(deal: Deal) -> None:
+    acts: list[ev.Event] = [ev.Surrendered(2), ev.NaturalDeclared(1)]
+    state = fold([*deal.until(Phase.SETTING), *acts])
+    assert [seat.acted for seat in state.seats] == [2, 1]
+    again = fold([ev.SurrenderWithdrawn(2), ev.Surrendered(2)], state)
+    assert [seat.acted for seat in again.seats] == [2, 3]
+    assert [seat.get("acted") for seat in hand_json(again)["seats"]] == [2, 3]
+
+
 def test_the_settlement_waits_for_green_and_red_settles_nothing(deal: Deal, house: House) -> None:
     state = deal.at(Phase.REVIEW, ev.NaturalDeclared(1))
     assert [question.what for question in state.questions] == [Ask.NATURAL]
