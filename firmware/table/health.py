@@ -60,6 +60,8 @@ class Facts:
     """Rows of the chain that were checked, the last ones."""
     broken_at: int | None = None
     """The first of them that does not fit."""
+    record_wrong: str | None = None
+    """What is wrong with the record's file or its end; "" where nothing is."""
     synchronised: bool | None = None
     rtc: bool | None = None
     jumped_ms: int | None = None
@@ -284,6 +286,9 @@ def _chain(facts: Facts) -> Found:
     if not facts.rows:
         return _unknown(says=Sentence("There is no record here yet."))
     figure = f"{facts.checked} / {facts.rows}"
+    if facts.record_wrong:
+        wrong = Sentence("The record does not hold: %(text)s", text=facts.record_wrong)
+        return "bad", figure, wrong, Sentence("See what it says: feltwatch hands verify --all")
     if facts.broken_at is not None:
         says = Sentence("The record's chain is broken at row %(row)s.", row=facts.broken_at)
         return "bad", figure, says, Sentence("See what it says: feltwatch hands verify --all")

@@ -10,7 +10,9 @@ from firmware.table.errors import JournalError
 from firmware.table.events import ReadingTaken
 from firmware.table.events_camera import Calibrated
 from firmware.table.journal import JournalReader, content_hash
+from firmware.table.journal_file import as_journal_errors
 from firmware.table.state import State
+from firmware.table.verify import problems_of_file
 
 LAST_ROWS: Final = 5000
 """Rows of the chain that are checked where not all are asked for: some tens of milliseconds."""
@@ -45,8 +47,11 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
         return {"rows": 0, "checked": 0}
     first = max(1, end - rows + 1) if rows else 1
     folder: Path = reader.path.parent
+    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+        wrong = next(problems_of_file(db, folder, pages=rows is None), None) if db else None
     found = check_stretch(reader.uri(), folder, first, end, images=False)
     return {
+        "record_wrong": wrong.what if wrong else "",
         "rows": end,
         "checked": found.rows,
         "broken_at": found.problems[0][0] if found.problems else None,
@@ -89,5 +94,8 @@ def _profile(reader: JournalReader, state: State) -> dict[str, Any]:
     named = state.house.profile_hash or (state.opened.profile_hash if state.opened else "")
     if not named:
         return {}
-    kept = reader.content(named)
+    try:
+        kept = reader.content(named)
+    except JournalError:  # it was changed: it is not what was named
+        kept = None
     return {"profile_named": named, "profile_hash": content_hash(kept) if kept is not None else ""}

@@ -56,15 +56,15 @@ def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
     """Root restores: a link to a key would lay that key where the page may read it."""
     secret = tmp_path / "device.key"
     secret.write_text("the box's own")
-    (hostile / "captures" / "000009").mkdir()
-    (hostile / "captures/000009/frame.jpg").symlink_to(secret)
+    (hostile / "captures" / "000003").mkdir()
+    (hostile / "captures/000003/frame.jpg").symlink_to(secret)
     data = tmp_path / "box"
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, data, now)
     assert list(data.rglob("*.jpg")) == []
     monkeypatch.setattr(backup, "_need_plain", lambda *_, **__: None)
     restore(hostile, data, now)
-    assert (data / "captures/000009/frame.jpg").read_text() == "the box's own"
+    assert (data / "captures/000003/frame.jpg").read_text() == "the box's own"
 
 
 @pytest.mark.parametrize("name", ["captures", "journal.sqlite"])
@@ -85,8 +85,8 @@ def test_a_device_in_a_backup_does_not_hold_the_restore_up(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pipe to which nobody writes: whoever reads it waits for ever."""
-    (hostile / "captures/000009").mkdir()
-    pipe = hostile / "captures/000009/frame.jpg"
+    (hostile / "captures/000003").mkdir()
+    pipe = hostile / "captures/000003/frame.jpg"
     os.mkfifo(pipe)
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, tmp_path / "box", now)
@@ -168,7 +168,7 @@ def test_a_view_in_the_journals_place_is_not_read(
         with pytest.raises(JournalError, match="holds a view"):
             read()
     assert not (tmp_path / "box" / FILE).exists()
-    monkeypatch.setattr("firmware.table.journal._need_no_view", lambda *_: None)
+    monkeypatch.setattr("firmware.table.journal_file._need_no_view", lambda *_: None)
     monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
     assert verify(hostile, replayed=False).ok, "read to its end, where it has one"
 
@@ -185,7 +185,23 @@ def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
     assert not (tmp_path / "box" / FILE).exists()
     monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
     restore(hostile, tmp_path / "box", now)
-    assert bent_rows(tmp_path / "box") == 1, "the first row after it"
+    assert bent_rows(tmp_path / "box") == 0, "rows were put into a file of our own"
+    put_in_place(monkeypatch)
+    restore(hostile, tmp_path / "other", now)
+    assert bent_rows(tmp_path / "other") > 0, "the first row after it"
+
+
+def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a restore take the stick's own file."""
+
+    def copied(source: Path, staging: Path) -> int:
+        staging.mkdir()
+        shutil.copy(source / FILE, staging / FILE)
+        return 1 << 30
+
+    monkeypatch.setattr(backup, "_insert", copied)
+    monkeypatch.setattr("firmware.table.verify.look", lambda *_: None)
+    monkeypatch.setattr("firmware.table.journal.strangers", lambda _: [])
 
 
 def test_a_journal_that_says_it_is_of_a_later_release_is_not_restored(
@@ -193,14 +209,13 @@ def test_a_journal_that_says_it_is_of_a_later_release_is_not_restored(
 ) -> None:
     """Else its triggers would be judged by nobody: this release does not know what the later one makes."""
     as_made_by(hostile, *TRIGGER, "PRAGMA user_version = 99")
-    with pytest.raises(BackupError, match="later release"):
+    with pytest.raises(JournalError, match="later release"):
         restore(hostile, tmp_path / "box", now)
-    monkeypatch.setattr(backup, "is_later", lambda _: False)
+    monkeypatch.setattr("firmware.table.schema._unknown", lambda _: "")
+    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    put_in_place(monkeypatch)
     restore(hostile, tmp_path / "box", now)
-    with closing(sqlite3.connect(tmp_path / "box" / FILE)) as db:
-        assert db.execute("SELECT count(*) FROM journal WHERE actor = 'x'").fetchone() == (1,), (
-            "the row after it"
-        )
+    assert bent_rows(tmp_path / "box") > 0, "the row after it"
 
 
 def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(

@@ -90,7 +90,11 @@ RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
     "lamps": [({"faults": {"lamps": "A lamp is out."}}, "look"), ({"faults": {"buzzer": "Mute."}}, "look")],
     "room": [({"free_mb": 999}, "look"), ({"free_mb": 63}, "bad")],
     "wear": [({"worn_percent": 80}, "look"), ({"worn_percent": 110}, "bad")],
-    "chain": [({"broken_at": 17}, "bad"), ({"rows": None}, "bad")],
+    "chain": [
+        ({"broken_at": 17}, "bad"),
+        ({"record_wrong": "Its end is missing."}, "bad"),
+        ({"rows": None}, "bad"),
+    ],
     "anchor": [({"anchored": False}, "look"), ({"anchor_age_ms": 8 * DAY_MS}, "look")],
     "clock": [
         ({"synchronised": False, "rtc": False}, "look"),
@@ -158,7 +162,7 @@ def test_what_nobody_can_say_is_unknown_and_never_well() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [one.name for one in fields(Facts) if one.name not in ("faults", "broken_at")]
+    "name", [one.name for one in fields(Facts) if one.name not in ("faults", "broken_at", "record_wrong")]
 )
 def test_a_single_fact_that_is_missing_makes_nothing_ring_falsely(name: str) -> None:
     verdicts = {check.verdict for check in judge(Facts.of_json({**vars(WELL), name: None}))}
@@ -202,6 +206,7 @@ def test_the_record_tells_what_it_knows(tmp_path: Path) -> None:
         "rows": 4,
         "checked": 4,
         "broken_at": None,
+        "record_wrong": "",
         "calibrated": True,
         "felt_age_ms": 3 * DAY_MS,
         "anchored": False,
