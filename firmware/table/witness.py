@@ -56,8 +56,10 @@ class Witness:
         self._times = times
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._handle)
+        """Close the file; a second time does nothing."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
 
     def __enter__(self) -> Self:
         return self

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from docs.facts import ROOT, commands, help_text, targets
 from firmware.app.generated_record import generate_record
 from firmware.app.main import main
+from firmware.table.signing import DeviceKey
 from tests.docs.lines import Line, lines, module_of, parsed
 from vision.layout import TableLayout
 from vision.render import render_table
@@ -158,6 +159,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     felt = render_table({}, TableLayout.load(), seed=3).frame
     cv2.imwrite(str(folder / "pictures/felt.jpg"), felt)
     cv2.imwrite(str(folder / "photo.jpg"), felt)
+    DeviceKey.open(folder / "key")  # as the table makes it when it first runs
     CliRunner().invoke(main, ["calibrate", str(folder / "pictures"), "--out", str(folder / "felt.json")])
     return folder
 
