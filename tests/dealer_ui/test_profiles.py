@@ -97,7 +97,10 @@ def test_the_untouched_form_of_every_packaged_profile_is_sound(client: FlaskClie
 
 def test_a_mistake_is_answered_at_its_field_in_the_sentence_of_profiles_check(client: FlaskClient) -> None:
     answer = order(
-        client, "traditional", "check", fields=form(client, "traditional", name="thursday", foul__points="nine")
+        client,
+        "traditional",
+        "check",
+        fields=form(client, "traditional", name="thursday", foul__points="nine"),
     )
     assert answer.status_code == 422
     assert answer.json["errors"] == {

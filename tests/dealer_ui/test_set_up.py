@@ -335,7 +335,7 @@ def test_figures_are_said_in_a_few_words() -> None:
 def test_every_profile_is_said_in_a_few_plain_sentences() -> None:
     short = {name: " ".join(in_short(load_profile(name))) for name in profile_names()}
     assert short["washington-1-6"] == (
-        "Hands are set closed and shown together. 1 point for each row. 3 more for all three. "
+        "Hands are set closed and shown together. Two rows of three come to 1, all three to 6. "
         "Strong rows win bonus points. Naturals win up to 3 points. A player may surrender for 3."
     )
     assert "face up" in short["california-face-up"]
