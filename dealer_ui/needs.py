@@ -321,6 +321,9 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
         sentence=sentence,
         place=seat.place,
         rule=_came_to_nothing(rules, verdict.declaration) if verdict.kind is None else "",
+        clause=rules.clause.get(verdict.declaration.clause, "")
+        if verdict.kind is None and verdict.declaration
+        else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
         verdict=borne_out,
@@ -329,23 +332,20 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
 
 
 def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
-    """Say why a declaration comes to nothing, by which option, and what the source says of it."""
+    """Say why a declaration comes to nothing."""
     if declaration is None:
         return ""
     if declaration.verdict == "voided_by_foul":
-        said = option_text(OPTIONS[declaration.clause][2].say(True))
-    elif declaration.clause == "naturals.excused_by_surrender":
-        said = _("An opponent had already surrendered, so the hand plays as it is set.")
-    elif rules.naturals.false_declaration == "regular":
-        said = _("A declaration that the cards do not bear out plays as it is set.")
-    elif rules.naturals.excused_by_surrender:
-        said = _(
+        return option_text(OPTIONS[declaration.clause][2].say(True))
+    if declaration.clause == "naturals.excused_by_surrender":
+        return _("An opponent had already surrendered, so the hand plays as it is set.")
+    if rules.naturals.false_declaration == "regular":
+        return _("A declaration that the cards do not bear out plays as it is set.")
+    if rules.naturals.excused_by_surrender:
+        return _(
             "A declaration that the cards do not bear out is a foul, unless an opponent had already surrendered."
         )
-    else:
-        said = _("A declaration that the cards do not bear out is a foul.")
-    source = rules.clause.get(declaration.clause, "")
-    return f"{said} [{source}]" if source else said
+    return _("A declaration that the cards do not bear out is a foul.")
 
 
 def _again(state: State) -> tuple[Action, ...]:

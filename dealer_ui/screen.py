@@ -230,6 +230,8 @@ class Need:
     title: str
     sentence: str
     rule: str = ""
+    clause: str = ""
+    """The words of the document that the rule comes from."""
     place: str = ""
     row: str = ""
     index: int | None = None
