@@ -243,6 +243,7 @@ class Journal:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
             # A write was short. The last frame of a transaction makes the others count: where it is not whole in the
             # file no start will find any of them. So a full disk is refused for certain, without opening it anew.
+            self._files.note()  # the part that had room made the file longer; the next write goes over it
             return False
         self._uncertain = Sentence(
             "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "

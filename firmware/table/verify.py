@@ -119,7 +119,7 @@ def verify(
 def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) -> Iterator[Problem]:
     """Check what the rows' own hashes do not tell: the file's shape, its pages, and whether its end is missing.
 
-    `pages`: read every page; it takes as long as the file is large. Raises sqlite3.Error, OSError.
+    `pages`: read every page; it takes as long as the file is large. Raises sqlite3.Error.
     """
     for what in strangers(db):
         yield Problem(None, what)
@@ -127,8 +127,15 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
         yield Problem(None, what)
     if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
         yield Problem(stray[0], "No row has such a number: the row was put there.")
-    if fault := look(db, data):
-        yield Problem(None, str(what_is_wrong(fault)))
+    try:
+        fault = look(db, data)
+    except OSError as error:  # of the witness or of the images: the rows can be read, and are
+        yield Problem(
+            None, f"{error.filename or data} cannot be read: nobody can say whether the record is whole."
+        )
+    else:
+        if fault is not None:
+            yield Problem(None, str(what_is_wrong(fault)))
 
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pytest
 from firmware.table import JournalError, NotNow, Phase, apply, witness
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
-from firmware.table.errors import JournalUncertain
+from firmware.table.errors import JournalFull, JournalUncertain
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.verify import verify
 
@@ -180,3 +181,84 @@ def test_where_nobody_can_say_nothing_more_is_acknowledged_until_somebody_can(
         assert journal.recover().phase is Phase.SETTING, "it was there"
         assert journal.append([ev.PhaseAdvanced(Phase.SHOWDOWN)], "test") == 3
     assert verify(tmp_path).ok
+
+
+class FullDisk(sqlite3.Connection):
+    """Has room for a part of what a commit writes."""
+
+    wal: Path
+    other: Path | None = None
+
+    def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+        if sql != "COMMIT":
+            return super().execute(sql, *given)
+        super().execute("ROLLBACK")
+        if self.other is not None:
+            self.other.replace(self.wal)
+        with self.wal.open("ab") as file:
+            file.write(bytes(100))
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
+
+
+def fill(journal: Journal) -> FullDisk:
+    full = sqlite3.connect(journal._path, isolation_level=None, factory=FullDisk)
+    full.wal = journal._path.with_name(WAL)
+    journal._db = full
+    return full
+
+
+def test_what_a_full_disk_had_room_for_is_nobody_elses_change(tmp_path: Path, deal: Deal) -> None:
+    """On a disk that is full to the last byte the refused write itself makes the `-wal` longer."""
+    with Journal(tmp_path) as journal:
+        journal.append([deal.opened()], "test")
+        roomy = journal._db
+        with closing(fill(journal)):
+            for _ in range(2):
+                with pytest.raises(JournalFull, match="disk is full"):
+                    journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+                with pytest.raises(JournalFull, match="disk is full"):
+                    journal.keep("profile", b"a text")
+        journal._db = roomy
+        assert journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test") == 2
+    assert verify(tmp_path).ok
+
+
+@pytest.mark.parametrize("when", ["in the refused write", "after it"])
+def test_a_full_disk_hides_no_change_by_others(tmp_path: Path, deal: Deal, when: str) -> None:
+    with Journal(tmp_path / "data") as journal:
+        journal.append([deal.opened()], "test")
+        roomy, wal = journal._db, tmp_path / "data" / WAL
+        with closing(fill(journal)) as full:
+            if when == "after it":
+                with pytest.raises(JournalFull):
+                    journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+                with wal.open("ab") as file:
+                    file.write(b"x")
+            else:
+                full.other = Path(shutil.copy(wal, tmp_path / "other"))
+            for _ in range(2):
+                with pytest.raises(JournalError, match="by something else"):
+                    journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+        journal._db = roomy
+        with pytest.raises(JournalError, match="by something else"):
+            journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
+
+
+def test_a_journal_that_is_closed_twice_closes_no_file_of_others(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.close()
+    with (tmp_path / "a").open("w") as a, (tmp_path / "b").open("w") as b, (tmp_path / "c").open("w") as c:
+        journal.close()
+        assert [os.fstat(file.fileno()).st_nlink for file in (a, b, c)] == [1, 1, 1]
+
+
+def test_a_witness_that_cannot_be_read_is_said_and_the_rows_are_checked_all_the_same(killed: Path) -> None:
+    (killed / witness.FILE).unlink()
+    (killed / witness.FILE).symlink_to(killed / "elsewhere")
+    found = verify(killed)
+    assert found.entries == 3
+    assert [problem.what for problem in found.problems] == [
+        f"{killed / witness.FILE} cannot be read: nobody can say whether the record is whole."
+    ]
