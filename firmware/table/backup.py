@@ -16,7 +16,7 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -67,11 +67,11 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
     """
     if not JournalReader(data).head()[0]:
         raise BackupError("There is no record in %(path)s.", path=str(data))
-    if os.path.lexists(to):
+    with suppress(FileNotFoundError):
+        to.lstat()  # a folder that may not be looked into says so, in the name that was given
         raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
     with _said("The backup"):
-        # A name that nobody can have laid a link under: whoever plugs a stick in knows what backups are called.
-        part = Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
+        part = _part_beside(to)
         try:
             part.chmod(FOLDER_MODE)
             _copy(data, part)
@@ -82,6 +82,16 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
             shutil.rmtree(part, ignore_errors=True)
             raise
     return found
+
+
+def _part_beside(to: Path) -> Path:
+    """Make the folder that becomes `to`. Raises OSError, which names `to`: nobody asked for the other."""
+    try:
+        # A name that nobody can have laid a link under: whoever plugs a stick in knows what backups are called.
+        return Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
+    except OSError as error:
+        error.filename = str(to)
+        raise
 
 
 def restore(

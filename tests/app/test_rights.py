@@ -48,6 +48,7 @@ CASES: Final = (
     ),
     Case("bundle --data data --out closed/x.zip", 1, "closed/x.zip cannot be used: Permission denied."),
     Case("backup closed/copy --data data", 1, "closed/copy cannot be used: Permission denied."),
+    Case("backup shut/copy --data data", 1, "could not be made: Permission denied (shut/copy)."),
     Case("report --data data --pdf closed/x.pdf", 1, "closed/x.pdf cannot be"),
     Case("anchor --data data --pdf closed/x.pdf", 1, "Permission denied"),
     Case("anchor --data data --key-folder closed/key", 1, "Permission denied. Run this as the table's user."),
