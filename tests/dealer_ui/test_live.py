@@ -174,7 +174,8 @@ def test_a_stream_begins_with_the_whole_view_and_goes_on_with_each_change(felt: 
 def test_a_quiet_stream_beats_every_second(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
-    def nothing_new(_version: int, seconds: float) -> None:
+    def nothing_new(_version: int, seconds: float, gone: Callable[[], bool]) -> None:
+        assert not gone(), "somebody follows"
         waited.append(seconds)
 
     monkeypatch.setattr(services(app).live, "wait", nothing_new)
