@@ -237,7 +237,7 @@ def _copy(data: Path, to: Path) -> None:
             return
         end = copied.execute("SELECT seq, hash, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
         seq, digest, hand = end or (0, "", 0)
-        fault = end_fault(copied, to, (seq, digest), seen, hand)
+        fault = end_fault(copied, to, seq, seen, hand)
     if seen is not None:
         with witness.Witness(to) as of_copy:  # a record that is too short is said to be, in its copy too
             of_copy.write(seen if fault is not None else (seq, digest))

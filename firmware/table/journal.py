@@ -95,7 +95,7 @@ class Journal:
             self._files.note()
             hand = self._last.hand if self._last else 0
             with as_journal_errors(f"The journal {path} cannot be opened"):
-                fault = end_fault(self._db, folder, self.head, seen, hand)
+                fault = end_fault(self._db, folder, self.seq, seen, hand)
             self._witness_is_behind = fault is None and seen != self.head  # the fault's row comes first
             if fault is not None:
                 self.append([fault], TABLE)

@@ -19,33 +19,34 @@ NAMED: Final = 100
 
 
 def end_fault(
-    db: sqlite3.Connection, folder: Path, head: Head, seen: Head | None, hand: int
+    db: sqlite3.Connection, folder: Path, seq: int, seen: Head | None, hand: int
 ) -> RecordFault | None:
     """Return what is wrong with the end of the record that `db` is open to; None where nothing is.
 
-    `seen`: what the witness says, None where there is none that holds; `hand`: the last one of the record.
+    `seq`: the last row's number; `seen`: what the witness says, None where there is none that holds; `hand`: the last
+    one of the record.
     Raises sqlite3.Error, OSError.
     """
     ahead = _images_of_later_hands(folder, hand)
     if seen is None:
-        if not head[0] and not ahead:
+        if not seq and not ahead:
             return None
-        return RecordFault("witness", head[0], captures=ahead)
-    if seen[0] > head[0]:
+        return RecordFault("witness", seq, captures=ahead)
+    if seen[0] > seq:
         found = (*_unnamed(db, folder, hand), *ahead)[:NAMED]
-        return RecordFault("short", head[0], *seen, captures=found)
-    row = db.execute("SELECT hash FROM journal WHERE seq = ?", (seen[0],)).fetchone()
-    if seen[0] and (row is None or row[0] != seen[1]):
-        return RecordFault("rewritten", head[0], *seen, captures=ahead)
-    return RecordFault("captures", head[0], *seen, captures=ahead) if ahead else None
+        return RecordFault("short", seq, *seen, captures=found)
+    # Compared in SQL: a changed byte may be no text any more, and that is for `verify` to say.
+    row = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (seen[1], seen[0])).fetchone()
+    if seen[0] and (row is None or not row[0]):
+        return RecordFault("rewritten", seq, *seen, captures=ahead)
+    return RecordFault("captures", seq, *seen, captures=ahead) if ahead else None
 
 
 def look(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
     """Return the same of a record that another process may be writing. Raises sqlite3.Error, OSError."""
     seen = witness.read(folder)  # before the rows: it is never ahead of them
-    row = db.execute("SELECT seq, hash, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
-    seq, digest, hand = row or (0, "", 0)
-    return end_fault(db, folder, (seq, digest), seen, hand)
+    seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)
+    return end_fault(db, folder, seq, seen, hand)
 
 
 def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:

@@ -135,7 +135,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
         )
     else:
         if fault is not None:
-            yield Problem(None, str(what_is_wrong(fault)))
+            yield Problem(fault.seen if fault.what == "rewritten" else None, str(what_is_wrong(fault)))
 
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:

@@ -25,7 +25,16 @@ from firmware.table.anchors import Anchor, sign_head
 from firmware.table.archive import Archive
 from firmware.table.captures import CaptureStore
 from firmware.table.dispute_file import DisputeFileError, write_dispute_file
-from firmware.table.dispute_verifier import CannotCheck, check, ed25519_holds, key_words
+from firmware.table.dispute_verifier import (
+    HASH,
+    PAYLOAD,
+    PREVIOUS,
+    TYPE,
+    CannotCheck,
+    check,
+    ed25519_holds,
+    key_words,
+)
 from firmware.table.events_camera import Calibration
 from firmware.table.journal import Journal
 from firmware.table.settling import settlement
@@ -123,7 +132,7 @@ def test_a_dispute_file_holds_what_proves_the_hand(file: Path) -> None:
         files[f"content/{manifest['profile_hash']}"].startswith(b"# ")
         or b"name" in files[f"content/{manifest['profile_hash']}"]
     )
-    kinds = [json.loads(line)[7] for line in files["rows.jsonl"].splitlines()]
+    kinds = [json.loads(line)[TYPE] for line in files["rows.jsonl"].splitlines()]
     assert kinds[0] == "hand_opened"
     assert "hand_reopened" in kinds
     assert kinds[-1] == "head_signed"
@@ -197,8 +206,8 @@ def with_rows(file: Path, rows: list[list[Any]], out: Path) -> Path:
 
 def test_a_changed_row_is_named_even_where_the_manifest_was_signed_anew(file: Path, tmp_path: Path) -> None:
     rows = rows_of(file)
-    read = next(row for row in rows if row[7] == "reading_taken")
-    read[8] = read[8].replace("9c", "9s")
+    read = next(row for row in rows if row[TYPE] == "reading_taken")
+    read[PAYLOAD] = read[PAYLOAD].replace("9c", "9s")
     report = check(str(with_rows(file, rows, tmp_path / "x.zip")))
     assert report.wrong[0] == f"Row {read[0]} was changed."
 
@@ -220,11 +229,11 @@ def test_rows_that_were_rewritten_and_chained_anew_do_not_fit_the_slip(
 ) -> None:
     slip = contents(file)["anchors.txt"].decode()
     rows = rows_of(file)
-    previous = rows[0][9]
+    previous = rows[0][PREVIOUS]
     for row in rows:
-        row[8] = row[8].replace("that was not my card", "all is well")
-        row[9], row[10] = previous, ""
-        row[10] = previous = dispute_verifier.row_hash(row)
+        row[PAYLOAD] = row[PAYLOAD].replace("that was not my card", "all is well")
+        row[PREVIOUS], row[HASH] = previous, ""
+        row[HASH] = previous = dispute_verifier.row_hash(row)
     forged = with_rows(file, rows, tmp_path / "x.zip")
     assert any("was rewritten" in sentence for sentence in check(str(forged), (slip,)).wrong)
 
@@ -234,8 +243,8 @@ def chained_anew(rows: list[list[Any]]) -> list[list[Any]]:
     before = rows[0]
     for row in rows:
         if row[0] == before[0] + 1:
-            row[9] = before[10]
-        row[10] = dispute_verifier.row_hash(row)
+            row[PREVIOUS] = before[HASH]
+        row[HASH] = dispute_verifier.row_hash(row)
         before = row
     return rows
 
@@ -260,9 +269,9 @@ def test_a_hand_that_was_sealed_anew_without_the_rows_up_to_the_slip_does_not_ho
 ) -> None:
     slip = contents(file)["anchors.txt"].decode()
     rows = rows_of(file)
-    ends = next(row[0] for row in rows if row[7] == "hand_archived")
+    ends = next(row[0] for row in rows if row[TYPE] == "hand_archived")
     for row in rows:
-        row[8] = row[8].replace("9c", "9s")
+        row[PAYLOAD] = row[PAYLOAD].replace("9c", "9s")
     own = chained_anew([row for row in rows if row[0] <= ends])
     for inside, head in ((slip, 99), ("", 99), ("", ends)):  # and whatever the forged manifest says
         text = "".join(dispute_verifier.canonical(row) + "\n" for row in own).encode()

@@ -108,12 +108,15 @@ EXPECTED = {
     "key_announced": "       ==========",
     "head_signed": "         ==========",
     "record_restored": "     ==========",
+    "record_fault": "        ==========",
+    "record_fault_read": "   ==========",
 }
 STAFF = (
     ev.PersonListed("Lin", Role.DEALER),
     ev.PersonListed("Moreno", Role.FLOOR, "a-verifier"),
     ev.LoggedOn("Lin", 1),
 )
+DOUBT = ev.RecordFault("short", 3, 4, "ab" * 32)
 UNSURE: tuple[tuple[int, ev.Row, int], ...] = ((1, "middle", 2),)
 
 
@@ -193,6 +196,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
     if BY_TYPE[name] in effects_evidence.EFFECTS:
         disputed = frozenset({1} if name == "dispute_closed" else ())
         state = replace(state, hand=state.hand + 5, disputed=disputed)
+    if name == "record_fault_read":
+        state = apply(state, DOUBT)
     if BY_TYPE[name] in effects_house.EFFECTS:
         state = apply(state, ev.TableStarted(house=HOUSE))
     if BY_TYPE[name] in people_effects.EFFECTS:
@@ -259,6 +264,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "key_announced": ev.KeyAnnounced("ab" * 32),
         "head_signed": ev.HeadSigned(1, "", 0, 0, "", "", ""),
         "record_restored": ev.RecordRestored(1, ""),
+        "record_fault": DOUBT,
+        "record_fault_read": ev.RecordFaultRead("looked at"),
         "calibrated": ev.Calibrated("felt", LENS),
         "deck_enrolled": ev.DeckEnrolled(LENS),
         "calibration_dropped": ev.CalibrationDropped("lens"),
