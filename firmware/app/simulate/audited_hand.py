@@ -42,7 +42,6 @@ class AuditedHand:
     frozen: bool = False
     declares: set[int] = field(default_factory=set)
     surrenders: set[int] = field(default_factory=set)
-    found: set[int] = field(default_factory=set)
     confirmed: set[int] = field(default_factory=set)
     acted: list[int] = field(default_factory=list)
     """Seats that declared or surrendered, in that order."""
@@ -67,6 +66,12 @@ class AuditedHand:
         """The seats whose cards are compared."""
         return [seat for seat in self.seats if seat not in self.surrenders]
 
+    @property
+    def naturals(self) -> set[int]:
+        """The seats whose natural the settlement counts, declared or found."""
+        hands = (self.settlement or {}).get("hands", ())
+        return {hand["seat"] for hand in hands if hand["natural"]}
+
     def row(self, seat: int, row: str) -> list[Card]:
         """Return the cards of a row, as far as they are on record."""
         return self.cards.get((seat, row), [])
@@ -87,7 +92,7 @@ class AuditedHand:
                     found.append(f"{len(cards)} cards in seat {seat}'s {row}")
                 found += [f"an unsure {c.card} at seat {seat}'s {row}" for c in cards if not c.sure]
                 seen.update(card.card for card in cards if card.card)
-            if seat in self.declares | self.found and seat not in self.confirmed:
+            if seat in self.declares | self.naturals and seat not in self.confirmed:
                 found.append(f"seat {seat}'s natural unconfirmed")
         return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
 

@@ -217,7 +217,6 @@ class Auditor:
         self._open.acted.remove(said["seat"])
 
     def _natural_found(self, said: Mapping[str, Any]) -> None:
-        self._open.found.add(said["seat"])
         self._open.confirmed.discard(said["seat"])
 
     def _natural_confirmed(self, said: Mapping[str, Any]) -> None:
