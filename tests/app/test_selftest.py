@@ -239,7 +239,9 @@ def test_where_no_report_can_be_kept_nothing_is_tried(table: tuple[Path, Simulat
     assert (done.exit_code, done.stdout) == (1, "")
     assert "sudo -u feltwatch-table feltwatch selftest" in done.stderr
     told = {row.type for row in JournalReader(data).events_since(before)}
-    assert told <= {PuckSeen.type, DeviceFault.type, DeviceRecovered.type}, "only what the devices say meanwhile"
+    assert told <= {PuckSeen.type, DeviceFault.type, DeviceRecovered.type}, (
+        "only what the devices say meanwhile"
+    )
 
 
 def refused(folder: Path) -> None:

@@ -130,7 +130,9 @@ def check_caps(settlement: Settlement) -> None:
 @settings(max_examples=150, deadline=None)
 def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> None:
     profile = data.draw(profiles())
-    assume(profile.order.first != "lowest_seat")  # that one begins at the same seat wherever the table is turned
+    assume(
+        profile.order.first != "lowest_seat"
+    )  # that one begins at the same seat wherever the table is turned
     hand = data.draw(hands(profile))
 
     def turned(seat: int) -> int:
