@@ -147,10 +147,11 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if profile.notes:
         yield Heading(2, _("Notes"))
         yield from (Paragraph(house_rule(note)) for note in profile.notes)
-    yield Heading(2, _("The rules by the names in the record"))
+    yield Heading(2, _("Index"))
     yield Paragraph(
         _(
-            "A settlement's lines, in the record and in files, name the option that they come from. It is said in:"
+            "The choices of this game by the names that they have in its form, with the numbers of the rules that say "
+            "them."
         )
     )
     yield _index(rules)
@@ -327,12 +328,19 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
 
 
 def _index(rules: Values) -> Table:
-    """Return which rules say an option that a settlement's line may name."""
+    """Return which rules say each option of the sections whose options a settlement's lines name."""
     found: dict[str, list[str]] = {}
     for rule in rules_of(rules.profile):
         for about in rule.about:
-            if about in OPTIONS and about.partition(".")[0] in _IN_A_SETTLEMENT and not _without(rule):
+            if about in OPTIONS and not _without(rule):
                 found.setdefault(about, []).append(rule.number)
-    cells = [f"{path}: {', '.join(numbers)}" for path, numbers in sorted(found.items())]
-    rows = [(*cells[at : at + 3], "", "")[:3] for at in range(0, len(cells), 3)]
-    return Table((_("Name and rule"),) * 3, tuple(rows))
+    rows = []
+    for section in _IN_A_SETTLEMENT:
+        said = (
+            _("%(title)s: %(numbers)s", title=option_title(kind.title), numbers=listed(found[path]))
+            for path, (_section, _name, kind) in OPTIONS.items()
+            if path.startswith(f"{section}.") and path in found
+        )
+        if words := _("; ").join(said):
+            rows.append((option_title(SECTION_TITLES[section]), words))
+    return Table((_("About"), _("Rules")), tuple(rows))

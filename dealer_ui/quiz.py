@@ -78,13 +78,14 @@ def questions(state: State, rules: Profile) -> tuple[Question, ...]:
 
 def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
     hands = {hand["seat"]: hand for hand in settlement["hands"]}
+    if rules.naturals.declared == "automatic":
+        yield from _undeclared(settlement, rules)
+        return
     for number in settlement["order"]:
         seat = state.seat(number)
-        if seat is None or seat.surrenders:
+        if seat is None or seat.surrenders or not seat.declares:
             continue
         natural = hands[number]["natural"]
-        if not (seat.declares or natural):
-            continue
         if natural:
             line = _(
                 "The cards are %(natural)s: %(points)s from each opponent.",
@@ -98,9 +99,7 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
         yield Question(
             key=f"natural-{number}",
             kind="natural",
-            text=_("Seat %(seat)s declares a natural. Is it one?", seat=number)
-            if seat.declares
-            else _("Naturals count undeclared here. Are seat %(seat)s's cards one?", seat=number),
+            text=_("Seat %(seat)s declares a natural. Is it one?", seat=number),
             answer="yes" if natural else "no",
             right=_("Yes, it is one") if natural else _("No, it is none"),
             lines=(line,),
@@ -108,6 +107,35 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
             choices=(("yes", _("Yes, it is one")), ("no", _("No, it is none"))),
             seats=(number,),
         )
+
+
+def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
+    """Ask about all hands at once where naturals count undeclared: a question about one would tell that it is one."""
+    shown = sorted(hand["seat"] for hand in settlement["hands"] if hand["rows"])
+    if not shown or not rules.naturals.kinds:
+        return
+    naturals = {hand["seat"]: hand["natural"] for hand in settlement["hands"] if hand["natural"]}
+    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    lines = tuple(
+        _(
+            "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
+            seat=seat,
+            natural=natural_words(natural["kind"]),
+            points=_points(natural["value"]),
+        )
+        for seat, natural in sorted(naturals.items())
+    )
+    yield Question(
+        key="natural",
+        kind="natural",
+        text=_("Which hands count as naturals? None need be declared here."),
+        answer=" ".join(str(seat) for seat in shown if seat in naturals),
+        right=", ".join(words[seat] for seat in shown if seat in naturals) or _("Nobody"),
+        lines=lines or (_("No hand counts as a natural."),),
+        clauses=_clauses(rules, ["naturals.kinds", "naturals.declared", "naturals.foul_voids"]),
+        choices=tuple((str(seat), words[seat]) for seat in shown),
+        several=True,
+    )
 
 
 def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:

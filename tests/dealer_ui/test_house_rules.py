@@ -32,7 +32,9 @@ from firmware.rules.options import Amount, Choice, Flag
 from firmware.rules.sections import SECTIONS
 
 EIGHT = profile_names()
-RAW = re.compile(rf"\b(?:{'|'.join(SECTIONS)})\.[a-z]+(?:_[a-z]+)*\b|\.txt\b|\b[a-z]+_[a-z_]+\b")
+RAW = re.compile(
+    rf"\b(?:{'|'.join(SECTIONS)})\.[a-z]+(?:_[a-z]+)*\b|\.(?:txt|toml|json)\b|\b[a-z]+_[a-z_]+\b"
+)
 """An option's path, a file's name, an identifier."""
 
 
@@ -105,18 +107,28 @@ def test_every_rule_has_a_source_or_says_that_the_house_chose(name: str) -> None
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", EIGHT)
-def test_nothing_on_the_page_is_a_raw_key_but_the_list_of_names(name: str, language: str) -> None:
+def test_nothing_on_the_page_is_a_raw_key_or_the_name_of_a_file(name: str, language: str) -> None:
     with speaking(language):
-        blocks = list(page(load_profile(name)))
-    names = next(
-        place
-        for place, block in enumerate(blocks)
-        if isinstance(block, Table) and any("foul.points: " in cell for row in block.rows for cell in row)
-    )
-    del blocks[names]
-    text = markdown(blocks).replace("| --- ", "")
+        text = markdown(page(load_profile(name))).replace("| --- ", "")
     assert RAW.findall(text) == []
+    assert [key for key in EIGHT if key in text and key != "traditional"] == []
     assert "%(" not in text
+
+
+@pytest.mark.parametrize("raw", ["foul.points: 7.1", "000_7b4fad3d.txt", "profiles/own.toml", "six_pairs"])
+def test_the_look_for_raw_keys_finds_them(raw: str) -> None:
+    assert RAW.findall(f"A foul pays ({raw}) 3 points.")
+
+
+@pytest.mark.parametrize("name", EIGHT)
+def test_the_index_leads_to_the_rules_by_the_names_of_the_choices(name: str) -> None:
+    profile = load_profile(name)
+    index = section(profile, "Index")
+    numbers = {rule.number for rule in rules_of(profile)}
+    assert "| Scoring | Row: " in index
+    assert set(re.findall(r"\b\d+\.\d+\b", index)) <= numbers
+    number = next(rule.number for rule in rules_of(profile) if "foul.equal_rows" in rule.about)
+    assert f"Middle equal to back: {number};" in index
 
 
 def test_what_the_game_does_without_has_no_paragraph_as_its_source() -> None:

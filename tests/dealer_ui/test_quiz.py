@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -82,18 +83,20 @@ def test_the_right_answers_are_those_of_the_rules(hand: tuple[State, Profile]) -
     assert (fouls is not None) == any(not seat.surrenders for seat in state.seats)
     answered = fouls.answer.split() if fouls else []
     assert set(answered) == {str(one.seat) for one in truth.hands if one.fault is not None}
+    naturals = {one.seat: one.natural for one in truth.hands}
     for seat in state.seats:
         if not seat.surrenders and not seat.declares:
             rows = Rows.parse(
                 " / ".join(" ".join(str(c.card) for c in cards) for cards in seat.rows.values())
             )
-            assert (str(seat.seat) in answered) == (foul(rows, rules) is not None)
+            wrong = foul(rows, rules) is not None and naturals[seat.seat] is None
+            assert (str(seat.seat) in answered) == wrong
 
-    naturals = {one.seat: one.natural for one in truth.hands}
     declared = {seat.seat for seat in state.seats if seat.declares and not seat.surrenders}
-    assert {question.seats[0] for question in of_kind(asked, "natural")} == declared
-    for question in of_kind(asked, "natural"):
-        assert question.answer == ("yes" if naturals[question.seats[0]] else "no")
+    if rules.naturals.declared == "required":
+        assert {question.seats[0] for question in of_kind(asked, "natural")} == declared
+        for question in of_kind(asked, "natural"):
+            assert question.answer == ("yes" if naturals[question.seats[0]] else "no")
 
     moving = [(pair.a, pair.b) for pair in truth.pairs if pair.paid]
     first = of_kind(asked, "first")
@@ -151,6 +154,41 @@ def test_nothing_of_the_settlement_is_told_before_it_is_answered(hand: tuple[Sta
         assert shown[key] == same[key], key
     assert '"answer"' not in told
     assert '"verdict": null' in told
+
+
+washington = st.builds(
+    settled,
+    st.sampled_from([name for name in profile_names() if name.startswith("washington")]),
+    st.integers(0, 10**6),
+    st.sampled_from((2, 3, 4)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(washington)
+def test_where_naturals_count_undeclared_one_question_is_about_all_hands(hand: tuple[State, Profile]) -> None:
+    """A question about one hand alone would tell that it is one."""
+    state, rules = hand
+    shown = [str(seat.seat) for seat in state.seats if not seat.surrenders]
+    asked = of_kind(questions(state, rules), "natural")
+    assert [question.key for question in asked] == ["natural"] * bool(shown)
+    for question in asked:
+        truth = settle(hand_from_json(hand_json(state)), rules)
+        assert [value for value, _words in question.choices] == shown
+        assert question.answer.split() == [str(one.seat) for one in truth.hands if one.natural]
+
+
+def test_a_natural_that_nobody_declared_is_asked_about_with_the_other_hands() -> None:
+    asked = [
+        question
+        for seed in range(60)
+        for question in of_kind(questions(*settled("washington-1-unit", seed, 2)), "natural")
+    ]
+    assert {len(question.answer.split()) for question in asked} >= {0, 1}
+    some = next(question for question in asked if question.answer)
+    assert re.fullmatch(r"The cards of seat \d are .+: 3 points from each opponent\.", some.lines[0])
+    none = next(question for question in asked if not question.answer)
+    assert (none.right, none.lines) == ("Nobody", ("No hand counts as a natural.",))
 
 
 def test_a_hand_that_is_not_settled_asks_nothing(felt: Felt) -> None:
