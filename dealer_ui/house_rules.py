@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
+from dealer_ui import house_rules_after as after
+from dealer_ui import house_rules_naturals as naturals
 from dealer_ui import house_rules_pay as pay
 from dealer_ui import house_rules_play as play
 from dealer_ui.house_rules_said import Rule, Ruled, Values, listed
@@ -45,7 +47,7 @@ _SECTIONS: Final = (
     _Section(N_("Setting the rows"), play.setting),
     _Section(
         N_("Naturals"),
-        play.naturals,
+        naturals.naturals,
         lambda rules: rules.has_naturals,
         ("naturals.", "foul.versus_natural", "order.naturals_first", "order.several_naturals"),
     ),
@@ -63,22 +65,22 @@ _SECTIONS: Final = (
         ("bonus.", "foul.pays_bonus", "naturals.keeps_bonus", "naturals.pays_bonus"),
     ),
     _Section(N_("What a foul pays"), pay.fouls),
-    _Section(N_("What a natural collects"), pay.what_naturals_collect, lambda rules: rules.has_naturals),
+    _Section(N_("What a natural collects"), naturals.what_naturals_collect, lambda rules: rules.has_naturals),
     _Section(N_("Order of settlement"), pay.order_of_payment),
     _Section(N_("Table stakes"), pay.stakes),
     _Section(
         N_("Fantasy Land"),
-        pay.fantasy_land,
+        after.fantasy_land,
         lambda rules: bool(rules["fantasyland.entry"]),
         ("fantasyland.",),
     ),
     _Section(
         N_("Collection by the down"),
-        pay.collection,
+        after.collection,
         lambda rules: bool(rules["collection.schedule"]),
         ("collection.",),
     ),
-    _Section(N_("Irregularities"), pay.irregularities),
+    _Section(N_("Irregularities"), after.irregularities),
 )
 _LEFT_OUT: Final = {
     N_("Naturals"): N_("naturals"),
@@ -110,7 +112,7 @@ def rules_of(profile: Profile) -> tuple[Numbered, ...]:
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
     """Return the options that the page has a sentence for: what a settlement's line may name as its clause."""
-    return frozenset(about for rule in rules_of(profile) for about in rule.about)
+    return frozenset(about for rule in rules_of(profile) if not _without(rule) for about in rule.about)
 
 
 def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:

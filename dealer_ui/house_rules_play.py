@@ -1,16 +1,15 @@
-"""The house rules up to the showdown: the table, the button, the deal, rankings, setting, naturals, surrender."""
+"""The house rules up to the showdown: the table, the button, the deal, rankings, setting, surrender."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from dealer_ui.hand_words import CATEGORY_NAMES, category_name, natural_words
+from dealer_ui.hand_words import CATEGORY_NAMES, category_name
 from dealer_ui.house_rules_said import Rule, Ruled, Values, listed, points
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import pgettext
-from dealer_ui.words import SUIT_NAMES, capital, money
-from firmware.rules.document import Table
+from dealer_ui.words import SUIT_NAMES, money
 
 _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
@@ -41,6 +40,14 @@ def the_table(rules: Values) -> Iterator[Ruled]:
         )
     else:
         yield Rule(_("Two to four players play a hand."), "basics.players")
+        yield Rule(
+            _(
+                "The house may let a fifth player sit at the table. Then the player with the button and the next three "
+                "players clockwise are dealt in. The fifth waits for the next hand, or plays in the place of one of "
+                "the four who passes the hand."
+            ),
+            "basics.five_seats",
+        )
     yield Rule(
         _(
             "Where only two players are at the table, they may agree to play two hands each; without both agreeing "
@@ -232,104 +239,6 @@ def setting(rules: Values) -> Iterator[Ruled]:
             "irregularity. Nothing is settled before the house has decided it."
         ),
         "basics.count",
-    )
-
-
-def naturals(rules: Values) -> Iterator[Ruled]:
-    """Say which hands win of themselves, and how they are declared and judged."""
-    kinds = rules["naturals.kinds"]
-    names = {kind for kind, _value in kinds}
-    yield Rule(
-        _(
-            "A natural, also called a Clean Sweep, is a hand whose 13 cards together make one of the hands below. It "
-            "wins without its rows being compared. The naturals rank in this order:"
-        ),
-        "basics.naturals",
-        "naturals.kinds",
-    )
-    yield Table(
-        (_("Rank"), _("Natural"), _("Points from each opponent")),
-        tuple(
-            (str(place), capital(natural_words(kind)), str(value))
-            for place, (kind, value) in enumerate(kinds, start=1)
-        ),
-    )
-    yield Rule(
-        _("A hand that makes several naturals counts as the highest of them."),
-        "basics.one_natural",
-    )
-    if names & {"six_pairs", "five_pairs_trips"}:
-        yield Rule(_("Four of a kind may count as two pairs."), "basics.quads")
-    if names & {"three_straights", "three_flushes"}:
-        yield Rule(
-            _("Three straights or three flushes count only where the rows are set so.")
-            if rules["naturals.by"] == "rows"
-            else _(
-                "Three straights or three flushes count where the 13 cards can be arranged so, however the rows are "
-                "set."
-            ),
-            "naturals.by",
-        )
-        yield Rule(
-            _(
-                "For these two naturals three cards in sequence or of one suit in the front are a straight or a flush. "
-                "A straight flush counts as either."
-            ),
-            "basics.natural_straights",
-        )
-    yield Rule(
-        _(
-            "A natural need not be declared. It counts as soon as the rows lie open, and the dealer confirms it before "
-            "rows are compared."
-        )
-        if rules["naturals.declared"] == "automatic"
-        else _(
-            "A natural counts only if the player declares it before rows are compared and the dealer confirms it. "
-            "Without that the hand plays as a regular hand."
-        ),
-        "naturals.declared",
-    )
-    yield Rule(
-        _("A hand set in the wrong order cannot claim a natural: it is a foul.")
-        if rules["naturals.foul_voids"]
-        else _("A natural that counts is never a foul, however its rows are set."),
-        "naturals.foul_voids",
-    )
-    yield from _false_declaration(rules)
-
-
-def _false_declaration(rules: Values) -> Iterator[Ruled]:
-    if rules["naturals.false_declaration"] == "regular":
-        yield Rule(
-            _("Who declares a natural without holding one plays the hand as it is set."),
-            "naturals.false_declaration",
-            "naturals.excused_by_surrender",
-            "naturals.order_unknown",
-        )
-        return
-    yield Rule(_("Who declares a natural without holding one has a foul."), "naturals.false_declaration")
-    excused = rules["naturals.excused_by_surrender"]
-    if not rules["surrender.points"]:
-        return
-    if not excused:
-        yield Rule(
-            _("That holds even if an opponent had already surrendered."),
-            "naturals.excused_by_surrender",
-            "naturals.order_unknown",
-        )
-        return
-    yield Rule(
-        _(
-            "If an opponent had already surrendered, a false declaration is no foul: the hand plays as it is set. A "
-            "later surrender excuses nothing, nor does one of the player's own other hand."
-        ),
-        "naturals.excused_by_surrender",
-    )
-    yield Rule(
-        _("Where it is not known which came first, the surrender counts as made first.")
-        if rules["naturals.order_unknown"] == "excused"
-        else _("Where it is not known which came first, the declaration counts as made first."),
-        "naturals.order_unknown",
     )
 
 

@@ -255,6 +255,11 @@ RULE_TEXTS: Final = (
     ),
     NP_(
         "rules",
+        "The document charges the whole fee to who enters before the 20-minute mark and half to who enters after"
+        " it, and does not name the mark itself: half is charged there.",
+    ),
+    NP_(
+        "rules",
         "The document says both that naturals of the same value are pushed and that the "
         "higher ranking collects.",
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -10,22 +9,17 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from dealer_ui.house_rules import Numbered, clauses_on_the_page, house_rules, rules_of
+from dealer_ui.house_rules import Numbered, house_rules, rules_of
 from dealer_ui.house_rules_pdf import pdf
 from dealer_ui.i18n import CATALOGUES, LANGUAGES, speaking
 from dealer_ui.pdf import Type
 from firmware.rules import (
-    CARDS,
     OPTIONS,
-    Hand,
     Profile,
-    Rows,
     RulesError,
-    SeatHand,
     load_chain,
     load_profile,
     profile_names,
-    settle,
 )
 from firmware.rules.document import Block, Heading, Paragraph, Table, markdown
 from firmware.rules.options import Amount, Choice, Flag
@@ -177,6 +171,19 @@ def test_basic_rules_stand_on_the_page() -> None:
         assert words in california
 
 
+@pytest.mark.parametrize("name", EIGHT)
+def test_every_page_says_how_many_play_and_what_a_fifth_at_the_table_does(name: str) -> None:
+    """The engine lets five sit under every profile; one document alone speaks of five seats."""
+    text = section(load_profile(name), "The game and the table")
+    assert "wo to four" in text
+    assert "the button and the next three players clockwise are dealt in" in text
+    of_five = next(line for line in text.splitlines() if "fifth" in line)
+    named = "Description of Table Used" in of_five
+    assert named == (name == "california-face-up")
+    assert named or "Not in the document" in of_five
+    assert named == ("The house may let a fifth player sit" not in of_five)
+
+
 def test_a_foul_is_not_said_to_pay_whom_it_does_not_pay() -> None:
     fouls = section(load_profile("poker-flush-western"), "What a foul pays")
     assert "pays 3 points to each opponent who has one" in fouls
@@ -247,44 +254,6 @@ def test_tables_of_bonuses_naturals_and_collection() -> None:
 def test_a_text_of_the_house_cannot_break_a_table() -> None:
     profile = load_profile("traditional").with_options({"irregularities.misdeal": "One | two\nthree"})
     assert "One \\| two three" in markdown(page(profile))
-
-
-# ---- settlements ----
-
-
-def random_hand(profile: Profile, chance: random.Random) -> Hand:
-    """Return a hand of two to four seats, often sorted, so that there are naturals, bonuses and fouls."""
-    deck = list(CARDS)
-    chance.shuffle(deck)
-    if chance.random() < 0.5:
-        deck.sort(key=lambda card: (card.rank, card.suit) if chance.random() < 0.9 else (0, 0))
-    seats = []
-    for place, seat in enumerate(chance.sample(range(1, 6), chance.randint(2, 4))):
-        cards = deck[13 * place : 13 * place + 13]
-        gives_up = bool(profile.surrender.points) and chance.random() < 0.2
-        seats.append(
-            SeatHand(
-                seat=seat,
-                rows=Rows(tuple(cards[:3]), tuple(cards[3:8]), tuple(cards[8:])),
-                stack=chance.choice((None, 5, 40)),
-                declares=bool(profile.naturals.kinds) and not gives_up and chance.random() < 0.4,
-                surrenders=gives_up,
-            )
-        )
-    return Hand(seats=tuple(seats), button=seats[0].seat, unit=1)
-
-
-@pytest.mark.parametrize("name", EIGHT)
-def test_the_clause_of_every_settlements_line_is_on_the_page(name: str) -> None:
-    profile = load_profile(name)
-    on_page = clauses_on_the_page(profile)
-    chance = random.Random(name)
-    clauses = set()
-    for _ in range(300):
-        settlement = settle(random_hand(profile, chance), profile)
-        clauses |= {line.clause for pair in settlement.pairs for line in pair.lines}
-    assert len(clauses) > 2
-    assert clauses <= on_page
 
 
 # ---- on paper ----

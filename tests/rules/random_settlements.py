@@ -1,4 +1,6 @@
-"""Random settlements under every profile: lines sum to pairs, pairs to totals, chips are kept, every line is said.
+"""Random settlements under every profile: lines sum to pairs, pairs to totals, chips are kept.
+
+The clause of every line has a sentence on the profile's house-rules page.
 
 python -m tests.rules.random_settlements --each 3000
 """
@@ -8,11 +10,11 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
+from dealer_ui.house_rules import clauses_on_the_page
 from firmware.rules import (
     CARDS,
-    OPTIONS,
     Card,
     Hand,
     Profile,
@@ -80,15 +82,17 @@ def _set(deal: random.Random, cards: list[Card], profile: Profile) -> Rows:
     return rows
 
 
-def trouble(settlement: Settlement) -> str:
-    """Return what does not add up in a settlement; nothing if all does."""
+def trouble(settlement: Settlement, clauses: Container[str]) -> str:
+    """Return what does not add up in a settlement; nothing if all does. `clauses`: what the page has sentences for."""
     points = dict.fromkeys(settlement.points, 0)
     paid = points.copy()
     for pair in settlement.pairs:
         if pair.points != sum(line.points for line in pair.lines):
             return f"the lines of {pair.a} and {pair.b} do not sum to {pair.points}"
-        if not pair.lines or any(line.clause not in OPTIONS or not line.why for line in pair.lines):
-            return f"a line of {pair.a} and {pair.b} has no clause or no sentence"
+        if not pair.lines or not all(line.why for line in pair.lines):
+            return f"a line of {pair.a} and {pair.b} has no sentence"
+        if off := [line.clause for line in pair.lines if line.clause not in clauses]:
+            return f"the house-rules page has no sentence for {', '.join(off)}"
         if pair.owed != pair.points * settlement.hand.unit or pair.short < 0 or pair.owed * pair.paid < 0:
             return f"{pair.a} and {pair.b}: {pair.points} points, {pair.owed} owed, {pair.paid} paid"
         points[pair.a] += pair.points
@@ -107,8 +111,9 @@ def troubles(seed: int, each: int) -> list[str]:
     found = []
     for name in profile_names():
         profile, deal = load_profile(name), random.Random(f"{seed} {name}")
+        clauses = clauses_on_the_page(profile)
         for number in range(each):
-            why = trouble(settle(hand(deal, profile), profile))
+            why = trouble(settle(hand(deal, profile), profile), clauses)
             if why:
                 found.append(f"{name}, hand {number}: {why}")
     return found
@@ -123,7 +128,8 @@ def main() -> None:
     found = troubles(chosen.seed, chosen.each)
     total = chosen.each * len(profile_names())
     say(
-        "; ".join(found[:20]) or f"{total:,} settlements: every line sums to every total (seed {chosen.seed})"
+        "; ".join(found[:20])
+        or f"{total:,} settlements: lines sum to totals, every clause is on its page (seed {chosen.seed})"
     )
     sys.exit(bool(found))
 

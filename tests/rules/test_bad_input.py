@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -13,7 +14,9 @@ from typing import IO, Any
 import pytest
 
 from firmware.app.json_input import json_inputs
-from tests.rules.random_settlements import troubles
+from firmware.rules import load_profile, settle
+from tests.rules.random_settlements import hand, troubles
+from tests.rules.random_settlements import trouble as trouble_of
 from tests.rules.settle_fuzz import lines, trouble
 from tests.rules.tables import PLAIN
 
@@ -129,10 +132,20 @@ def test_ten_thousand_damaged_lines_have_as_many_answers() -> None:
     assert trouble(list(lines(1, 10_000))) == ""
 
 
-def test_lines_sum_to_totals_under_every_profile() -> None:
+def test_lines_sum_to_totals_and_their_clauses_are_on_the_page_under_every_profile() -> None:
     assert troubles(2, 60) == []
 
 
+def test_a_clause_that_the_page_has_no_sentence_for_is_found() -> None:
+    profile = load_profile("traditional")
+    settlement = settle(hand(random.Random(3), profile), profile)
+    clauses = {line.clause for pair in settlement.pairs for line in pair.lines}
+    assert trouble_of(settlement, clauses) == ""
+    assert trouble_of(settlement, clauses - {"scoring.row"}).startswith(
+        "the house-rules page has no sentence"
+    )
+
+
 @pytest.mark.exhaustive
-def test_lines_of_24_000_settlements_sum_to_totals() -> None:
+def test_lines_of_24_000_settlements_sum_to_totals_and_their_clauses_are_on_the_page() -> None:
     assert troubles(1, 3_000) == []
