@@ -48,6 +48,18 @@ def test_the_rows_grow_and_the_next_seat_is_named(placing: Felt) -> None:
     assert screen.actions == (), "white is refused until all cards are placed"
 
 
+NAMED: dict[str, str] = {
+    "card_moved": "card_moved",
+    "card_missing": "card_moved",
+    "card_changed": "card_moved",
+    "card_twice": "card_twice",
+    "extra_card": "wrong_number_of_cards",
+    "face_down": "exposed_card",
+    "out_of_turn": "misdeal",
+}
+"""Which of the house's texts an irregularity is shown with."""
+
+
 @pytest.mark.parametrize("what", get_args(Irregular))
 def test_every_irregularity_is_said_with_the_houses_rule(placing: Felt, what: Irregular) -> None:
     seen = ev.IrregularitySeen(
@@ -56,7 +68,9 @@ def test_every_irregularity_is_said_with_the_houses_rule(placing: Felt, what: Ir
     title, sentence, rule, record, table = irregularity_words(seen, placing.rules)
     assert title
     assert sentence.endswith(".")
-    assert rule in vars(placing.rules.irregularities).values()
+    assert rule == getattr(placing.rules.irregularities, NAMED[what])
+    named = placing.rules.with_options({f"irregularities.{NAMED[what]}": "The house says this of it."})
+    assert irregularity_words(seen, named)[2] == "The house says this of it."
     assert bool(table) == (what not in ("extra_card", "face_down", "card_twice"))
     assert bool(record) == (what != "card_twice")
 

@@ -172,6 +172,26 @@ def test_basic_rules_stand_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("name", EIGHT)
+@pytest.mark.parametrize(("option", "title"), [("exposed_card", "Exposed card"), ("other", "Anything else")])
+def test_the_houses_text_stands_on_the_page_or_that_it_has_none(name: str, option: str, title: str) -> None:
+    profile = load_profile(name)
+    text = getattr(profile.irregularities, option)
+    assert len(text.split()) > 10
+    assert f"| {title}: {text} |" in section(profile, "Irregularities")
+    for other, shown in {
+        "Ask the manager.": "Ask the manager.",
+        "": "The house has not written down what it does.",
+    }.items():
+        changed = profile.with_options({f"irregularities.{option}": other})
+        assert f"| {title}: {shown} |" in section(changed, "Irregularities")
+
+
+def test_in_every_game_the_floor_decides_what_no_rule_names() -> None:
+    for name in EIGHT:
+        assert "decided by the floor" in load_profile(name).irregularities.other
+
+
+@pytest.mark.parametrize("name", EIGHT)
 def test_every_page_says_how_many_play_and_what_a_fifth_at_the_table_does(name: str) -> None:
     """The engine lets five sit under every profile; one document alone speaks of five seats."""
     text = section(load_profile(name), "The game and the table")

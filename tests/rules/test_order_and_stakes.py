@@ -71,6 +71,32 @@ def test_pairs_with_a_natural_are_paid_first_in_the_same_order_where_the_profile
     assert [(pair.a, pair.b) for pair in undeclared.pairs] == [(pair.a, pair.b) for pair in later.pairs]
 
 
+SEVERAL = {
+    1: "2s 5s 9s / 3h 6h 9h Jh Kh / 4d 7d Td Qd Ad",  # three flushes
+    2: "8c 7c 4s / 2h 2d Jd 9c 6s / 3d 3s 4h 5d 5h",
+    3: "2c 3c 4c / 5c 6d 7h 8s 9d / Tc Js Qh Ks As",  # a dragon, the higher natural
+    4: "Ac Kc 8d / Qc Qs Th 6c 7s / Ah Kd Jc Ts 8h",
+}
+
+
+@pytest.mark.parametrize(
+    ("several", "order", "paid"),
+    [
+        ("pairs", [(4, 1), (4, 3), (1, 2), (1, 3), (2, 3), (4, 2)], {1: 5, 3: 0}),
+        ("turns", [(4, 1), (1, 2), (1, 3), (4, 3), (2, 3), (4, 2)], {1: 5, 3: 0}),
+        ("highest", [(4, 3), (1, 3), (2, 3), (4, 1), (1, 2), (4, 2)], {1: 0, 3: 5}),
+    ],
+)
+def test_of_several_naturals_each_reading_pays_another_one_first(
+    several: str, order: list[tuple[int, int]], paid: dict[int, int]
+) -> None:
+    """With five chips at seat 4 it decides who is paid of them."""
+    profile = rules("california-face-up", order__several_naturals=several)
+    settlement = play(profile, SEVERAL, button=4, declares=[1, 3], stacks={4: 5})
+    assert [(pair.a, pair.b) for pair in settlement.pairs] == order
+    assert {pair.b: -pair.paid for pair in settlement.pairs if pair.a == 4 and pair.b in paid} == paid
+
+
 # 7.3: table stakes. In seats 1, 2, 3 with the button at 1: 1 loses to 2, wins from 3; 2 wins from 3.
 
 

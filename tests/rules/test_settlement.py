@@ -484,6 +484,21 @@ def test_who_surrenders_pays_the_same_whatever_the_other_holds(other: str, decla
     assert [line.id for line in settlement.pairs[0].lines] == ["surrender"]
 
 
+@pytest.mark.parametrize(
+    "profile", ["washington-1-unit", "washington-2-4", "washington-1-6", WESTERN, EASTERN]
+)
+def test_who_surrenders_pays_a_foul_unless_the_house_says_that_a_foul_is_not_live(profile: str) -> None:
+    paid = play(profile, {1: "", 2: FOUL, 3: LOW}, surrenders=[1]).pairs
+    by_seats = {frozenset((pair.a, pair.b)): pair for pair in paid}
+    assert abs(by_seats[frozenset((1, 2))].points) == 3
+    not_live = play(rules(profile, surrender__pays_foul=False), {1: "", 2: FOUL, 3: LOW}, surrenders=[1])
+    by_seats = {frozenset((pair.a, pair.b)): pair for pair in not_live.pairs}
+    nothing = by_seats[frozenset((1, 2))]
+    assert nothing.points == 0
+    assert [line.clause for line in nothing.lines] == ["surrender.pays_foul"]
+    assert abs(by_seats[frozenset((1, 3))].points) == 3
+
+
 def test_between_two_who_surrender_nothing_is_exchanged() -> None:
     settlement = play(WESTERN, {1: "", 2: "", 3: LOW}, surrenders=[1, 2])
     assert settlement.points == {1: -3, 2: -3, 3: 6}
