@@ -278,7 +278,7 @@ class Archive:
                     if db is None:
                         raise JournalError("The list of hands is being made anew; try again in a moment.")
                 yield db
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema's text comes in its message
             index_file.distrust(shared)
             raise JournalError(
                 "The archive's index could not be read (%(why)s); it is made anew, try again in a moment.",

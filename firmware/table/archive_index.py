@@ -43,7 +43,7 @@ def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = 
                 index_file.forget(path)
             try:
                 _bring(reader, path, done)
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 index_file.forget(path)
                 _bring(reader, path, done)
     except JournalError:

@@ -1,0 +1,1 @@
+"""The attack campaign: every known attack on a record, and thousands of its bits flipped."""

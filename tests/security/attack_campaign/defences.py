@@ -1,0 +1,101 @@
+"""Switches defences of the product off: each is a name in it, and what stands there instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, Final
+from unittest.mock import patch
+
+Off = tuple[str, Any]
+
+
+@contextmanager
+def off(*defences: Off) -> Iterator[None]:
+    """Do without defences meanwhile. A name that is not there is an error: a defence that moved is not switched off."""
+    with ExitStack() as stack:
+        for name, instead in defences:
+            module, _, attribute = name.partition(":")
+            owner: Any = import_module(module)
+            *path, last = attribute.split(".")
+            for step in path:
+                owner = getattr(owner, step)
+            stack.enter_context(patch.object(owner, last, instead))
+        yield
+
+
+def _nothing(*_: object, **__: object) -> None:
+    return None
+
+
+def _none(*_: object, **__: object) -> list[Any]:
+    return []
+
+
+SHAPE: Final[tuple[Off, ...]] = (
+    ("firmware.table.verify:strangers", _none),
+    ("firmware.table.journal:strangers", _none),
+)
+"""Each object of the file must have the text that we gave it."""
+PAGES: Final[tuple[Off, ...]] = (("firmware.table.verify:unsound_pages", _none),)
+"""SQLite's own check of every page."""
+END: Final[tuple[Off, ...]] = (
+    ("firmware.table.journal:end_fault", _nothing),
+    ("firmware.table.record_end:end_fault", _nothing),
+    ("firmware.table.backup:end_fault", _nothing),
+)
+"""The second witness of the record's end."""
+NUMBERS: Final[tuple[Off, ...]] = (
+    ("firmware.table.verify:problems_of_file", _none),
+    ("firmware.table.journal:_need_sound", _nothing),
+)
+"""What is checked of the file beside its rows' hashes."""
+VERSION: Final[tuple[Off, ...]] = (("firmware.table.schema:_unknown", lambda _: ""),)
+INDEX: Final[tuple[Off, ...]] = (("firmware.table.index_file:holds", lambda path: path.exists()),)
+"""The sum of the index's bytes."""
+
+
+class _Fits(str):
+    """A hash that fits whatever it is compared with."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
+CONTENT: Final[tuple[Off, ...]] = (
+    ("firmware.table.verify:content_hash", lambda data: _Fits()),
+    ("firmware.table.journal_reader:content_hash", lambda data: _Fits()),
+)
+"""Content is hashed when it is read."""
+UNCERTAIN: Final[tuple[Off, ...]] = (("firmware.table.journal:Journal._was_written", lambda *_: False),)
+"""A write that failed is looked for in the file."""
+REPEATED: Final[tuple[Off, ...]] = (("firmware.table.journal:Journal.commands", lambda _: {}),)
+"""A command that was sent again is known by its id."""
+OPEN_FILES: Final[tuple[Off, ...]] = (
+    ("firmware.table.journal:NamedFiles.compare", _nothing),
+    ("firmware.table.journal:NamedFiles.note", _nothing),
+)
+"""The open files are compared with the named ones."""
+ESCAPING: Final[tuple[Off, ...]] = (
+    ("firmware.terminal:escaped", str),
+    ("firmware.table.dispute_verifier:escaped", str),
+    ("firmware.app.main:escaped", str),
+    ("firmware.app.settlement_text:escaped", str),
+)
+VOUCHING: Final[tuple[Off, ...]] = (("firmware.table.dispute_verifier:_anchors", lambda *_: ("", [], [])),)
+STANDING: Final[tuple[Off, ...]] = (("firmware.table.gate:_stands_for_himself", lambda *_: True),)
+ASKING: Final[tuple[Off, ...]] = (("firmware.table.gate:_asks_for_a_pin", lambda *_: False),)
+OWNER: Final[tuple[Off, ...]] = (
+    ("firmware.table.lock:give_to_owner", _nothing),
+    ("firmware.table.journal:give_to_owner", _nothing),
+)
+ROWS: Final[tuple[Off, ...]] = (("firmware.table.backup:_need_row", _nothing),)
+OF_FLIPS: Final[tuple[Off, ...]] = (*NUMBERS, *END, *INDEX, *CONTENT)
+"""Without these a flip goes unnoticed."""
