@@ -22,7 +22,7 @@ from tests.security.attack_campaign.records import make_records
 from tests.security.attack_campaign.report import Campaign, Tried
 
 HANDS = 8
-FLIPS = 60
+FLIPS = 40
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from tests.security.attack_campaign import defences
 from tests.security.attack_campaign.pages import Flip
-from tests.security.attack_campaign.records import Seen, Start, named, seen, start
+from tests.security.attack_campaign.records import Seen, Start, left, named, seen, start
 
 Outcome = Literal["refused", "said", "nothing", "PROBLEM"]
 """Named by `verify` and the start refuses; named and said by an event; nothing is otherwise than without the flip."""
@@ -47,7 +47,7 @@ class Judge:
 
     def __init__(self, ground: Ground, work: Path) -> None:
         self._ground, self._work = ground, work
-        self._intact: dict[str, tuple[Seen, Start, Seen]] = {}
+        self._intact: dict[str, tuple[Seen, Start, str]] = {}
 
     def _copy(self, flip: Flip | None, record: str) -> Path:
         to = self._work / "data"
@@ -61,12 +61,12 @@ class Judge:
                 file.write(bytes([byte ^ 1 << flip.bit]))
         return to
 
-    def _all_of(self, flip: Flip | None, record: str) -> tuple[Seen, Start, Seen]:
-        """Look at a copy with the commands, start a table on it, and look again."""
+    def _all_of(self, flip: Flip | None, record: str) -> tuple[Seen, Start, str]:
+        """Look at a copy with the commands, start a table on it, and look what is left."""
         data = self._copy(flip, record)
-        return seen(data, self._ground.hands), start(data, self._ground.key), seen(data, self._ground.hands)
+        return seen(data, self._ground.hands), start(data, self._ground.key), left(data)
 
-    def intact(self, record: str) -> tuple[Seen, Start, Seen]:
+    def intact(self, record: str) -> tuple[Seen, Start, str]:
         """Return the same of a record as it is."""
         if record not in self._intact:
             self._intact[record] = self._all_of(None, record)
@@ -83,8 +83,8 @@ class Judge:
         other = before.differs_from(intact[0])
         if not other and begun != intact[1]:
             other = f"the start ({begun.refused or begun.fault or 'its state'})"
-        if not other and (later := after.differs_from(intact[2])):
-            other = f"{later}, after the start,"
+        if not other and after != intact[2]:
+            other = "the list, or a row, after the start"
         if not other:
             return Judged(flip, "nothing")
         verdict = f"verify says: {said}" if said else "verify says that all holds"
@@ -168,6 +168,7 @@ def _work(ground: Ground, flips: list[Flip], work: Path, is_naive: bool, tell: C
     for record in sorted({flip.record for flip in flips}):
         judge.intact(record)
     gc.freeze()
+    gc.set_threshold(100_000)
     with defences.off(*(defences.OF_FLIPS if is_naive else ())):
         for flip in flips:
             tell.send(_judge(judge, flip))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -213,6 +214,15 @@ def seen(data: Path, hands: int) -> Seen:
 
     numbers = range(1, hands + 1)
     return Seen(_text(listed), tuple(_text(partial(shown, number)) for number in numbers), _text(audited))
+
+
+def left(data: Path) -> str:
+    """Tell the list and all that it is made from: every row and every content, as they lie in the file."""
+    index_file._checked.clear()
+    with JournalReader(data).opened() as db:
+        rows = db.execute("SELECT * FROM journal ORDER BY seq").fetchall() if db else []
+    digest = hashlib.sha256(repr((rows, sorted(JournalReader(data).contents().items()))).encode())
+    return f"{digest.hexdigest()} {[line_json(line) for line in Archive(data).hands(limit=10_000)]}"
 
 
 def _text(look: Callable[[], Any]) -> str:

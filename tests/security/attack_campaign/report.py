@@ -141,9 +141,9 @@ its rows in the `-wal`; closed, with free pages in its file. The index is made a
 
 Each flip is made in a fresh copy. *Refused*: `hands verify --all` names it and the table does not start. *Said*: it
 is named, and the table starts with an event that stops play until somebody has read it. *Nothing*: `hands list`, every
-`hands show` and `audit --no-pictures`, before and after a start, and the state after the start are those of the intact
-record. *Problem*: anything else, a process that ends or hangs included. A part is a page, a frame or a header; *hit* is
-how many of them had a bit flipped.
+`hands show` and `audit --no-pictures`, then the state after a start, then the list, every row and every content that
+the start left are those of the intact record. *Problem*: anything else, a process that ends or hangs included.
+A part is a page, a frame or a header; *hit* is how many of them had a bit flipped.
 
 | file | part | parts | hit | flips | refused | said | nothing | problems |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
