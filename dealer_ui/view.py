@@ -358,12 +358,13 @@ def _flags(
         flags.append(Flag("dead", _("Dead hand")))
     if seat.surrenders:
         flags.append(Flag("surrender", _("Surrendered")))
-    if hand and hand["foul"]:
-        flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why else _("FOUL")))
+    void = hand is not None and hand.get("declaration") == "voided_by_foul"
+    if hand and hand["foul"]:  # beside "Natural void" there is no room for why; the payment's lines say it
+        flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
     if hand and hand["natural"]:
         flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
     elif hand and hand["foul"]:  # a foul says nearly all, and needs the room
-        if hand.get("declaration") == "voided_by_foul":
+        if void:
             flags.append(Flag("asked", _("Natural void")))
     elif seat.declares:
         flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))

@@ -21,6 +21,7 @@ from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
 from tests.browser.states_health import HEALTH
 from tests.browser.states_languages import spoken
+from tests.browser.states_naturals import NATURALS
 from tests.browser.states_past import PAST
 from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
@@ -396,6 +397,7 @@ PLAIN: Final = (
     State("seat closer", Felt.to_settled, touch("[data-open=look-C]")),
     State("seat closer while placing", placing_dead, touch("[data-open=look-C]"), {"options": FACE_UP}),
     State("change the dealer", logged_on_between, opened("dealer")),
+    *NATURALS,
     *SEATS,
     *PAST,
     *HEALTH,

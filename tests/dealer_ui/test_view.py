@@ -243,6 +243,17 @@ def test_who_keeps_fantasy_land_is_to_announce_it(felt: Felt) -> None:
     assert [flag.text for flag in at(shown(felt), 1).flags] == ["Keeps Fantasy Land: announce"]
 
 
+def test_a_natural_that_a_foul_voids_is_said_beside_the_foul(felt: Felt) -> None:
+    front, middle, back = SIX_PAIRS_DEALT[1]
+    felt.hands = {**SIX_PAIRS_DEALT, 1: (front, back, middle)}
+    felt.to_setting()
+    felt.do("declare", seat=1)
+    felt.to_reading()
+    felt.read()
+    felt.do("confirm", seat=1)
+    assert [flag.text for flag in at(shown(felt), 1).flags] == ["FOUL", "Natural void"]
+
+
 # ---- what is worth a sound ----
 
 
