@@ -340,6 +340,8 @@ def _verify_record(
     )
     for words in found.keys:
         say(f"signed by {words}")
+    if not replay:
+        say("What the rows mean was not followed: that each can be read and fits only --replay can tell.")
     if not slips:
         say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
     say(verdict)

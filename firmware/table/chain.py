@@ -52,15 +52,21 @@ _PREVIOUS: Final = slice(2, 66)
 """Where that text holds the hash of the row before."""
 _KIND: Final = (
     "CASE type WHEN 'hand_opened' THEN 1 WHEN 'head_signed' THEN 2 WHEN 'images_dropped' THEN 2 "
-    "WHEN 'key_announced' THEN 2 ELSE {rest} END"
+    "WHEN 'key_announced' THEN 2 WHEN 'reading_taken' THEN 4 WHEN 'card_placed' THEN 4 WHEN 'card_reread' THEN 4 "
+    "ELSE 3 * ({rare}) END"
 )
-_NAMES: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
-_SELECT: Final = f"SELECT {_TEXT}, hash, {_KIND} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
-_ROWS: Final = _SELECT.format(rest=0)
-_ROWS_AND_IMAGES: Final = _SELECT.format(rest=f"3 * ({_NAMES})")
-"""Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 images."""
+_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
+_ROWS: Final = (
+    f"SELECT {_TEXT}, hash, {_KIND.format(rare=_RARE)} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
+)
+"""Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 what is rare,
+4 images."""
 _ONE: Final = f"SELECT {COLUMNS} FROM journal WHERE seq = ?"
 _CONTENT: Final = re.compile(rb'hash":"([0-9a-f]{64})"')
+_SHORT: Final = 2000
+_LONG: Final = 32_000
+_DEEP: Final = 900
+"""Bytes of a row, and brackets in it: below them no reader of JSON gives up, beyond them each is tried."""
 _IMAGE: Final = b'"sha256":"'
 """How an image is named in a payload."""
 
@@ -106,8 +112,7 @@ def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> 
 
 class _Follower:
     def __init__(self, db: sqlite3.Connection, found: Stretch, images: bool) -> None:
-        self._db, self._found = db, found
-        self._select = _ROWS_AND_IMAGES if images else _ROWS
+        self._db, self._found, self._images = db, found, images
         self._next = found.first
         self._before = b""
 
@@ -131,12 +136,12 @@ class _Follower:
         sha256, found = hashlib.sha256, self._found
         before, rows, following = self._before, found.rows, self._next
         try:
-            for text, digest, kind in self._db.execute(self._select, (following, found.last)):
+            for text, digest, kind in self._db.execute(_ROWS, (following, found.last)):
                 if sha256(text).hexdigest().encode() != digest or text[_PREVIOUS] != before:
                     self._before, self._next, found.rows = before, following, rows
                     following = self._at() or following
                     self._look_closely(following)
-                if kind:
+                if kind or len(text) > _SHORT:
                     self._look_into(following, text, kind)
                 before = digest
                 following += 1
@@ -182,16 +187,28 @@ class _Follower:
             for named in _CONTENT.finditer(text):
                 if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
                     found.content.setdefault(named[1].decode(), seq)
-        if kind == 2 or (kind == 3 and _IMAGE in text):
-            head, _, stored = text.partition(b"\n")
-            try:
-                columns, payload = json.loads(head), json.loads(stored)
-            except (ValueError, RecursionError):
-                return  # the row was changed, and that is said
-            if kind == 2:
-                found.told.append((seq, columns[0], columns[-1], payload))
-            else:
-                found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
+        names = self._images and kind >= 3 and _IMAGE in text
+        if kind not in (2, 3) and not names and not _is_odd(text, _SHORT if kind == 1 else _LONG):
+            return
+        head, _, stored = text.partition(b"\n")
+        try:
+            columns, payload = json.loads(head), json.loads(stored)
+        except (ValueError, RecursionError):
+            payload = None
+        if not isinstance(payload, dict):
+            if (
+                not found.problems or found.problems[-1][0] != seq
+            ):  # else the row was changed, and that is said
+                found.problems.append((seq, "No release can read the row."))
+        elif kind == 2:
+            found.told.append((seq, columns[0], columns[-1], payload))
+        elif names:
+            found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
+
+
+def _is_odd(text: bytes, long: int) -> bool:
+    """Say whether a row is so long or so deep that a reader of its JSON may give up."""
+    return len(text) > long or (len(text) > _SHORT and text.count(b"[") + text.count(b"{") > _DEEP)
 
 
 def images_in(told: Any) -> Iterator[tuple[str, str]]:
