@@ -11,6 +11,7 @@ from flask.templating import Environment
 from hypothesis import settings
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -45,6 +46,20 @@ class _Templates(Environment):
 
 
 Flask.jinja_environment = _Templates  # type: ignore[assignment]
+
+_BUILDERS: Final[dict[object, Any]] = {}
+_compile_builder: Final = Rule._compile_builder
+
+
+def _compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
+    """What builds a route's address, compiled once for all applications: it takes a third of making one."""
+    what = (rule.rule, tuple(rule._trace), tuple(sorted(rule.defaults or ())), append_unknown)
+    if what not in _BUILDERS:
+        _BUILDERS[what] = _compile_builder(rule, append_unknown)
+    return _BUILDERS[what]
+
+
+Rule._compile_builder = _compiled_once  # type: ignore[method-assign]
 
 
 STATES: Final = "tests/browser/test_states.py"

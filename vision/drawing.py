@@ -19,6 +19,9 @@ from vision.arrays import Image, Points
 
 CURVE_STEPS = 12
 """Straight pieces per cubic piece: at a 90 mm card the error stays below 0.05 mm."""
+_T = np.linspace(0, 1, CURVE_STEPS + 1)[1:]
+_BERNSTEIN = np.stack([(1 - _T) ** 3, 3 * (1 - _T) ** 2 * _T, 3 * (1 - _T) * _T**2, _T**3], axis=1)
+"""The points of a cubic piece after its first, by its four control points."""
 
 RASTER_PX_PER_MM = 24.0
 """Pictures are drawn at least this fine before they are averaged down."""
@@ -119,10 +122,8 @@ class Path:
             elif name == "L":
                 done[-1].append(values)
             elif name == "C":
-                t = np.linspace(0, 1, CURVE_STEPS + 1)[1:, None]
-                p0, p1, p2, p3 = (np.array(p) for p in (done[-1][-1], values[:2], values[2:4], values[4:]))
-                curve = (1 - t) ** 3 * p0 + 3 * (1 - t) ** 2 * t * p1 + 3 * (1 - t) * t**2 * p2 + t**3 * p3
-                done[-1].extend(map(tuple, curve))
+                controls = (done[-1][-1], values[:2], values[2:4], values[4:])
+                done[-1].extend(map(tuple, (_BERNSTEIN @ controls).tolist()))
         return [np.array(contour) for contour in done]
 
     def svg(self) -> str:

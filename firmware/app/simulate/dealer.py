@@ -87,6 +87,7 @@ class Dealer:
         self._number = 0
         self._last = 0
         self._all_done = False
+        self._refused = ""
 
     def play(self, hands: int, played: Callable[[int], None] = lambda hand: None) -> None:
         """Play until so many hands are over, the last one settled or void; `played` is told each one's number."""
@@ -145,7 +146,9 @@ class Dealer:
             return None
         if answer["ok"]:
             self._auditor.answered(command, answer["seq"])
-        elif "the disk is full" in answer["error"]:
+            return answer
+        self._refused = str(answer["error"])
+        if "the disk is full" in self._refused:
             self._auditor.counts["refused_on_a_full_disk"] += 1
             if self._faults.on("disk-full"):
                 self._faults.strike("disk-full")
@@ -169,7 +172,10 @@ class Dealer:
         self._auditor.counts["done"] += 1
         if hand.done == habits.STUCK_AFTER:
             asked = ", ".join(f"{q.what} {q.seat} {q.row} {q.index}" for q in state.questions)
-            self._auditor.problem("lost", f"Hand {state.hand} cannot be ended in {state.phase} ({asked}).")
+            why = f" The table's last refusal: {self._refused}" if self._refused else ""
+            self._auditor.problem(
+                "lost", f"Hand {state.hand} cannot be ended in {state.phase} ({asked}).{why}"
+            )
         if hand.done >= habits.STUCK_AFTER:
             self._touch("void", reason="It cannot be ended.")
         if hand.done > 2 * habits.STUCK_AFTER:
