@@ -19,7 +19,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.rule_words import house_rule, option_says, option_title
 from firmware.rules import Profile, RulesError
 from firmware.rules.document import SECTION_TITLES, Block, Heading, Paragraph, Table, changes
-from firmware.rules.options import Amount, Choice, Flag, Kind
+from firmware.rules.options import Amount, Bonuses, Choice, Flag, Kind, NaturalKinds
 from firmware.rules.sections import OPTIONS
 
 
@@ -149,16 +149,13 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if profile.notes:
         yield Heading(2, _("Notes"))
         yield from (Paragraph(house_rule(note)) for note in profile.notes)
-    yield Heading(2, _("Index"))
-    yield Paragraph(
-        _(
-            "The choices of this game by the names that they have in its form, with the numbers of the rules that say "
-            "them."
-        )
-    )
-    yield _index(rules)
     yield Heading(2, _("Adopted"))
     yield Table((_("House"), _("Name and office"), _("Signature"), _("Date")), (("", "", "", ""),))
+    yield Heading(2, _("Index"))
+    yield Paragraph(
+        _("The choices of this game by their names in its form, with the numbers of the rules that say them.")
+    )
+    yield _index(rules)
 
 
 def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]]]:
@@ -254,7 +251,8 @@ def _room(rules: Values, open_rules: Iterable[Numbered]) -> Iterator[Block]:
     for rule in open_rules:
         if others := " ".join(dict.fromkeys(_others(rules, rule))):
             said = _readings(rules, rule) or _("Says nothing of it.")
-            rows.append((rule.number, said, rule.text, others))
+            table = _("The table below %(number)s.", number=rule.number)
+            rows.append((rule.number, said, table if rule.text.endswith((":", "：")) else rule.text, others))
         else:
             alone.append(rule.number)
     if rows or alone:
@@ -293,6 +291,8 @@ def _others(rules: Values, rule: Numbered) -> Iterator[str]:
                     yield said.text
         if isinstance(kind, Amount) and not path.startswith("limits."):
             yield _("Another number of points.") if rules[path] else _("Points of the house's choice.")
+        if isinstance(kind, Bonuses | NaturalKinds) and path in rules.profile.reading:
+            yield _("Other hands, or other points.")
 
 
 def _other_values(kind: Kind, value: object) -> list[object]:

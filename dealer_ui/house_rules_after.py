@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dealer_ui.house_rules_said import Rule, Ruled, Values
 from dealer_ui.i18n import gettext as _
 from dealer_ui.rule_words import BETTER, house_rule, option_title, target_words
-from dealer_ui.words import money
+from dealer_ui.words import money, small
 from firmware.rules.document import Table
 from firmware.rules.options import Text
 from firmware.rules.sections import OPTIONS
@@ -57,7 +57,7 @@ def fantasy_land(rules: Values) -> Iterator[Ruled]:
 
 def _at_least(hands: tuple[tuple[str, str], ...]) -> str:
     return _(", or ").join(
-        _(BETTER[row], hand=target_words(hand, front=row == "front").lower()) for row, hand in hands
+        _(BETTER[row], hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
     )
 
 

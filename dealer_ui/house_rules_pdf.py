@@ -49,7 +49,13 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
         case Paragraph(text):
             return [kind.text(text, _spaced(kind))]
         case Table(head, rows):
-            lines = [row if any(row) else ("\n\n", *row[1:]) for row in rows]  # room for a signature
+            glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks at any space
+            lines = [
+                tuple(cell.replace("¶ ", glued) for cell in row)
+                if any(row)
+                else ("\n\n", *row[1:])  # room for a signature
+                for row in rows
+            ]
             return [kind.grid([head, *lines], _shares(head), head=True), Spacer(0, 2 * mm)]
 
 

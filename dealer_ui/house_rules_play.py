@@ -218,11 +218,12 @@ def setting(rules: Values) -> Iterator[Ruled]:
         "foul.equal_rows",
     )
     if order := rules["foul.suit_tiebreak"]:
+        suits = listed(pgettext("suit", SUIT_NAMES[suit]) for suit in order)
         yield Rule(
             _(
                 "Where both are the same straight, flush or straight flush, the suit of the highest card decides, from "
                 "high to low: %(suits)s. The higher one must be in the back.",
-                suits=listed(pgettext("suit", SUIT_NAMES[suit]) for suit in order),
+                suits=suits,
             ),
             "foul.suit_tiebreak",
         )

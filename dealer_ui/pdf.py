@@ -15,14 +15,26 @@ from xml.sax.saxutils import escape
 
 from reportlab.graphics.shapes import Drawing, Group, Rect, String
 from reportlab.graphics.svgpath import SvgPath
-from reportlab.lib import colors
+from reportlab.lib import colors, textsplit
 from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFError, TTFont
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import CondPageBreak, Flowable, Paragraph, SimpleDocTemplate, Table, TableStyle
+from reportlab.platypus import (
+    CondPageBreak,
+    Flowable,
+    Paragraph,
+    SimpleDocTemplate,
+    Table,
+    TableStyle,
+    paragraph,
+)
+
+# What may not begin a line hangs beyond its end; reportlab's own list lacks some Chinese punctuation.
+for _wraps in (paragraph, textsplit):
+    vars(_wraps)["ALL_CANNOT_START"] += "，；：！？”》"
 
 MARGIN: Final = 16 * mm
 WIDTH: Final = LETTER[0] - 2 * MARGIN
@@ -61,7 +73,13 @@ class Type:
         # Chinese has no spaces to break a line at.
         wrap = "CJK" if language.startswith("zh") else None
         self.body = ParagraphStyle(
-            "body", fontName=self.plain, fontSize=8.6, leading=11, textColor=INK, wordWrap=wrap
+            "body",
+            fontName=self.plain,
+            fontSize=8.6,
+            leading=11,
+            textColor=INK,
+            wordWrap=wrap,
+            rightIndent=6 if wrap else 0,  # room for what hangs beyond a line's end
         )
         self.small = ParagraphStyle("small", self.body, fontSize=7, leading=9, textColor=DIM)
         self.head = ParagraphStyle("head", self.body, fontName=self.bold)

@@ -348,4 +348,13 @@ RULE_TEXTS: Final = (
         "rules",
         'A surrender pays "all remaining live players"; whether a fouled hand is live is not said.',
     ),
+    NP_("rules", 'A surrender pays "a set amount"; how much is not said.'),
+    NP_("rules", '"A typical payment for a natural is 3 units": the house may set another one.'),
+    NP_("rules", '"Typical bonus payments include the following": the house may pay other ones.'),
+    NP_("rules", 'A wrong arrangement pays "a penalty to each opponent"; how much is not said.'),
+    NP_(
+        "rules",
+        'A fouled hand "automatically loses"; how much is not said. Four points are the three rows and the'
+        " overall point.",
+    ),
 )

@@ -141,5 +141,10 @@ def capital(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
+def small(said: str) -> str:
+    """Begin with a small letter, where the script has any; the rest stays as it is."""
+    return said[:1].lower() + said[1:]
+
+
 def _sign(number: int) -> str:
     return "+" if number > 0 else MINUS if number < 0 else ""

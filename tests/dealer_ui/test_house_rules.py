@@ -218,6 +218,34 @@ def test_where_the_document_is_silent_the_page_ends_with_the_other_readings() ->
     assert "The ace is never low" in room
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("washington-1-unit", "a set amount"),
+        ("washington-2-4", "A typical payment for a natural is 3 units"),
+        ("washington-1-6", "Typical bonus payments include the following"),
+        ("clean-sweep-online", "a penalty to each opponent"),
+        ("traditional", "automatically loses"),
+    ],
+)
+def test_an_amount_that_the_document_does_not_fix_is_said_to_be_the_houses(name: str, words: str) -> None:
+    rows = [
+        row
+        for row in section(load_profile(name), "Where the document leaves room").splitlines()
+        if words in row
+    ]
+    assert any(
+        row.endswith(("| Another number of points. |", "| Other hands, or other points. |")) for row in rows
+    )
+
+
+def test_a_rank_keeps_its_capital_letter_in_a_list() -> None:
+    with speaking("zh_Hans"):
+        text = said(load_profile("california-face-up"))
+    assert "头道一对Q或更好" in text
+    assert "pair of queens or better in front" in said(load_profile("california-face-up"))
+
+
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
 @pytest.mark.parametrize("name", EIGHT)
 def test_every_rule_is_said_in_every_language(name: str, language: str) -> None:
@@ -298,6 +326,16 @@ def test_the_pdf_has_every_letter_of_the_page_and_the_same_bytes_each_time(langu
     assert "■" not in found
     for rule in rules_of(profile) if language == "en" else ():
         assert "".join(rule.text.split()) in found.replace("\ufffe", ""), rule
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_line_in_print_begins_with_a_comma_or_ends_with_a_paragraph_sign(language: str) -> None:
+    with speaking(language):
+        printed = [letters_of(pdf(page(load_profile(name)))) for name in EIGHT]
+    lines = [line.strip() for text in printed for line in text.splitlines()]
+    assert len(lines) > 500
+    assert [line for line in lines if line.startswith(("，", "。", "；", "：", "、", ",", ";"))] == []
+    assert [line for line in lines if line.endswith("¶")] == []
 
 
 @pytest.mark.parametrize("language", ["zh_Hans", "zh_Hant"])

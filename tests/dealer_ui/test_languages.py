@@ -110,6 +110,30 @@ def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
     assert kept - found == set(), "said no more"
 
 
+PLACES: Final = {"_": 0, "gettext": 0, "ngettext": 0, "N_": 0, "pgettext": 1, "NP_": 1}
+"""Which argument is the message."""
+
+
+def test_no_message_is_passed_over_where_another_stands_among_its_arguments() -> None:
+    """Babel does not gather the outer one of two calls."""
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        kept = {text for message in messages(read_po(file)) for text in variants(message.id)}
+    calls = [
+        (node.func.id, node)
+        for path in sorted((ROOT / "dealer_ui").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACES
+    ]
+    said = {
+        arg.value
+        for name, call in calls
+        for arg in call.args[PLACES[name] :][:1]
+        if isinstance(arg, ast.Constant)
+    }
+    assert len(said) > 500
+    assert said - kept == set()
+
+
 def test_no_message_stands_within_an_f_string() -> None:
     """Babel reads none there before Python 3.12."""
     for path in (*ROOT.glob("dealer_ui/*.py"), *ROOT.glob("firmware/table/*.py")):
