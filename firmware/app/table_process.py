@@ -49,7 +49,7 @@ from firmware.table import events as ev
 from firmware.table.camera_commands import AskJob, CameraCommand, Look
 from firmware.table.commands import Command, Confirm, House, LookAgain, Next, decide, parse_command, step
 from firmware.table.effects_evidence import record_fault_sentence
-from firmware.table.errors import JournalUncertain, NotAllowed
+from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
 from firmware.table.evidence_commands import RecordCommand
 from firmware.table.gate import Gate, GateCommand, Who, refusal
 from firmware.table.house import house_now
@@ -209,9 +209,12 @@ class TableProcess:
             self._socket.start()
 
     def _start(self) -> None:
-        """Write the start down; on a full disk the table shows what is on record, and does so once there is room."""
+        """Write the start down; on a full disk the table shows what is on record, and does so once there is room.
+
+        Raises JournalDamaged: a file that takes no row is not gone on with.
+        """
         begun = ev.TableStarted(self._configured.software, self._configured.settings)
-        self._started = self.attempt([begun], TABLE)
+        self._started = self._attempt_on_sound([begun], TABLE)
         if not self._started:
             return
         try:
@@ -221,7 +224,7 @@ class TableProcess:
             self._started = False
             log.error("%s", error)
             return
-        self._check.begin(self.attempt)
+        self._check.begin(self._attempt_on_sound)
 
     def turn(self, item: Any = None) -> None:
         """Take one input, or None where nothing came for a tick, and catch up with what is so now."""
@@ -335,7 +338,17 @@ class TableProcess:
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Do what no person waits for; False if it cannot be written now, then `_catch_up` comes back to it."""
         try:
+            return self._attempt_on_sound(events, actor)
+        except JournalDamaged as error:
+            self._say_trouble(error)
+            return False
+
+    def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Do the same. Raises JournalDamaged."""
+        try:
             self._do(events, actor)
+        except JournalDamaged:
+            raise
         except TableError as error:
             self._say_trouble(error)
             return False

@@ -39,6 +39,10 @@ class JournalFull(JournalError):
     """The disk has no room left for the journal."""
 
 
+class JournalDamaged(JournalError):
+    """The journal's file is damaged so that nothing can be written to it."""
+
+
 class JournalUncertain(JournalError):
     """A write failed, and nobody can say yet whether it is in the journal."""
 

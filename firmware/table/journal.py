@@ -29,7 +29,7 @@ from firmware.table.lock import take_lock
 from firmware.table.moment import Clock, Moment, now
 from firmware.table.named_files import NamedFiles
 from firmware.table.record_end import end_fault
-from firmware.table.schema import migrate, strangers
+from firmware.table.schema import migrate, strange_header, strangers
 from firmware.table.sentence import Sentence
 from firmware.table.state import State
 from firmware.table.transaction import transaction
@@ -81,6 +81,8 @@ class Journal:
                 seen = witness.read(folder)
                 self._witness = failing.enter_context(Witness(folder))
             with as_journal_errors(f"The journal {path} cannot be opened"):
+                if what := strange_header(path):
+                    raise _unfit(what, path)
                 self._db = self._connect()
                 failing.callback(lambda: self._db.close())
                 migrate(self._db)
@@ -328,7 +330,7 @@ class Journal:
 def _need_sound(db: sqlite3.Connection, path: Path) -> None:
     """Raise JournalError for a file that is not to be written on: bent, or whose last rows are not found both ways."""
     for what in strangers(db):
-        raise JournalError(f"{what} Keep {path.parent} for the dispute, and restore a backup.")
+        raise _unfit(what, path)
     back = db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC LIMIT ?", (BOTH_WAYS,)).fetchall()
     first = db.execute("SELECT seq FROM journal ORDER BY seq LIMIT 1").fetchone()
     end = back[0][0] if back else 0
@@ -340,6 +342,10 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
             raise JournalError(
                 f"The journal {path} is damaged: row {row[0]} is not found by its number. Restore a backup."
             )
+
+
+def _unfit(what: str, path: Path) -> JournalError:
+    return JournalError(f"{what} Keep {path.parent} for the dispute, and restore a backup.")
 
 
 def _sync_if_there(path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from firmware.table.errors import JournalError, JournalFull, TableError
+from firmware.table.errors import JournalDamaged, JournalError, JournalFull, TableError
 from firmware.table.events import TrainingBegun
 from firmware.table.schema import need_known
 
@@ -24,6 +24,8 @@ WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 FULL_ERRORS: Final = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
 """What SQLite says of a full disk; the latter: no room for what readers share beside the record."""
+
+DAMAGED_ERRORS: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 def uri(path: Path) -> str:
@@ -106,6 +108,10 @@ def as_journal_error(error: Exception, what: str) -> JournalError:
     number = getattr(error, "errno", None)
     if getattr(error, "sqlite_errorname", "") in FULL_ERRORS or number == errno.ENOSPC:
         return JournalFull(f"{what}: the disk is full. Make room; no evidence is deleted by itself.")
+    if getattr(error, "sqlite_errorname", "").startswith(DAMAGED_ERRORS):
+        return JournalDamaged(
+            f"{what}: its file is damaged ({error}). Keep the folder for the dispute, and restore a backup."
+        )
     if number in (errno.EACCES, errno.EPERM):
         return JournalError(f"{what}: this user may not. Do it as the table's user.")
     return JournalError(f"{what}: {getattr(error, 'strerror', None) or error}.")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Final
 
 from firmware.table.errors import JournalError
@@ -64,6 +65,19 @@ MIGRATIONS: Final[tuple[str, ...]] = (
 APPLIED: Final = len(MIGRATIONS)
 """How many of them this release applies."""
 
+HEADER: Final = 100
+"""Bytes before the first page's content."""
+_HEADER: Final = (
+    (0, 16, (b"SQLite format 3\0",)),
+    (18, 20, (b"\1\1", b"\2\2")),  # may be written and read; a backup's copy is no -wal file
+    (20, 24, (b"\0\x40\x20\x20",)),
+    (44, 48, (b"\0\0\0\4", bytes(4))),  # the schema's format; 0 until there is one
+    (52, 56, (bytes(4),)),  # no page is moved by itself
+    (56, 60, (b"\0\0\0\1", bytes(4))),  # UTF-8
+    (64, 92, (bytes(28),)),
+)
+"""From, to, and what may stand there: all that neither changes as rows are written nor is checked elsewhere."""
+
 # INSERT OR REPLACE would remove a row without firing a delete trigger; the insert triggers above refuse it.
 
 
@@ -110,6 +124,24 @@ def strangers(db: sqlite3.Connection) -> list[str]:
         for kind, name in theirs
         if (kind, name) not in ours
     ]
+
+
+def strange_header(path: Path) -> str:
+    """Return what is wrong with a journal's first bytes, "" where nothing is, or there are none. Raises OSError.
+
+    SQLite believes them: a bit there makes a file that takes no row, or one whose pages are moved about. Not for a
+    process that has the journal open: to open and close the file beside SQLite would let go of SQLite's own locks.
+    """
+    with path.open("rb") as file:
+        header = file.read(HEADER)
+    if len(header) < HEADER:
+        return ""
+    found = [bytes(header[begin:end]) in allowed for begin, end, allowed in _HEADER]
+    return (
+        ""
+        if all(found)
+        else "The head of the record's file is not as Feltwatch makes it: the file is damaged."
+    )
 
 
 def _unknown(version: int) -> str:

@@ -27,7 +27,7 @@ from firmware.table.events import canonical
 from firmware.table.journal_file import as_journal_errors
 from firmware.table.journal_reader import JournalReader
 from firmware.table.record_end import look
-from firmware.table.schema import strangers
+from firmware.table.schema import strange_header, strangers
 from firmware.table.signing import fingerprint
 from firmware.table.state import INITIAL
 
@@ -75,6 +75,7 @@ def verify(
     images: bool = True,
     workers: int = 1,
     replayed: bool = True,
+    is_open_here: bool = False,
     done: Callable[[int, int], None] = lambda rows, of: None,
 ) -> Verification:
     """Check the whole record in a data folder.
@@ -85,8 +86,11 @@ def verify(
     Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
+    with as_journal_errors(f"The journal {reader.path} could not be read"):
+        head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
+    strange = [Problem(None, head)] if head else []
     with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
-        strange = list(problems_of_file(db, data)) if db else []
+        strange += problems_of_file(db, data) if db else ()
     end = _end(reader)
     found = _Found()
     stretches = [(first, min(first + STRETCH - 1, end)) for first in range(1, end + 1, STRETCH)]

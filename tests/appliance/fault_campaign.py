@@ -8,7 +8,8 @@ answer EIO and ENOSPC, and writes write in part. A round
 is a process of its own that opens the record, takes commands and dies by SIGKILL; a process without faults then looks
 at what is left. Every command has an id. An acknowledged one must be in the record once, under the number that the
 answer named; a refused one must not be in it; one whose answer was "not certain" is given again with the same id, as a
-page does, and may be there once or not at all. The record must verify each time.
+page does, and may be there once or not at all. The record must verify each time. Before it dies the faults end, and the
+table must then write again within seconds: one that goes on refusing is a problem.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from firmware.app.inputs import Request
 from firmware.app.table_devices import Devices
 from firmware.app.table_process import TableProcess
 from firmware.table import Phase, State, TableError
-from firmware.table.journal import Journal, JournalReader
+from firmware.table import events as ev
+from firmware.table.journal import TABLE, Journal, JournalReader
 from firmware.table.verify import verify
 
 SHIM: Final = Path(__file__).with_name("fault_shim.c")
@@ -49,6 +51,8 @@ COMMANDS: Final = 30
 ONE_IN: Final = (3, 8, 20, 60)
 MOST: Final = (1, 3, 1000)
 """Operations in which one fails, and how many fail in all; drawn for each round."""
+TURNS_TO_GO_ON: Final = 20
+"""Turns of the table after the faults have ended, within which it must write again."""
 AGAIN: Final = 3
 """How often a command is given again whose answer was not certain."""
 
@@ -166,8 +170,17 @@ def _play(config: Config, seed: int, shim: ctypes.CDLL, tell: int) -> None:
                     break
                 for _ in range(rng.randrange(6)):
                     table.turn()
+        shim.fault_disarm()
+        say(goes_on=goes_on(table))
     say(faults=[shim.fault_count(kind) for kind in range(len(KINDS))])
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def goes_on(table: TableProcess) -> bool:
+    """Say whether a table writes again now that nothing fails any more."""
+    for _ in range(TURNS_TO_GO_ON):  # what it tries by itself, once a second
+        table.turn()
+    return table.attempt([ev.DeviceFault("faults", "have ended")], TABLE)
 
 
 def _look(config: Config, tell: int) -> None:
@@ -217,6 +230,8 @@ def round_of(config: Config, seed: int, shim: ctypes.CDLL, figures: Figures) -> 
         figures.problems.append(f"round {seed}: {broke or 'nothing was found'}")
         return
     rows = found[0]["rows"]
+    if any(line.get("goes_on") is False for line in told):
+        figures.problems.append(f"round {seed}: the table goes on refusing after the faults have ended")
     figures.problems += [f"round {seed}: {what}" for what in found[0]["problems"]]
     figures.rows = found[0]["end"]
     figures.not_opened += any("opened" in line for line in told)

@@ -211,7 +211,7 @@ def test_a_second_writer_is_refused_with_a_sentence(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no database at all, but long enough to be looked at" * 40)
-    with pytest.raises(JournalError, match="cannot be opened"):
+    with pytest.raises(JournalError, match="head of the record's file"):
         Journal(tmp_path)
     with pytest.raises(JournalError, match="could not be read"):
         JournalReader(tmp_path).events_since(0)

@@ -262,3 +262,20 @@ def test_a_witness_that_cannot_be_read_is_said_and_the_rows_are_checked_all_the_
     assert [problem.what for problem in found.problems] == [
         f"{killed / witness.FILE} cannot be read: nobody can say whether the record is whole."
     ]
+
+
+@pytest.mark.parametrize(
+    ("at", "bit"), [(18, 6), (52, 1), (67, 0)], ids=["never written", "moved pages", "by itself"]
+)
+def test_a_bit_in_the_files_head_that_sqlite_would_believe_is_named_and_refused(
+    killed: Path, at: int, bit: int
+) -> None:
+    with Journal(killed):
+        pass
+    assert verify(killed).ok
+    raw = bytearray((killed / FILE).read_bytes())
+    raw[at] ^= 1 << bit
+    (killed / FILE).write_bytes(raw)
+    assert "The head of the record's file is not as Feltwatch makes it" in str(verify(killed))
+    with pytest.raises(JournalError, match="head of the record's file"):
+        Journal(killed)

@@ -96,6 +96,10 @@ OWNER: Final[tuple[Off, ...]] = (
     ("firmware.table.lock:give_to_owner", _nothing),
     ("firmware.table.journal:give_to_owner", _nothing),
 )
-ROWS: Final[tuple[Off, ...]] = (("firmware.table.backup:_need_row", _nothing),)
+ROWS: Final[tuple[Off, ...]] = (
+    ("firmware.table.backup:_need_row", _nothing),
+    ("firmware.table.chain:_is_odd", _nothing),
+)
+"""Rows that no reader of JSON can read are looked for."""
 OF_FLIPS: Final[tuple[Off, ...]] = (*NUMBERS, *END, *INDEX, *CONTENT)
 """Without these a flip goes unnoticed."""
