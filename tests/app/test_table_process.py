@@ -240,6 +240,21 @@ def test_what_cannot_be_written_did_not_happen(table: Table, monkeypatch: pytest
     table.until(lambda _: "ready" in table.panel.lit())
 
 
+def test_a_command_that_comes_again_with_its_id_is_answered_and_not_done_again(
+    table: Table, start: Start
+) -> None:
+    order = '{"do": "add_on", "player": "Ann", "amount": 50000, "id": "one-touch-%s"}'
+    first = table.ask(order % 1)
+    assert first["ok"]
+    assert table.ask(order % 1) == first
+    assert table.types().count("added_on") == 1
+    assert table.ask(order % 2)["seq"] > first["seq"], "another touch is another add-on"
+    table.stop()
+    again = start()
+    assert again.ask(order % 1) == first, "after a restart, too"
+    assert again.types().count("added_on") == 2
+
+
 def test_two_buttons_at_once_are_nothing(table: Table) -> None:
     table.do(WHITE)
     table.panel.press_together("next", "reject", apart=0.01)

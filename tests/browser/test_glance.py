@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from firmware.table import Phase
 from firmware.table import events as ev
@@ -101,6 +102,35 @@ def test_two_touches_in_a_row_mark_one_payment(show: Show) -> None:
     screen.wait_for_amount("$25")
     screen.until(lambda: screen.page.locator(".fresh, [data-sending]").count() == 0)
     assert [command["do"] for command in screen.came] == ["mark_paid"]
+
+
+TWICE_MS = 350
+"""`feltwatch.js` takes a touch this soon after another for the same one."""
+
+
+def test_a_touch_whose_answer_was_lost_is_sent_again_as_the_same_one(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    sent: list[dict[str, object]] = []
+
+    def lose_the_first(route: Route) -> None:
+        sent.append(json.loads(route.request.post_data or ""))
+        if len(sent) == 1:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/command*", lose_the_first)
+    pay = page.locator(".strip .go")
+    pay.tap()
+    screen.until(lambda: page.locator("#error").is_visible())
+    screen.until(lambda: page.locator("[data-sending]").count() == 0)
+    page.wait_for_timeout(TWICE_MS)
+    pay.tap()
+    screen.wait_for_amount("$25")
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert screen.came == [sent[0]], "done once"
 
 
 def unsure(felt: Felt) -> None:
