@@ -15,6 +15,7 @@ from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from firmware.table import pins
 from tests.waiting import SPEED
 
 # a machine that is busy with something else is no reason for a test to fail
@@ -59,7 +60,10 @@ def _compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
     return _BUILDERS[what]
 
 
-Rule._compile_builder = _compiled_once  # type: ignore[method-assign]
+Rule._compile_builder = _compiled_once  # type: ignore[method-assign, assignment]
+
+
+pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds of tests; one tests what it costs
 
 
 STATES: Final = "tests/browser/test_states.py"

@@ -16,6 +16,8 @@ from firmware.app.rules_bench import PEERS, Figure, best_of
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
+@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_bench_gives_a_figure_for_every_task_and_ratios_beside_it() -> None:
     result = CliRunner().invoke(main, ["bench", "rules", "--rounds", "1", "--hands", "20", "--json"])
     assert result.exit_code == 0, result.output
@@ -31,6 +33,8 @@ def test_the_bench_gives_a_figure_for_every_task_and_ratios_beside_it() -> None:
     assert ("feltwatch settle, 20 JSON lines", "feltwatch") in figures
 
 
+@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_without_json_the_bench_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = [Figure("strength", "feltwatch", 130.0, "ns"), Figure("strength", "treys", 390.0, "ns", 3.0)]
     monkeypatch.setattr(rules_bench, "_figures", lambda *_: iter(figures))

@@ -44,12 +44,6 @@ def room(memory: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=memory))
 
 
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real scrypt at a low price."""
-    monkeypatch.setattr("firmware.table.pins._N", 2)
-
-
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.number)
 def test_an_attack_is_held_off_and_gets_through_without_its_defence(
     ground: Ground, room: Path, attack: Attack

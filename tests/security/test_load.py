@@ -8,6 +8,7 @@ from tests.security import load
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_table_plays_on_and_is_timed_while_the_page_is_asked_for_all_that_it_gives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

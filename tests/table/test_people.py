@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -20,7 +22,7 @@ from firmware.table.gate import SESSION_S, Gate, GateCommand, refusal
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.people import MAY, PIN_ROLES, Role, check_pin, locked_for
 from firmware.table.people_commands import SignedCommand
-from firmware.table.pins import FOLDER, PinStore
+from firmware.table.pins import FOLDER, PinStore, verified
 from firmware.table.verify import verify
 from tests.table.conftest import Deal
 
@@ -76,13 +78,7 @@ def _no_house() -> House:
 
 
 @pytest.fixture
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real scrypt at a price that hundreds of tests can pay."""
-    monkeypatch.setattr("firmware.table.pins._N", 2)
-
-
-@pytest.fixture
-def table(cheap: None, tmp_path: Path) -> Iterator[Table]:
+def table(tmp_path: Path) -> Iterator[Table]:
     table = Table(tmp_path)
     yield table
     table.journal.close()
@@ -421,8 +417,14 @@ def test_verifiers_are_for_the_tables_own_user(tmp_path: Path) -> None:
     assert store.matches(name, PIN)
     assert not store.matches(name, WRONG)
     assert store.keep(PIN) != name
-    cost = json.loads((store.folder / f"{name}.json").read_text())["scrypt"]
-    assert (cost["n"] >= 2**15, cost["r"], cost["p"]) == (True, 8, 1)
+
+
+def test_a_try_costs_what_the_product_says_and_not_what_the_tests_pay() -> None:
+    code = "import json; from firmware.table.pins import verifier; print(json.dumps(verifier('2846')))"
+    made = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert (made["scrypt"]["n"] >= 2**15, made["scrypt"]["r"], made["scrypt"]["p"]) == (True, 8, 1)
+    assert verified(made, "2846")
+    assert not verified(made, "2847")
 
 
 def test_a_lost_or_broken_verifier_opens_nothing_and_says_so(tmp_path: Path) -> None:
