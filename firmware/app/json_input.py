@@ -16,6 +16,8 @@ DEEPEST = 100
 """Brackets within each other; a hand has four."""
 MOST_DIGITS = 4_300
 """Of a number: Python reads no more."""
+LONGEST_LINE = 1 << 24
+"""Bytes of a line; of a longer one no more is kept."""
 _CHUNK = 1 << 16
 
 
@@ -71,6 +73,8 @@ class _Lines:
         for data in self._lines:
             self._number += 1
             error = ""
+            if len(data) > LONGEST_LINE:
+                return _Line(self._number, "?", f"this line has more than {LONGEST_LINE >> 20} MiB")
             try:
                 text = data.decode()
             except UnicodeDecodeError as wrong:
@@ -88,9 +92,10 @@ class _Lines:
 
 
 def _split(stream: BinaryIO, before_reading: Callable[[], object]) -> Iterator[bytes]:
-    """Yield lines without their ends, as they come."""
+    """Yield lines without their ends, as they come; of one that is too long the beginning, too long itself."""
     read = getattr(stream, "read1", stream.read)
     parts: list[bytes] = []
+    size = 0
     while True:
         before_reading()
         data = read(_CHUNK)
@@ -99,9 +104,10 @@ def _split(stream: BinaryIO, before_reading: Callable[[], object]) -> Iterator[b
         *whole, rest = data.split(b"\n")
         for line in whole:
             yield b"".join((*parts, line))
-            parts = []
-        if rest:
+            parts, size = [], 0
+        if rest and size <= LONGEST_LINE:
             parts.append(rest)
+            size += len(rest)
     if parts:
         yield b"".join(parts)
 
@@ -250,8 +256,8 @@ def _value(lines: _Lines, line: _Line) -> Input:
         taken.append(more)
         if end is not None and not (extent.is_broken() and not is_indented):
             return _limited(_joined(taken), extent)
-        if extent.is_broken() and not is_indented:
-            break
+        if (extent.is_broken() or extent.deepest > DEEPEST) and not is_indented:
+            break  # what never ends is not followed through all lines, for each of them
     if not is_indented:  # what looked like its further lines is none of it
         lines.put_back(taken[1:])
         taken = taken[:1]
@@ -336,7 +342,9 @@ def _element(at: _Cursor) -> Input:
             at.position = end
             break
         following = at.lines.next()
-        if following is None:
+        if following is None or (alike and extent.deepest > DEEPEST):
+            if following is not None:
+                at.lines.put_back([following])
             at.position = len(at.line.text)
             if alike:  # brackets are missing
                 at.lines.put_back(alike[1:])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
+import os
+import sys
 from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
 from typing import Any
 
 import click
 
-from firmware.terminal import escaped
+from firmware.terminal import escaped, say
 
 
 class LazyGroup(click.Group):
@@ -36,6 +40,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. An error that it gives, or that the system gives, is printed as one escaped sentence."""
+        _ready_streams()
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
@@ -45,6 +50,19 @@ class LazyGroup(click.Group):
             if error.errno == errno.EPIPE:
                 raise  # who read the output has seen enough: click ends quietly
             raise click.ClickException(escaped(_refused(error))) from error
+
+
+def _ready_streams() -> None:
+    """Have streams that can be used: one may be closed, or take no letter beyond ASCII."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open()  # noqa: SIM115
+    if sys.stdout is None:
+        say("Standard output is closed.", err=True)
+        sys.exit(os.EX_IOERR)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _refused(error: OSError) -> str:

@@ -91,7 +91,8 @@ def _give_up_output(error: OSError) -> NoReturn:
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again as it ends
     if error.errno != errno.EPIPE:
-        say(f"The answers cannot be written: {error.strerror or error}.", err=True)
+        with suppress(OSError):
+            say(f"The answers cannot be written: {error.strerror or error}.", err=True)
     sys.exit(OUTPUT_FAILED)
 
 

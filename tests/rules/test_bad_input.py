@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import IO, Any
 
 import pytest
 
+from firmware.app import json_input
 from firmware.app.json_input import json_inputs
 from firmware.rules import load_profile, settle
 from tests.rules.random_settlements import hand, troubles
@@ -115,12 +117,69 @@ def test_a_closed_pipe_exits_with_74() -> None:
         assert b"Traceback" not in pipe(process.stderr).read()
 
 
+@pytest.mark.parametrize(
+    ("closed", "status", "said"),
+    [
+        ("<&-", 2, "holds no hand"),
+        (">&-", 74, "Standard output is closed."),
+        ("2>&-", 2, ""),
+        ("<&- >&- 2>&-", 74, ""),
+    ],
+)
+def test_a_closed_stream_gets_a_sentence_and_an_exit_code(closed: str, status: int, said: str) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *SETTLE]
+    ran = subprocess.run(shell, input=LINE.encode(), capture_output=True, check=False)
+    assert ran.returncode == status
+    assert said in ran.stderr.decode()
+    assert "Traceback" not in ran.stderr.decode()
+
+
+def test_where_only_ascii_can_be_written_other_letters_are_escaped() -> None:
+    names = ("front", "middle", "back")
+    seats = [{"seat": n, **dict(zip(names, PLAIN[n].split(" / "), strict=True))} for n in (1, 2)]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    hand = json.dumps({**HAND, "seats": [{**seats[0], "player": "李é"}, {**seats[1], "player": "b"}]})
+    ran = subprocess.run(SETTLE[:-1], input=hand.encode(), capture_output=True, check=False, env=ascii_only)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"\\u674e\\xe9" in ran.stdout
+
+
+def test_a_line_without_end_is_not_kept_and_the_next_one_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_input, "LONGEST_LINE", 100_000)
+    stream = io.BytesIO(
+        b"\0" * 3_000_000 + b"\n" + LINE.encode() + b"\n[" + b"7" * 200_000 + b"]\n" + LINE.encode()
+    )
+    found = list(json_inputs(stream))
+    assert ["more than" in one.error for one in found] == [True, False, True, False]
+
+
+@pytest.mark.parametrize("begins", ["", "[\n"])
+def test_lines_that_never_end_are_not_followed_to_the_end_for_each_of_them(
+    begins: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = 0
+    feed = json_input._Extent.feed
+
+    def counted(extent: Any, text: str, position: int = 0) -> int | None:
+        nonlocal followed
+        followed += 1
+        return feed(extent, text, position)
+
+    monkeypatch.setattr(json_input._Extent, "feed", counted)
+    answers = verdicts(begins + ' {"a":[1,\n' * 1_000)
+    assert answers == ["wrong"] * 1_000
+    assert followed < 1_000 * (json_input.DEEPEST + 2)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_device_exits_with_74_and_a_sentence() -> None:
     with Path("/dev/full").open("wb") as full:
         ran = subprocess.run(SETTLE, input=LINE.encode(), stdout=full, stderr=subprocess.PIPE, check=False)
     assert ran.returncode == 74
     assert b"The answers cannot be written: No space left on device." in ran.stderr
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(SETTLE, input=LINE.encode(), stdout=full, stderr=full, check=False)
+    assert ran.returncode == 74
 
 
 def test_damaged_lines_have_as_many_answers_and_never_a_traceback() -> None:
