@@ -91,6 +91,10 @@ KNOWN: Final = (
     N_("This table signs nothing."),
     N_("The puck reader does not answer."),
     N_(
+        "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
+        "Until it keeps still the button is asked."
+    ),
+    N_(
         "The mains is gone and the box runs on its battery: finish the hand. It shuts itself "
         "down soon; nothing is lost, and the hand goes on when the mains is back."
     ),

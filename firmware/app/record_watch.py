@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from firmware.table.disk import MB, RESERVE, free_bytes
+from firmware.table.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.verify import torn
 
@@ -19,6 +19,10 @@ ENOUGH: Final = RESERVE + 16 * MB
 DISK: Final = (
     f"The disk has less than {RESERVE // MB} MB left: no new hand is opened. "
     "Make room; nothing is deleted by itself."
+)
+FILES: Final = (
+    f"The disk has room for fewer than {RESERVE_FILES} more files: no new hand is opened. "
+    "Remove small files; nothing is deleted by itself."
 )
 CLOCK: Final = (
     "The clock stepped back: it shows a time that the record has passed already. "
@@ -59,4 +63,6 @@ class RecordWatch:
             return found | {
                 "disk": f"The data folder cannot be looked at ({error.strerror}); check the disk."
             }
-        return found | ({"disk": DISK} if self._full else {})
+        if self._full:
+            return found | {"disk": DISK}
+        return found | ({"disk": FILES} if free_files(self._data) < RESERVE_FILES else {})

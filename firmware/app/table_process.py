@@ -22,6 +22,7 @@ from firmware.app.camera_jobs import CameraJobs
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
 from firmware.app.looks import Looks
+from firmware.app.puck_calm import CalmPuck
 from firmware.app.reader_setup import CameraCalibration
 from firmware.app.reading_messages import (
     CameraJob,
@@ -143,7 +144,7 @@ class TableProcess:
         self._keeper = keeper
         self._gate = Gate(PinStore(data), clock)
         self._gate.tidy(self.state)
-        self._puck: PuckReading | None = None
+        self._puck = CalmPuck()
         self._answer_within = answer_within
         self._limits = limits or {}
         self._trials = Trials(data, devices, clock)
@@ -267,7 +268,7 @@ class TableProcess:
             case Press():
                 self._pressed(item)
             case PuckReading():
-                self._puck = item
+                self._puck.take(item, self._clock())
                 self._trials.puck(item)
             case ReaderState():
                 self._looks.told(item)
@@ -406,7 +407,9 @@ class TableProcess:
         if isinstance(command, CameraCommand):
             return self._camera_jobs.obey(command, self, who)
         if isinstance(command, AskHealth):
-            facts = self._box.of_table(self._devices, self._puck) | {"faults": self._faults()}
+            facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
+                "faults": self._faults()
+            }
             limits = {name: limit.as_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
         if command.id is not None and command.id in self._commands:  # its answer was lost on the way
@@ -502,13 +505,17 @@ class TableProcess:
         self._looks.look()
 
     def _puck_news(self) -> ev.PuckSeen | None:
-        if self._puck is None:
+        puck = self._puck.reading(self._clock())
+        if puck is None:
             return None
-        said = ev.Puck(self._puck.state.value, self._puck.seat, self._puck.detail)
+        said = ev.Puck(puck.state.value, puck.seat, puck.detail)
         return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
 
     def _faults(self) -> dict[str, str]:
-        faults = self._devices.faults(self._puck, self._clock()) | self._watch.faults(self.state.hand)
+        now = self._clock()
+        faults = self._devices.faults(self._puck.reading(now), now) | self._watch.faults(self.state.hand)
+        if restless := self._puck.fault(now):
+            faults["puck"] = restless
         if self._keeper is not None:
             faults |= self._keeper.faults
         if self.state.record_fault is not None:

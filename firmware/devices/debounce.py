@@ -20,10 +20,12 @@ HOLD = 1.0
 """Seconds of holding down that make a press-and-hold."""
 STUCK = 10.0
 """Seconds after which a button that is down counts as stuck and no longer blocks the others."""
-LOOSE = 12
-"""Presses of one button that within `LOOSE_WITHIN` are nobody's finger: a wire is loose."""
-LOOSE_WITHIN = 3.0
-"""Seconds."""
+LOOSE = ((5, 0.75), (12, 3.0))
+"""Presses of one button, and the seconds within which so many are nobody's finger: a wire is loose.
+
+The quickest finger on record takes 0.95 s for five. Those before the last of them are told as presses: one by one they
+are no other than a finger's, and to wait and see would make every press that much later.
+"""
 CALM = 5.0
 """Seconds that a loose button must keep still to be believed again."""
 
@@ -131,7 +133,7 @@ class PressedButtons:
     def __init__(self, down: Mapping[ButtonName, bool]) -> None:
         self._contacts = {button: Debounce(is_down) for button, is_down in down.items()}
         self._presses = Presses()
-        self._downs: dict[ButtonName, deque[float]] = {name: deque(maxlen=LOOSE) for name in down}
+        self._downs: dict[ButtonName, deque[float]] = {name: deque(maxlen=LOOSE[-1][0]) for name in down}
         self._loose: dict[ButtonName, float] = {}
         for button, is_down in down.items():
             if is_down:
@@ -162,7 +164,9 @@ class PressedButtons:
         if down:
             self._downs[name].append(at)
         downs = self._downs[name]
-        if name in self._loose or (len(downs) == LOOSE and at - downs[0] <= LOOSE_WITHIN):
+        if name in self._loose or any(
+            len(downs) >= presses and at - downs[-presses] <= within for presses, within in LOOSE
+        ):
             self._loose[name] = at
 
     @property

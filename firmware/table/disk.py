@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Final
 MB: Final = 1_000_000
 RESERVE: Final = 64 * MB
 """Bytes that must be free for a hand to open: what is open is always played to its end (≤ 10 MB a hand)."""
+RESERVE_FILES: Final = 1000
+"""Files that the file system must have room for (its inodes), so that a hand opens: each picture is one."""
 FILE_MODE: Final = 0o640
 FOLDER_MODE: Final = 0o750
 """The page runs as another user of the same group: it reads the record whatever the writer's umask is."""
@@ -78,3 +81,12 @@ def free_bytes(folder: Path) -> int:
     """Return the bytes that the file system of a folder has left for us. Raises OSError."""
     left = os.statvfs(folder)
     return left.f_bavail * left.f_frsize
+
+
+def free_files(folder: Path) -> float:
+    """Return how many more files the file system of a folder has room for; infinity where it sets no limit.
+
+    Raises OSError.
+    """
+    left = os.statvfs(folder)
+    return left.f_favail if left.f_files else math.inf

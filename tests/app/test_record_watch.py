@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import time
@@ -16,11 +17,11 @@ import pytest
 from dealer_ui.view import view
 from firmware.app import record_watch
 from firmware.app.config import Config
-from firmware.app.record_watch import CLOCK, DISK
+from firmware.app.record_watch import CLOCK, DISK, FILES
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
-from firmware.table.disk import MB, RESERVE, free_bytes
+from firmware.table.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.table.journal import CLOCK_CALM_NS, Journal, JournalReader
 from firmware.table.moment import Moment
 from firmware.table.verify import verify
@@ -155,6 +156,29 @@ def test_too_little_room_is_told_once_and_enough_room_opens_hands_again(
     table.until(lambda state: "disk" not in state.faults)
     table.do(WHITE)
     assert table.types().count("device_fault") == 1
+
+
+def test_a_disk_without_room_for_files_has_its_own_sentence(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [float(RESERVE_FILES)]
+    monkeypatch.setattr(record_watch, "free_files", lambda _: left[0])
+    table.let_pass(1.3)
+    assert "disk" not in table.state.faults
+    left[0] -= 1
+    table.until(lambda state: "disk" in state.faults)
+    assert table.ask(WHITE)["error"] == FILES
+    left[0] = math.inf
+    table.until(lambda state: "disk" not in state.faults)
+
+
+def test_the_room_for_files_is_the_file_systems_own(small_disk: Path) -> None:
+    remount = ["mount", "-o", "remount,nr_inodes=500", str(small_disk)]
+    subprocess.run(remount, check=True)
+    before = free_files(small_disk)
+    assert before < 500
+    (small_disk / "one").touch()
+    assert free_files(small_disk) == before - 1
 
 
 # ---- clock ----

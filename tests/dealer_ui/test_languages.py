@@ -53,6 +53,7 @@ SAYING: Final = (
     "firmware/app/table_process.py",
     "firmware/app/equipment.py",
     "firmware/app/looks.py",
+    "firmware/app/puck_calm.py",
     "firmware/app/reading_*.py",
     "firmware/table/journal.py",
     "firmware/table/lock.py",

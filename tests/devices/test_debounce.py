@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.devices.debounce import BOUNCE, HOLD, SETTLE, STUCK, TOGETHER, Debounce, PressedButtons
+from firmware.devices.debounce import BOUNCE, HOLD, LOOSE, SETTLE, STUCK, TOGETHER, Debounce, PressedButtons
 from firmware.devices.panel import BUTTONS, ButtonName, Press
 from firmware.devices.simulated.panel import bounces
 from tests.devices import bounce_traces
@@ -61,7 +61,7 @@ def play(edges: list[Edge], lost: frozenset[int] = frozenset(), until: float | N
     return presses
 
 
-acts = st.lists(st.tuples(st.floats(0.04, 0.5), st.floats(0.03, 0.9)), min_size=1, max_size=6)
+acts = st.lists(st.tuples(st.floats(0.04, 0.5), st.floats(0.03, 0.9)), min_size=1, max_size=LOOSE[0][0] - 1)
 
 
 @settings(max_examples=300)
