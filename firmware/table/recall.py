@@ -22,6 +22,7 @@ from firmware.table.events import (
 )
 from firmware.table.journal import Entry, JournalReader
 from firmware.table.phase import Phase
+from firmware.table.row_index import ABOUT_TYPES
 from firmware.table.seen import Capture
 from firmware.table.state import State
 
@@ -143,6 +144,10 @@ def chapter(rows: Sequence[Entry], state: State) -> Chapter:
             raise NotNow(
                 "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=str(error)
             ) from error
+        except NotNow:
+            if row.type in ABOUT_TYPES - {HandReopened.type}:
+                continue  # of another hand, whose dispute began before what is followed here
+            raise
         steps.append(Step(row, state, after))
         if row.type in ENDS:
             return Chapter(tuple(steps), is_over=True)

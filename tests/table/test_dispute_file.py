@@ -37,6 +37,7 @@ from firmware.table.dispute_verifier import (
 )
 from firmware.table.events_camera import Calibration
 from firmware.table.journal import Journal
+from firmware.table.recall import recall
 from firmware.table.settling import settlement
 from firmware.table.signing import DeviceKey, fingerprint
 from tests.table.conftest import FRAME, PIXELS, ROWS, Deal
@@ -566,3 +567,21 @@ def test_a_signature_with_the_groups_order_added_is_refused() -> None:
 def test_the_words_of_a_key_are_the_same_everywhere() -> None:
     assert key_words(KEY.public) == fingerprint(KEY.public)
     assert len(io.StringIO(fingerprint(KEY.public)).read().split("-")) == 5
+
+
+def test_a_dispute_that_is_closed_while_another_hand_is_reopened_keeps_neither_from_being_followed(
+    tmp_path: Path,
+) -> None:
+    deal = Deal(ROWS)
+    data = record(tmp_path / "data")
+    ends = tuple(ev.SeatEnd(n, rows={r: tuple(c.split()) for r, c in of.items()}) for n, of in ROWS.items())
+    opened = Archive(data).hand(1).opened
+    told = Archive(data).hand(1).settlements[-1].event
+    assert isinstance(told, ev.Settled)
+    with Journal(data) as journal:
+        journal.append([ev.HandVoided("a test"), ev.HandDisputed(2, "whose button?")], "test")
+        again = ev.HandReopened("once more", opened, 1, ends, told.settlement)
+        journal.append([again, ev.DisputeClosed(2, "seat 1's"), ev.HandArchived()], "floor:Moreno")
+        journal.append([deal.opened(4), ev.HandVoided("a test")], "test")
+    followed = recall(Archive(data).reader, 1)
+    assert [chapter.is_over for chapter in followed.corrections] == [True, True]
