@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -17,6 +19,12 @@ from xdist.scheduler import LoadScopeScheduling
 
 from firmware.table import pins
 from tests.waiting import SPEED
+
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 4 << 30
+"""Bytes that must be free there for the temporary folders to lie there: many tests sync files, and judge no disk."""
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # a machine that is busy with something else is no reason for a test to fail
 settings.register_profile("feltwatch", deadline=None)

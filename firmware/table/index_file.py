@@ -24,8 +24,8 @@ SHAPE: Final = 2
 """`PRAGMA user_version` of an index; one of another shape is made anew."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
-SEALED_WITHIN_S: Final = 2.0
-"""Seconds to wait for whoever writes at this moment to say what it is now."""
+SEALED_WITHIN_S: Final = 5.0
+"""Seconds to wait for whoever writes at this moment, or makes it for the first time, to say what it is now."""
 TRUSTED_S: Final = 600.0
 """Seconds until one process compares the bytes anew, as long as their writer goes on saying what they are."""
 _AGAIN_S: Final = 0.05
@@ -135,7 +135,7 @@ def distrust(path: Path) -> None:
 def opened(path: Path) -> Iterator[sqlite3.Connection | None]:
     """Give a read-only connection to an index that holds; None where there is none. Raises sqlite3.Error."""
     until = time.monotonic() + SEALED_WITHIN_S
-    while not (found := holds(path)) and _sum_file(path).exists() and is_being_written(path):
+    while not (found := holds(path)) and is_being_written(path):
         if time.monotonic() > until:
             break
         time.sleep(_AGAIN_S)
