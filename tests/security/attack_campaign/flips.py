@@ -20,8 +20,8 @@ from tests.security.attack_campaign.records import Seen, Start, left, named, see
 
 Outcome = Literal["refused", "said", "nothing", "PROBLEM"]
 """Named by `verify` and the start refuses; named and said by an event; nothing is otherwise than without the flip."""
-WITHIN_S: Final = 120.0
-"""Seconds after which a flip has hung a worker."""
+WITHIN_S: Final = 900.0
+"""Seconds after which a flip has hung a worker, on a machine that others use as well."""
 
 
 @dataclass(frozen=True)
