@@ -112,21 +112,25 @@ class CaptureStore:
 
 def named_by(event: Event) -> Iterator[Capture]:
     """Yield the captures that an event names, wherever in it; an image named twice comes twice."""
-    yield from _captures(event)
+    left: list[Any] = [event]
+    while left:
+        part = left.pop()
+        if isinstance(part, Capture):
+            yield part
+            continue
+        if isinstance(part, tuple):
+            inner = part
+        elif isinstance(part, dict):
+            inner = tuple(part.values())
+        elif dataclasses.is_dataclass(part):
+            inner = tuple(getattr(part, name) for name in _fields(part.__class__))
+        else:
+            continue
+        left += [one for one in reversed(inner) if one.__class__ not in _SCALARS]
 
 
-def _captures(part: Any) -> Iterator[Capture]:
-    if isinstance(part, Capture):
-        yield part
-    elif dataclasses.is_dataclass(part):
-        for name in _fields(part.__class__):
-            yield from _captures(getattr(part, name))
-    elif isinstance(part, tuple):
-        for inner in part:
-            yield from _captures(inner)
-    elif isinstance(part, dict):
-        for inner in part.values():
-            yield from _captures(inner)
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""What most of an event is made of, and names nothing."""
 
 
 @cache
