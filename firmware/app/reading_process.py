@@ -234,7 +234,16 @@ class ReadingProcess:
             if self._closing:
                 return "The table is being closed."
             self._end_child()
-            self._begin_child()
+            try:
+                self._begin_child()
+            except OSError as error:  # the machine has no memory or no process left
+                self._end_child()
+                trouble = (
+                    f"The reading process cannot be started ({error.strerror or error}); it is tried again."
+                )
+                log.warning("reading: %s", trouble)
+                self._tell(trouble)
+                return trouble
         answer = self._ask(None, self.limits.reader_start)
         ready = isinstance(answer, Ready)
         self._tell(answer.trouble if ready else answer)
@@ -294,13 +303,16 @@ class ReadingProcess:
             target=_child, args=(theirs, self._spec, self._setup), name="feltwatch-reading"
         )
         self._process.daemon = True
-        self._process.start()
-        theirs.close()
+        try:
+            self._process.start()
+        finally:
+            theirs.close()
 
     def _end_child(self) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.join()
+            if self._process.pid is not None:  # else it was never started
+                self._process.kill()
+                self._process.join()
             self._process.close()
             self._process = None
         if self._line is not None:

@@ -30,7 +30,7 @@ from firmware.table.phase import OPEN
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
 from firmware.table.streets import street
 
-STUCK_AFTER: Final = 90.0
+STUCK_AFTER: Final = 600.0
 """Seconds without anything happening after which the simulation gives up."""
 HANDS_A_DOWN: Final = 20
 """Hands after which the next dealer takes over; a down is 40 minutes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import signal
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -208,6 +210,24 @@ def test_a_camera_that_breaks_every_time_costs_the_reading_not_the_table(here: P
     assert "stopped unexpectedly" in lost.reason
     here.show(picture())
     assert isinstance(here.read(2, "000032/look"), ReadingDone)
+
+
+def test_a_process_that_cannot_be_started_costs_the_reading_and_is_tried_again(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(_: SpawnProcess) -> None:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    dead = here.process.pid
+    assert dead is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(SpawnProcess, "start", no_memory)
+        os.kill(dead, signal.SIGKILL)
+        lost = here.read(1, "000033/look")
+        assert isinstance(lost, ReadingLost)
+        assert lost.fault
+        assert "cannot be started (Cannot allocate memory)" in lost.reason
+    assert isinstance(here.read(2, "000034/look"), ReadingDone)
 
 
 def test_a_camera_that_hangs_between_readings_is_said_and_its_process_replaced(here: Place) -> None:
