@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
-from reportlab.platypus import Flowable, Spacer
+from reportlab.platypus import CondPageBreak, Flowable, Spacer
 
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import language
-from dealer_ui.pdf import Type, document
+from dealer_ui.pdf import WIDTH, Type, document
 from firmware.rules.document import Block, Heading, Paragraph, Table
 
 _RULES: Final = (0.07, 0.66, 0.27)
@@ -36,8 +37,17 @@ def pdf(blocks: Sequence[Block]) -> bytes:
     """Return the page as a PDF: the same content gives the same bytes."""
     kind = Type(language())
     title = next((block.text for block in blocks if isinstance(block, Heading)), _("House rules"))
-    flow = [flowable for block in blocks for flowable in _flowables(block, kind)]
+    last = max((at for at, block in enumerate(blocks) if isinstance(block, Heading)), default=0)
+    index = _flow(blocks[last:], kind)
+    height = sum(
+        part.wrap(WIDTH, LETTER[1])[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in index
+    )
+    flow = [*_flow(blocks[:last], kind), CondPageBreak(height), *index]
     return document(flow, title, kind, _("Page %(page)s"))
+
+
+def _flow(blocks: Sequence[Block], kind: Type) -> list[Flowable]:
+    return [flowable for block in blocks for flowable in _flowables(block, kind)]
 
 
 def _flowables(block: Block, kind: Type) -> list[Flowable]:
