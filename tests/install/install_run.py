@@ -18,6 +18,7 @@ from typing import Final
 import cv2
 import pytest
 
+from firmware.table import schema
 from firmware.table.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.verify import verify
@@ -40,6 +41,7 @@ pytestmark = [
 ]
 
 REPOSITORY: Final = Path(__file__).parents[2]
+KIOSK: Final = f"{PAGE}/?kiosk"
 VIEW: Final = "srv/room/view.png"
 UNITS: Final = "etc/systemd/system"
 CONFIG: Final = """# this house's own file
@@ -74,11 +76,12 @@ DEALS: Final = (
 )
 OVER: Final = BETWEEN_HANDS | {Phase.SETTLED}
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
-MIGRATES: Final = (
-    "firmware/table/schema.py",
-    '"""Each runs in one transaction',
-    'MIGRATIONS = (*MIGRATIONS, "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT \'\';")\n"""Each',
-)
+_LATER: Final = "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';"
+_SCHEMA: Final = ("firmware/table/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
+_MORE: Final = f'MIGRATIONS = (*MIGRATIONS, "{_LATER}")\nAPPLIED: Final = len(MIGRATIONS)'
+KNOWS: Final = (*_SCHEMA, f"{_MORE} - 1\n")
+"""A release that knows a migration and does not apply it yet (`firmware.table.schema`)."""
+MIGRATES: Final = (*_SCHEMA, f"{_MORE}\n")
 DIES: Final = (
     "firmware/app/run.py",
     "        devices = open_devices(config)",
@@ -87,6 +90,14 @@ DIES: Final = (
 """A release that migrates the record and then does not come up."""
 GONE_SINCE: Final = "feltwatch-old.timer"
 """A unit that only the first release has, of a kind that no other is."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def knows_it_too() -> Iterator[None]:
+    """What reads the box's record here is of a release that knows that migration, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, _LATER))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +116,7 @@ def box(folder: Path) -> Iterator[Machine]:
     (ours,) = (release / "wheels").glob("feltwatch-*.whl")
     (pyserial,) = (release / "wheels").glob("pyserial-*.whl")
     machine.furnish(ours, pyserial)
-    for name, edits in ((FIRST, ()), (SECOND, ()), (BROKEN, (MIGRATES, DIES))):
+    for name, edits in ((FIRST, (KNOWS,)), (SECOND, (KNOWS,)), (BROKEN, (MIGRATES, DIES))):
         target = machine.root / "media" / name
         shutil.copytree(release, target, copy_function=os.link)
         if name == FIRST:
@@ -213,7 +224,7 @@ def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
         assert box.unit(f"feltwatch-{unit}.service", "ActiveState") == "active", box.log()
         pid = box.unit(f"feltwatch-{unit}.service", "MainPID")
         assert box.run("stat", "--format=%U", f"/proc/{pid}").stdout.strip() == user
-    assert box.shown() == f"{PAGE}/"
+    assert box.shown() == KIOSK
 
 
 def test_its_devices_are_open_and_a_header_that_is_not_there_is_a_fault_on_the_page(box: Machine) -> None:
@@ -416,7 +427,7 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
 
     box.run("systemctl", "reset-failed", table, check=True)
     box.run("systemctl", "start", "feltwatch.target", check=True)
-    box.wait(lambda: box.shown() == f"{PAGE}/", "the screen shows the page again")
+    box.wait(lambda: box.shown() == KIOSK, "the screen shows the page again")
     box.wait(lambda: is_up(box), "the table answers")
     whole(box)
 
