@@ -101,6 +101,7 @@ KNOWN: Final = (
     N_("The table did not lie still: %(value)s. Look again."),
     N_("The reading process stopped unexpectedly; it is being replaced."),
     N_("The reading process says nothing any more; it is being replaced."),
+    N_("The reading process cannot be started (%(value)s); it is tried again."),
     N_("The table is being closed."),
     N_("No reading within %(within)s s; the reading process is being replaced."),
     N_(

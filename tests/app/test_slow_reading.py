@@ -25,6 +25,7 @@ from firmware.app.reading_messages import (
 from firmware.app.reading_process import ReadingLimits, ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.devices.simulated.camera import Room
+from tests.waiting import DEADLINE
 from vision.layout import TableLayout
 from vision.render import render_table
 
@@ -103,7 +104,7 @@ def slow() -> Iterator[Callable[..., tuple[Simulated, Callable[[int], Any]]]]:
 
         def read(number: int) -> Any:
             process.request(ReadingJob(number, f"000001/{number}", ("A",)))
-            while isinstance(answer := said.get(timeout=60), ReaderState):
+            while isinstance(answer := said.get(timeout=DEADLINE), ReaderState):
                 pass
             return answer
 
@@ -174,7 +175,7 @@ def test_a_real_process_whose_every_reading_outlasts_the_first_limit_is_given_it
     try:
         for number in range(1, 6):  # two attempts each: from 2 s to the ceiling
             process.request(ReadingJob(number, f"000001/{number}", ("A",)))
-            while isinstance(answer := said.get(timeout=250), ReaderState):
+            while isinstance(answer := said.get(timeout=5 * DEADLINE), ReaderState):
                 pass
             if isinstance(answer, ReadingDone):
                 break

@@ -33,6 +33,7 @@ from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import config
 from tests.dealer_ui.past import played, ticking
 from tests.dealer_ui.served import served
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
@@ -154,7 +155,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     def verified(path: Path) -> subprocess.CompletedProcess[str]:
         bare = [sys.executable, "-I", "-S", str(tmp_path / "verify.py"), str(path)]
-        return subprocess.run(bare, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(bare, capture_output=True, text=True, check=False, timeout=DEADLINE)
 
     told = verified(file)
     assert told.returncode == 0, told.stdout + told.stderr

@@ -21,6 +21,7 @@ from firmware.devices.puck_serial import SerialPuck
 from firmware.puck_reader.framing import Questions, crc16, sentence, state
 from firmware.puck_reader.presence import Picture
 from firmware.puck_reader.puckd import Puckd, Reader, ReaderFault
+from tests.waiting import DEADLINE
 
 DEALER, ACTION = "04D1A2B3C4E580", "04AC71B2C3E580"
 
@@ -252,7 +253,7 @@ def test_the_host_follows_the_program_over_its_line(table: tuple[dict[int, Anten
 
     def wait(wanted: Callable[[PuckReading], bool]) -> None:
         with more:
-            assert more.wait_for(lambda: bool(got) and wanted(got[-1]), timeout=3), got[-3:]
+            assert more.wait_for(lambda: bool(got) and wanted(got[-1]), timeout=DEADLINE), got[-3:]
 
     link = PuckLine(Disks(frozenset({DEALER}), frozenset({ACTION})), range(1, 6))
     host = SerialPuck(link, port)
