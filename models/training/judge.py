@@ -133,7 +133,7 @@ def _reader(model: Path) -> CardReader:
 
 @lru_cache(maxsize=4)
 def _deck(folder: Path) -> PhotoDeck:
-    return PhotoDeck.from_folder(folder)
+    return PhotoDeck.from_folder(folder, whole=False)
 
 
 def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
@@ -144,7 +144,7 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     for number in range(task.tables):
         key = zlib.crc32(f"{deck.name}/{task.condition.name}{'/gaps' * task.gaps}".encode())
         rng = np.random.default_rng([task.seed, number, key])
-        dealt = deal(rng, layout)
+        dealt = _of(deck, deal(rng, layout))
         hands = _with_gaps(rng, dealt) if task.gaps else dealt
         look = task.condition
         things = (_hand(rng, layout),) if task.hand else ()
@@ -155,6 +155,14 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
+
+
+def _of(deck: PhotoDeck, hands: Hands) -> Hands:
+    """Leave out the cards that a deck lacks."""
+    return {
+        place: {row: [code for code in codes if code in deck.cards] for row, codes in rows.items()}
+        for place, rows in hands.items()
+    }
 
 
 def _with_gaps(rng: np.random.Generator, hands: Hands) -> Hands:

@@ -1,0 +1,270 @@
+"""Reads tables of real cards: `python -m models.training real --data DATA`.
+
+Cards are cut out of the photographs (`cut`), laid by the renderer on the felt and read by the product's own path. Of
+a deck that lacks cards, those it has are laid. Decks of kinds that no photograph shows are made of real cut-outs
+whose indices are moved; their rows say so. The cut cards lie in `cache/real`; delete a folder there to cut it anew.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+
+from models.training.art import CACHE
+from models.training.cut import Box, alone, by_indices, by_outline, by_paper, pairs, straight
+from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
+from models.training.options import MODEL
+from models.training.samples import PHOTOGRAPHS
+from vision.arrays import Image
+from vision.decks import BRIDGE_WIDTH_MM
+from vision.errors import VisionError
+from vision.evaluation import Condition, grid
+from vision.pictures import load_picture
+from vision.reader import default_model
+from vision.verdicts import colour
+
+FOLDER = CACHE / "real"
+LOWER_MM = 7.0
+JUMBO = 1.7
+_ODD = 30.0
+"""From here on a cut card is not taken, see `oddness`."""
+_INDEX_MM = (2.0, 10.5, 3.5, 24.0)
+"""Left, right, top and bottom of a card's strip with its upper left index."""
+_WEBCAM = 16 / 9
+"""How much wider the webcam's pictures were before they were squeezed to squares."""
+_WEBCAM_INSET_MM = (6.5, 12.5)
+
+Cut = tuple[str, Image]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a deck's cards come from: the set, its files that begin with `files`, and what is done with each card."""
+
+    photographs: str
+    files: str = ""
+    alter: Callable[[str, Image], Image] | None = None
+    altered: str = ""
+
+    @property
+    def words(self) -> str:
+        """Say where the cards come from, and what they may not be taken for."""
+        known = "trained on" if self.photographs in PHOTOGRAPHS else "not trained on"
+        return f"{self.photographs}{f' {self.files}*' * bool(self.files)}, {known}" + (
+            f"; altered: {self.altered}" * bool(self.altered)
+        )
+
+
+def lowered(code: str, card: Image, mm: float = LOWER_MM) -> Image:
+    """Move both indices of a card towards its middle; an ace gets one in each corner."""
+    left, right, top, bottom = (round(v * card.shape[0] / 88.9) for v in _INDEX_MM)
+    down = round(mm * card.shape[0] / 88.9)
+    for _ in range(2):  # the upper left one, then, upside down, the other
+        index = card[top:bottom, left:right].copy()
+        paper = np.median(index.reshape(-1, 3), axis=0)
+        card = card.copy()
+        card[top : top + down, left:right] = paper
+        card[top + down : bottom + down, left:right] = index
+        if code[0] == "A":
+            card[top + down : bottom + down, card.shape[1] - right : card.shape[1] - left] = index
+        card = np.ascontiguousarray(card[::-1, ::-1])
+    return card
+
+
+def enlarged(code: str, card: Image, times: float = JUMBO) -> Image:
+    """Make both indices of a card larger; they cover what stands beside and below them."""
+    left, right, top, bottom = (round(v * card.shape[0] / 88.9) for v in _INDEX_MM)
+    for _ in range(2):
+        index = cv2.resize(
+            card[top:bottom, left:right], None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC
+        )
+        card = card.copy()
+        card[top : top + index.shape[0], left : left + index.shape[1]] = index
+        card = np.ascontiguousarray(card[::-1, ::-1])
+    return card
+
+
+def narrowed(code: str, card: Image) -> Image:
+    """Make a card as narrow as a bridge card; what lies between its indices is squeezed, they are not."""
+    h, w = card.shape[:2]
+    edge, goal = round(_INDEX_MM[1] * h / 88.9), round(BRIDGE_WIDTH_MM * h / 88.9)
+    middle = cv2.resize(card[:, edge : w - edge], (goal - 2 * edge, h), interpolation=cv2.INTER_AREA)
+    return np.asarray(np.hstack([card[:, :edge], middle, card[:, w - edge :]]), np.uint8)
+
+
+_CASINO = "indices 7 mm lower, aces with four"
+DECKS = {
+    "bidly": Source("bidly_cards"),
+    "rrrrhys": Source("rrrrhys_cards"),
+    "edje": Source("edje_tf_cards", "train"),
+    "phone": Source("cardcounterml", "IMG_2022"),
+    "webcam": Source("cardcounterml", "WIN"),
+    "black": Source("cardcounterml", "IMG_7"),
+    "bidly-casino": Source("bidly_cards", "", lowered, _CASINO),
+    "rrrrhys-casino": Source("rrrrhys_cards", "", lowered, _CASINO),
+    "rrrrhys-jumbo": Source("rrrrhys_cards", "", enlarged, "indices 1.7 times as large"),
+    "rrrrhys-bridge": Source("rrrrhys_cards", "", narrowed, "57 mm wide, the indices as they were"),
+}
+
+
+def cut_deck(name: str, data: Path) -> Path:
+    """Cut a deck's cards, each from the photograph that shows it best; return their folder.
+
+    Only photographs marked `train` are looked at.
+    """
+    source, folder = DECKS[name], FOLDER / name
+    if any(folder.glob("*.png")):
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    best: dict[str, tuple[float, Image]] = {}
+    for code, card in _cards(data / source.photographs, source.files):
+        odd = oddness(card)
+        if odd < best.get(code, (_ODD, card))[0]:
+            best[code] = (odd, card)
+    for code, (_, card) in best.items():
+        cv2.imwrite(str(folder / f"{code}.png"), source.alter(code, card) if source.alter else card)
+    return folder
+
+
+def oddness(card: Image) -> float:
+    """Say how unlike itself turned round a card is, in levels: much where it was cut askew or something lies on it."""
+    small = cv2.resize(cv2.cvtColor(card, cv2.COLOR_BGR2GRAY), (16, 22), interpolation=cv2.INTER_AREA).astype(
+        float
+    )
+    middle = small[1:-1, 1:-1]
+    return float(np.abs(middle - middle[::-1, ::-1]).mean())
+
+
+def _cards(folder: Path, files: str) -> Iterator[Cut]:
+    """Yield the cards of a set's photographs, upright."""
+    boxes = _boxes(folder)
+    with (folder / "manifest.csv").open() as rows:
+        for row in csv.DictReader(rows):
+            if row["split"] != "train" or not row["file"].startswith(files):
+                continue
+            picture = load_picture(folder / row["file"])
+            if not boxes:
+                yield row["labels"], picture
+            elif colour(picture).ok:
+                for code, card in _in_boxes(
+                    picture, boxes[row["file"]], webcam=row["file"].startswith("WIN")
+                ):
+                    if len(code) == 2:  # no joker, no back
+                        yield code, card
+
+
+def _in_boxes(picture: Image, boxes: list[tuple[str, Box, str]], *, webcam: bool) -> Iterator[Cut]:
+    for label, box, what in boxes:
+        if what == "whole card":
+            corners = by_paper(picture, box)
+            if corners is not None:
+                yield label, straight(picture, corners)
+    if webcam:
+        picture = np.asarray(
+            cv2.resize(picture, None, fx=_WEBCAM, fy=1, interpolation=cv2.INTER_CUBIC), np.uint8
+        )
+    wide = _WEBCAM if webcam else 1.0
+    by_label: dict[str, list[Box]] = defaultdict(list)
+    for label, (x1, y1, x2, y2), what in boxes:
+        if what == "index corner":
+            by_label[label].append((x1 * wide, y1, x2 * wide, y2))
+    for label, both in pairs(by_label):
+        found = by_indices(both, _WEBCAM_INSET_MM) if webcam else by_outline(picture, both)
+        others = (box for name, some in by_label.items() if name != label for box in some)
+        h, w = picture.shape[:2]
+        if found is not None and alone(found, others) and (found > 0).all() and (found < (w, h)).all():
+            yield label, straight(picture, found)
+
+
+def _boxes(folder: Path) -> dict[str, list[tuple[str, Box, str]]]:
+    found: dict[str, list[tuple[str, Box, str]]] = defaultdict(list)
+    path = folder / "boxes.csv"
+    if path.exists():
+        with path.open() as rows:
+            for row in csv.DictReader(rows):
+                box = (float(row["x1"]), float(row["y1"]), float(row["x2"]), float(row["y2"]))
+                found[row["file"]].append((row["label"], box, row["what"]))
+    return found
+
+
+def looks() -> list[tuple[str, Condition, bool]]:
+    """Return what the tables are like: in words, the condition, whether a third of the cards is missing."""
+    evening, untidy = grid()[:2]
+    return [(evening.name, evening, False), (untidy.name, untidy, False), ("a third missing", evening, True)]
+
+
+def measure(model: Path, data: Path, decks: tuple[str, ...], tables: int, seed: int) -> dict[str, Outcome]:
+    """Read so many tables of each deck in each of the looks; return what came of them by deck."""
+    folders = {name: cut_deck(name, data) for name in decks}
+    tasks = [
+        (name, Tables(model, folder, condition, tables, seed, gaps=gaps))
+        for name, folder in folders.items()
+        for _, condition, gaps in looks()
+    ]
+    found = on_all_cores(read_tables, [task for _, task in tasks], "decks and looks")
+    return {
+        name: total(plain for (deck, _), (plain, _) in zip(tasks, found, strict=True) if deck == name)
+        for name in decks
+    }
+
+
+def row(name: str, outcome: Outcome) -> str:
+    """Write one deck's row."""
+    s = outcome.score
+    kinds = len(list((FOLDER / name).glob("*.png")))
+    strangers = sum(not card.laid for card in outcome.cards)
+    return (
+        f"| {name} | {DECKS[name].words} | {kinds} | {s.whole} of {s.tables} | {s.right / s.cards:.1%} | "
+        f"{s.sure / s.cards:.1%} of {s.cards:,} | {s.wrong} | {strangers} |"
+    )
+
+
+@click.command()
+@MODEL
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of labelled photographs; only those marked `train` are cut.",
+)
+@click.option(
+    "--tables", default=6, show_default=True, type=click.IntRange(1), help="Tables per deck and look."
+)
+@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--deck", "decks", multiple=True, type=click.Choice(list(DECKS)), help="Only this deck (again: more)."
+)
+def command(model: Path | None, data: Path, tables: int, seed: int, decks: tuple[str, ...]) -> None:
+    """Read tables of real cards cut out of photographs."""
+    try:
+        found = measure(model or default_model(), data, decks or tuple(DECKS), tables, seed)
+    except VisionError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(
+        "Tables of real cards: " + ", ".join(words for words, _, _ in looks()) + f"; {tables} of each.\n"
+    )
+    click.echo(
+        "| deck | cut from | cards | tables wholly right | named rightly | sure and right | "
+        "surely wrong | named where none lay |"
+    )
+    click.echo("|---|---|---|---|---|---|---|---|")
+    for name, outcome in found.items():
+        click.echo(row(name, outcome))
+        wrong = [
+            f"{card.laid or 'no card'} as {card.named} ({card.margin:.1f} nats)"
+            for card in outcome.cards
+            if card.sure and not card.right
+        ]
+        if wrong:
+            click.echo(f"Surely wrong of {name}: {', '.join(wrong)}.", err=True)
+
+
+if __name__ == "__main__":
+    command()
