@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from vision.cards import CARDS
+from vision.pairs import Stance, best_first, exact_pairs, log_agreement
 from vision.reader import Floats, Indices, log_softmax
 
 # A card is 63 × 88 mm and its index stands about 6.5 mm from the side and 12.5 mm from the top: from one index to
@@ -26,15 +27,11 @@ _PAIR_ANGLE_SLACK = 0.65  # radians: perspective and the network's own error
 _PAIR_DISTANCE = (2.2, 7.5)  # in index heights, from jumbo (27 mm) to small indices (13 mm)
 _PAIR_DISTANCE_USUAL = 4.4
 _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
-_EXACTLY_OPPOSITE = -0.85
-_EXACT_TURN = math.radians(22)  # what the network may err by in how both of a card's indices are turned
-_DIAGONAL_MM = 8.0
-_SLIM = 0.17  # half an index's least width, in its heights
-_ONE_NAME = 0.5
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
 _CORNER = 1.2  # in index heights
+_SAME_MIDDLE = 0.5  # likewise: how far apart the middles of one card's two pairs of indices may lie
 
 _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
@@ -56,6 +53,11 @@ class Cluster:
     members: tuple[int, ...]
     logp: Floats
     presence: float
+
+    @property
+    def likeliest(self) -> str:
+        """The card that its indices name, whatever others claim it."""
+        return CARDS[int(self.logp.argmax())]
 
     @property
     def stands_out(self) -> float:
@@ -105,21 +107,15 @@ def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) 
     return replace(fused, logp=np.array(logps))
 
 
-def index_inset_mm(size_mm: Floats) -> Floats:
-    """Return how far an index's middle stands from its card's side and top, n × 2 mm, by the index's height (n).
-
-    Measured on Bicycle, jumbo and drawn decks; right to about 2 mm.
-    """
-    return np.stack([np.maximum(5.5, 0.34 * size_mm), 4.0 + size_mm / 2], axis=-1)
-
-
-def clusters(indices: Indices, card_mm: tuple[float, float] | None = None) -> list[Cluster]:
+def clusters(
+    indices: Indices, card_mm: tuple[float, float] | None = None, stance: Stance | None = None
+) -> list[Cluster]:
     """Gather the indices of each physical card.
 
     Where the indices are in millimetres and the card's width and height are known (`card_mm`), two that lie exactly
-    as one card's indices lie are one card, whatever they are taken for; else their names have a say.
+    as one card's indices lie (`stance`, where the table taught it) are one card, unless they clearly name two.
     """
-    groups = _pairs(indices) if card_mm is None else _exact_pairs(indices, card_mm)
+    groups = _pairs(indices) if card_mm is None else exact_pairs(indices, card_mm, stance)
     paired = {k for group in groups for k in group}
     groups += [(k,) for k in range(len(indices)) if k not in paired]
     found = sorted((_cluster(indices, g) for g in groups), key=lambda c: -c.presence)
@@ -133,11 +129,6 @@ def clusters(indices: Indices, card_mm: tuple[float, float] | None = None) -> li
         else:
             merged.append(cluster)
     return merged
-
-
-def _log_agreement(a: Floats, b: Floats) -> float:
-    """Return the log of the probability that both name the same card."""
-    return float(np.logaddexp.reduce(a + b))
 
 
 def _pairs(indices: Indices) -> list[tuple[int, ...]]:
@@ -159,51 +150,11 @@ def _pairs(indices: Indices) -> list[tuple[int, ...]]:
     fits &= (distance > _PAIR_DISTANCE[0]) & (distance < _PAIR_DISTANCE[1])
     scored = []
     for i, j in zip(*np.nonzero(np.triu(fits, 1)), strict=True):
-        agreement = _log_agreement(indices.logp[i], indices.logp[j])
+        agreement = log_agreement(indices.logp[i], indices.logp[j])
         if agreement > math.log(_SAME_CARD):
             odd = bend[i, j] + abs(math.log(distance[i, j] / _PAIR_DISTANCE_USUAL))
             scored.append((1.5 * odd - agreement, int(i), int(j)))
-    return _best_first(scored)
-
-
-def _exact_pairs(indices: Indices, card_mm: tuple[float, float]) -> list[tuple[int, ...]]:
-    """Pair opposite indices that lie as the two of one card, to within what turning and measuring may add."""
-    if len(indices) < 2:
-        return []
-    step = indices.places[None] - indices.places[:, None]
-    u = indices.directions
-    inset = index_inset_mm(indices.sizes)
-    expected = np.array(card_mm) - inset[:, None] - inset[None]
-    edge = np.stack([_SLIM * indices.sizes, indices.sizes / 2], axis=-1)  # printed to the card's very edge
-    widest = np.array(card_mm) - edge[:, None] - edge[None]
-    apart = np.hypot(*step.transpose(2, 0, 1))
-    far = np.maximum(
-        np.hypot(*expected.transpose(2, 0, 1)) - apart, apart - np.hypot(*widest.transpose(2, 0, 1))
-    )
-    far = np.maximum(far, 0.0)
-    # how the card is turned, by the places of the two and by what the network says of both
-    laid = np.arctan2(step[..., 1], step[..., 0]) - np.arctan2(expected[..., 1], expected[..., 0])
-    said = u[:, None] - u[None]
-    turn = np.abs((laid - np.arctan2(said[..., 1], said[..., 0]) + np.pi) % (2 * np.pi) - np.pi)
-    fits = (u @ u.T < _EXACTLY_OPPOSITE) & (far < _DIAGONAL_MM) & (turn < _EXACT_TURN)
-    scored = []
-    for i, j in zip(*np.nonzero(np.triu(far < _DIAGONAL_MM, 1)), strict=True):
-        agreement = _log_agreement(indices.logp[i], indices.logp[j])
-        # where the network errs in how an index is turned, two of one name are one card all the same
-        if fits[i, j] or agreement > math.log(_ONE_NAME):
-            odd = far[i, j] / _DIAGONAL_MM + turn[i, j] / _EXACT_TURN + (0 if fits[i, j] else 2)
-            scored.append((float(odd) + min(-agreement, 6.0) / 3, int(i), int(j)))
-    return _best_first(scored)
-
-
-def _best_first(scored: list[tuple[float, int, int]]) -> list[tuple[int, ...]]:
-    used: set[int] = set()
-    pairs: list[tuple[int, ...]] = []
-    for _, i, j in sorted(scored):
-        if i not in used and j not in used:
-            used |= {i, j}
-            pairs.append((i, j))
-    return pairs
+    return best_first(scored)
 
 
 def _cluster(indices: Indices, members: tuple[int, ...]) -> Cluster:
@@ -218,13 +169,15 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     """Tell whether two clusters are one card whose indices were not paired (perspective, a third index).
 
     The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
-    opposite to some index of the other; beside a card that shows both of its own, a third must lie in a corner left.
+    opposite to some index of the other; beside a card that shows both of its own, a third must lie in a corner left,
+    and two more around the same middle.
     """
-    if len(a.members) >= 2 and len(b.members) >= 2:
-        return False
-    if _log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
+    if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
         return False
     i, j = np.array(a.members), np.array(b.members)
+    if len(i) > 1 and len(j) > 1:
+        off = indices.places[i].mean(axis=0) - indices.places[j].mean(axis=0)
+        return bool(np.hypot(*off) < _SAME_MIDDLE * indices.sizes[j].mean())
     if (indices.directions[i] @ indices.directions[j].T).min() > -0.3:
         return False
     apart = np.linalg.norm(indices.places[i][:, None] - indices.places[j][None], axis=2).min()
@@ -248,9 +201,9 @@ def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
 def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
 
-    Where a clear cluster is left without a name because its card is taken, two places claim one card, and somebody
-    has to look: the margin is 0. With `conflicts`, the cluster left over is named too; without, the misread half of an
-    index in a heap is likelier than a second card of a name, and a clear cluster takes its next best name.
+    Where a clear cluster is left without a name because its card is taken, or takes its next best, two places claim one
+    card, and somebody has to look: the margin is 0, unless each of the 52 has a place. With `conflicts`, the cluster
+    left over is named too; without, the misread half of an index in a heap is likelier than a second card of a name.
     """
     if not found:
         return []
@@ -269,8 +222,13 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
         elif found[row].evidence > _CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
             claimed.append(Named(found[row], best_three[0], 0.0, best_three))
-    twice = {claim.card for claim in claimed}
-    named = [replace(n, margin=0.0) if n.card in twice else n for n in named]
+    doubtful = {claim.card for claim in claimed}
+    if not is_whole_deck(named + claimed):  # there, what is left over is no guess
+        pushed = [n for n in named if n.cluster.likeliest != n.card]
+        doubtful |= {n.card for n in pushed} | {
+            n.cluster.likeliest for n in pushed if n.cluster.stands_out > _HINT
+        }
+    named = [replace(n, margin=0.0) if n.card in doubtful else n for n in named]
     return named + claimed if conflicts else named
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Any
 
 import cv2
 import numpy as np
 
 from vision.arrays import Image, Matrix, Points
-from vision.decode import Cluster, Named, clusters, fuse, index_inset_mm, is_whole_deck, name
+from vision.decode import Cluster, Named, clusters, fuse, is_whole_deck, name
 from vision.geometry import FeltView, find_felt
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
 from vision.others import KnownCard, Other, find_others
+from vision.pairs import Stance, index_inset_mm, learnt_stance
 from vision.reader import Calibration, CardReader, Indices
 from vision.verdicts import Verdict, judge
 
@@ -31,9 +33,10 @@ NEEDED = ("resolution", "light", "colour")
 
 _OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
+_CONCENTRIC_MM = 15.0
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
 _SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
-_INDEX_MM = (9.0, 36.0)  # heights of a card's index, from small to jumbo
+_INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
 
 @dataclass(frozen=True)
@@ -152,15 +155,13 @@ def read(
     verdicts = judge(frame, view, layout, reference)
     fit = all(verdicts[name].ok for name in NEEDED)
     clock.lap("verdicts")
-    card_mm = (layout.card.width_mm, layout.card.height_mm)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
-    found = _without_print(indices, clusters(indices, card_mm), layout)
-    names = name(found, conflicts=True)
-    worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
-    for named in names:
-        card = _Laid.of(indices, named.cluster, layout)
+    laid = _cards_on(indices, layout)
+    whole = is_whole_deck([named for named, _ in laid])
+    worth = reader.calibrations.whole if whole else reader.calibrations.part
+    for named, card in laid:
         corners = view.to_image(card.corners)
         as_read = read_card(named, corners, worth, fit=fit)
         known.append(KnownCard(named.card, as_read.sure, card.corners))
@@ -197,10 +198,9 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
     scale = PX_PER_MM * zone.width_mm / picture.shape[1]
     scaled = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     indices = _fitting(fuse(_on_felt(reader.indices(scaled), zone, PX_PER_MM)))
-    card_mm = (layout.card.width_mm, layout.card.height_mm)
     found: list[tuple[float, ReadCard]] = []
-    for named in name(_without_print(indices, clusters(indices, card_mm), layout), conflicts=True):
-        corners = zone.from_felt(_Laid.of(indices, named.cluster, layout).corners) * PX_PER_MM / scale
+    for named, laid in _cards_on(indices, layout):
+        corners = zone.from_felt(laid.corners) * PX_PER_MM / scale
         found.append((float(corners[:, 0].mean()), read_card(named, corners, reader.calibrations.part)))
     return tuple(card for _, card in sorted(found, key=lambda at: at[0]))
 
@@ -232,6 +232,17 @@ def observe(
         parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
         clock.lap("network")
     return view, _fitting(fuse(Indices.joined(parts)))
+
+
+def _cards_on(indices: Indices, layout: TableLayout) -> list[tuple[Named, _Laid]]:
+    """Name all cards whose indices were seen on the felt, and say where each lies."""
+    stance = learnt_stance(indices)
+    found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
+    laid = [(cluster, _Laid.of(indices, cluster, layout, stance)) for cluster in found]
+    hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
+    where = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
+    named = name([cluster for cluster, _ in where.values()], conflicts=True)
+    return [(one, where[one.cluster.members][1]) for one in named]
 
 
 def _fitting(indices: Indices) -> Indices:
@@ -273,48 +284,49 @@ class _Laid:
     corners: Points
 
     @classmethod
-    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout) -> _Laid:
+    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> _Laid:
         """Work out the card's place from its indices: between two opposite ones, else from one."""
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
-        along = indices.directions[k]
-        side, top = index_inset_mm(indices.sizes[k])
-        across, over = width - 2 * side, height - 2 * top
+        if stance is None:
+            across, over = np.array([width, height]) - 2 * index_inset_mm(indices.sizes[k])
+        else:
+            across, over = stance.across, stance.down
         middle = None
-        for m in cluster.members[1:]:
+        for first, m in permutations(cluster.members, 2):
             # two places so far apart say how the card is turned far better than the network does
-            step = indices.places[m] - indices.places[k]
+            step, along = indices.places[m] - indices.places[first], indices.directions[first]
             turned = np.array([[across, over], [-over, across]]) @ step
             turned /= np.linalg.norm(turned) + 1e-9
             longer = np.linalg.norm(step) / np.hypot(across, over)
-            larger = indices.sizes[m] / indices.sizes[k]
+            larger = indices.sizes[m] / indices.sizes[first]
             if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
-                along, middle = turned, indices.places[k] + step / 2
+                along, middle = turned, indices.places[first] + step / 2
                 break
+        else:
+            along = indices.directions[k]
         down = np.array([-along[1], along[0]])
         if middle is None:
-            middle = indices.places[k] + along * (width / 2 - side) + down * (height / 2 - top)
+            middle = indices.places[k] + along * across / 2 + down * over / 2
         u, v = along * width / 2, down * height / 2
         return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
 
 
-def _without_print(indices: Indices, found: list[Cluster], layout: TableLayout) -> list[Cluster]:
-    """Leave out what lies wholly inside a card that shows both of its own indices: its pips and figures, no cards.
+def _is_print(indices: Indices, cluster: Cluster, place: _Laid, hosts: list[tuple[Cluster, _Laid]]) -> bool:
+    """Tell whether a cluster lies wholly inside a card that shows both of its own indices: its print, and no card.
 
     What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
-    millimetres only.
+    millimetres only. So does a pair that is not the host's figure, the same both ways up around the host's own middle.
     """
-    whole = [c for c in found if len(c.members) > 1]
-    outlines = [_Laid.of(indices, c, layout).corners.astype(np.float32) for c in whole]
-
-    def is_print(cluster: Cluster) -> bool:
-        at = indices.places[list(cluster.members)].tolist()
-        return cluster.evidence < _OF_ITS_OWN and any(
-            host is not cluster and all(cv2.pointPolygonTest(outline, (x, y), False) > 0 for x, y in at)
-            for host, outline in zip(whole, outlines, strict=True)
-        )
-
-    return [c for c in found if not is_print(c)]
+    if cluster.evidence >= _OF_ITS_OWN:
+        return False
+    at = indices.places[list(cluster.members)].tolist()
+    return any(
+        host is not cluster
+        and all(cv2.pointPolygonTest(under.corners.astype(np.float32), (x, y), False) > 0 for x, y in at)
+        and (len(at) == 1 or float(np.hypot(*(under.middle - place.middle))) < _CONCENTRIC_MM)
+        for host, under in hosts
+    )
 
 
 def _zone_of(middle: Points, layout: TableLayout) -> Zone | None:

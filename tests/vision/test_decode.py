@@ -69,9 +69,28 @@ def test_each_card_is_named_once_and_a_second_claim_makes_both_doubtful() -> Non
     far = Indices.joined([_index(100, 100, _logp(Th=8)), _index(900, 100, _logp(Th=8, Td=2))])
     named = name(clusters(far))
     assert [n.card for n in named] == ["Th", "Td"]
-    assert all(
-        n.margin == pytest.approx(2) for n in named
-    )  # what tells them apart, not what tells ten from nine
+    assert all(n.margin == 0 for n in named)
+
+
+def test_a_card_whose_name_another_has_is_never_surely_another_card() -> None:
+    twice = [_index(100, 100, _logp(Ks=20)), _index(900, 100, _logp(Ks=14, As=9, Qs=1))]
+    for conflicts in (False, True):
+        named = name(clusters(Indices.joined(twice)), conflicts=conflicts)
+        assert named
+        assert all(n.margin == 0 for n in named if n.card in ("Ks", "As"))
+
+
+def test_a_faint_preference_for_a_card_that_lies_elsewhere_leaves_that_card_its_margin() -> None:
+    faint = [_index(100, 100, _logp(Ks=20)), _index(900, 100, _logp(Ks=9, As=8.5))]
+    margins = {n.card: n.margin for n in name(clusters(Indices.joined(faint)))}
+    assert margins["As"] == 0
+    assert margins["Ks"] > 5
+
+
+def test_the_four_indices_of_an_ace_are_one_card() -> None:
+    corners = [(100, 100, 0), (200, 100, 0), (200, 226, 180), (100, 226, 180)]
+    ace = Indices.joined([_index(x, y, _logp(As=9), turn) for x, y, turn in corners])
+    assert [len(cluster.members) for cluster in clusters(ace)] == [4]
 
 
 def test_print_that_names_no_card_clearly_is_less_evidence_than_an_index_as_faint_that_does() -> None:
