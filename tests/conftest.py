@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,10 @@ ROOM: Final = 4 << 30
 """Bytes that must be free there for the temporary folders to lie there: many tests sync files, and judge no disk."""
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has its background commands ignore interrupts, and whatever they start: a process that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # a machine that is busy with something else is no reason for a test to fail
 settings.register_profile("feltwatch", deadline=None)

@@ -234,7 +234,8 @@ class TestAPluggedReader:
             os.close(line)
         reader.move_to(3)
         sink.wait(at_seat(3))
-        assert [reading.seat for reading in sink.got[told:]] == [3]
+        seats = [reading.seat for reading in sink.got[told:]]
+        assert [seat for seat in seats if seat is not None] == [3], "nothing, or the truth"
 
     def test_other_firmware_is_a_fault_until_ours_is_plugged_in(
         self, reader: SimulatedPuck, sink: Sink[PuckReading]
