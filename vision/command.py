@@ -20,12 +20,11 @@ from vision.arrays import Image, Points
 from vision.enrolment import load_profile
 from vision.errors import NoMarkersError, VisionError
 from vision.layout import TableLayout
-from vision.loose import read_loose
+from vision.loose import read_photograph
 from vision.options import THREADS, one_line
 from vision.pictures import load_picture, picture_files
 from vision.reader import CardReader
-from vision.reading import TableReading, card_json, read, read_card
-from vision.verdicts import colour
+from vision.reading import TableReading, card_json, read
 
 _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
 
@@ -132,17 +131,13 @@ def _table_outlines(reading: TableReading) -> list[Outline]:
 def _loose(reader: CardReader) -> Look:
     def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
         start = time.perf_counter()
-        fit = colour(picture)
-        cards = [
-            read_card(c.named, c.corners, reader.calibrations.loose, fit=fit.ok)
-            for c in read_loose(picture, reader)
-        ]
+        cards, verdicts = read_photograph(picture, reader)
         h, w = picture.shape[:2]
         result = {
             "size": [w, h],
             "cards": [card_json(c) for c in cards],
             "others": [],
-            "verdicts": {fit.name: fit.to_json()},
+            "verdicts": {name: verdict.to_json() for name, verdict in verdicts.items()},
             "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
         }
         return result, [

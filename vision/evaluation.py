@@ -19,12 +19,11 @@ import numpy as np
 
 from vision.decks import Deck
 from vision.layout import TableLayout
-from vision.loose import read_loose
+from vision.loose import read_photograph
 from vision.pictures import load_picture
 from vision.reader import CardReader
-from vision.reading import TableReading, read, read_card
+from vision.reading import TableReading, read
 from vision.render import Conditions, deal, render_table
-from vision.verdicts import colour
 
 
 @dataclass
@@ -150,12 +149,7 @@ def score_photographs(folder: Path, reader: CardReader) -> Score:
     """Read a set's photographs loosely: scale, place and number of cards unknown."""
     score = Score()
     for path, labels in labelled_photographs(folder):
-        picture = load_picture(path)
-        fit = colour(picture).ok
-        cards = [
-            read_card(c.named, c.corners, reader.calibrations.loose, fit=fit)
-            for c in read_loose(picture, reader)
-        ]
+        cards, _ = read_photograph(load_picture(path), reader)
         score.whole += score.add(labels, [(c.card, c.sure) for c in cards])
         score.tables += 1
     return score

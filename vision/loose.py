@@ -15,6 +15,9 @@ import numpy as np
 from vision.arrays import Image, Points
 from vision.decode import Cluster, Named, clusters, fuse, name
 from vision.reader import CardReader, Floats, Indices
+from vision.reading import ReadCard, read_card
+from vision.suits import told_apart
+from vision.verdicts import Verdict, colour
 
 _PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
 _MAX_ENLARGED = 2.6
@@ -70,6 +73,19 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     indices = fuse(everything.take(fits), trust[fits])
     found = [LooseCard(n, _corners(indices, n.cluster)) for n in name(clusters(indices))]
     return sorted(found, key=lambda card: -card.named.margin)
+
+
+def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
+    """Read every card in a BGR picture and judge how surely each may be taken; with the verdicts on the picture."""
+    seen, cards = colour(picture), read_loose(picture, reader)
+    suits, doubtful = told_apart([card.named for card in cards])
+    read = [
+        read_card(
+            c.named, c.corners, reader.calibrations.loose, fit=seen.ok and c.named.card[1] not in doubtful
+        )
+        for c in cards
+    ]
+    return read, {verdict.name: verdict for verdict in (seen, suits)}
 
 
 def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:

@@ -23,6 +23,7 @@ from vision.lens import Lens
 from vision.others import KnownCard, Other, find_others
 from vision.pairs import Stance, index_inset_mm, learnt_stance
 from vision.reader import Calibration, CardReader, Indices
+from vision.suits import told_apart
 from vision.verdicts import Verdict, judge
 
 PX_PER_MM = 2.0
@@ -81,7 +82,8 @@ class TableReading:
         zones: one per zone of the layout, in its order.
         others: cards outside the zones, and what is no card that was read (`vision.others`); a card keeps its own
             sureness whatever lies beside it.
-        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure.
+        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
+            `suits` does, none of the suits it names.
         ms: milliseconds per stage.
     """
 
@@ -161,9 +163,10 @@ def read(
     laid = _cards_on(indices, layout)
     whole = is_whole_deck([named for named, _ in laid])
     worth = reader.calibrations.whole if whole else reader.calibrations.part
+    verdicts["suits"], doubtful = told_apart([named for named, _ in laid])
     for named, card in laid:
         corners = view.to_image(card.corners)
-        as_read = read_card(named, corners, worth, fit=fit)
+        as_read = read_card(named, corners, worth, fit=fit and named.card[1] not in doubtful)
         known.append(KnownCard(named.card, as_read.sure, card.corners))
         home = _zone_of(card.middle, layout)
         if home is None:
@@ -199,9 +202,12 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
     scaled = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     indices = _fitting(fuse(_on_felt(reader.indices(scaled), zone, PX_PER_MM)))
     found: list[tuple[float, ReadCard]] = []
-    for named, laid in _cards_on(indices, layout):
+    cards = _cards_on(indices, layout)
+    _, doubtful = told_apart([named for named, _ in cards])
+    for named, laid in cards:
         corners = zone.from_felt(laid.corners) * PX_PER_MM / scale
-        found.append((float(corners[:, 0].mean()), read_card(named, corners, reader.calibrations.part)))
+        card = read_card(named, corners, reader.calibrations.part, fit=named.card[1] not in doubtful)
+        found.append((float(corners[:, 0].mean()), card))
     return tuple(card for _, card in sorted(found, key=lambda at: at[0]))
 
 

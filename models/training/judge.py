@@ -23,19 +23,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
+from vision import loose
 from vision.arrays import Image
 from vision.decks import PhotoDeck
 from vision.enrolment import enrol, spread
 from vision.errors import EnrolmentError, MarkersError
 from vision.evaluation import Condition, Score, score_table
 from vision.layout import TableLayout
-from vision.loose import read_loose
 from vision.pictures import load_picture
 from vision.reader import CardReader, DeckProfile
-from vision.reading import NEEDED, ReadCard, TableReading, read, read_card
+from vision.reading import NEEDED, ReadCard, TableReading, read
 from vision.render import Hands, Scene, deal, render_table
 from vision.things import Thing
-from vision.verdicts import colour
 
 SPREADS = (3, 5)
 """Pictures of its spread from which a deck is enrolled; a house that is refused takes more."""
@@ -276,10 +275,8 @@ def read_photograph(task: Photograph) -> Outcome:
     if task.colourless:
         grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
         picture = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
-    fit = colour(picture).ok
-    cards = [
-        read_card(c.named, c.corners, reader.calibrations.loose, fit=fit) for c in read_loose(picture, reader)
-    ]
+    cards, verdicts = loose.read_photograph(picture, reader)
+    fit = verdicts["colour"].ok
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
     judged = [

@@ -1,0 +1,49 @@
+"""Suits that cannot be told apart: seen at the print, said in a verdict, never sure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.cards import CARDS
+from vision.decode import Cluster, Named
+from vision.reader import Floats, log_softmax
+from vision.suits import MIN_APART, told_apart
+
+
+def named(card: str, apart: float, presence: float = 5.0) -> Named:
+    """Name a card whose two indices each put its suit so many nats before the other of its colour."""
+    logp: Floats = np.full(52, -20.0)
+    other = card[0] + {"c": "s", "s": "c", "d": "h", "h": "d"}[card[1]]
+    logp[CARDS.index(card)], logp[CARDS.index(other)] = 0.0, -2 * apart
+    return Named(Cluster((0, 1), log_softmax(logp), presence), card, 2 * apart, (card, other))
+
+
+def test_clear_print_leaves_every_suit_sure() -> None:
+    verdict, doubtful = told_apart([named(card, 9) for card in CARDS])
+    assert verdict.ok
+    assert verdict.figure == pytest.approx(9)
+    assert doubtful == ""
+
+
+def test_where_many_black_signs_are_unclear_no_black_card_is_sure_though_some_are_clear() -> None:
+    soft = [named(card, 2 if card[0] in "2345" else 16) for card in CARDS if card[1] in "cs"]
+    verdict, doubtful = told_apart(soft + [named(card, 9) for card in CARDS if card[1] in "dh"])
+    assert not verdict.ok
+    assert verdict.figure < MIN_APART
+    assert doubtful == "cs"
+    assert verdict.text.startswith("clubs and spades cannot be told apart")
+
+
+def test_one_unclear_sign_among_clear_ones_is_that_cards_own_trouble() -> None:
+    assert told_apart([named("2c", 1), *[named(card, 9) for card in CARDS[1:]]])[0].ok
+
+
+def test_print_that_is_hardly_a_card_has_no_say() -> None:
+    assert told_apart([named("2c", 1, presence=-1.0)])[0].ok
+
+
+def test_no_cards_are_no_trouble() -> None:
+    verdict, doubtful = told_apart([])
+    assert verdict.ok
+    assert not doubtful
