@@ -16,6 +16,8 @@ from vision.reader import CardReader
 from vision.reading import TableReading
 from vision.render import FACE_DOWN, Hands, render_table
 
+pytestmark = pytest.mark.slow
+
 NOTHING = Watch({})
 
 

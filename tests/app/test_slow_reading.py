@@ -29,6 +29,8 @@ from tests.waiting import DEADLINE
 from vision.layout import TableLayout
 from vision.render import render_table
 
+pytestmark = pytest.mark.slow
+
 START_S = 2.0
 READING_S = 1.0
 """What a start and a reading take on the machine that the floors below are right for."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dealer_ui.link import TableLink
 from firmware.app.config import Config, TimesConfig
 from firmware.app.players import Players
@@ -14,6 +16,8 @@ from firmware.app.simulated_dealer import SimulatedDealer
 from firmware.app.simulation import SimulatedTable
 from firmware.table.journal import JournalReader
 from vision.decks import PhotoDeck
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_hand_of_photographed_cards_is_read_and_settled(

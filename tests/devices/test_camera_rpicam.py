@@ -19,6 +19,8 @@ from firmware.devices.camera_rpicam import RpicamCamera, RpicamSettings, from_yu
 from firmware.devices.errors import DeviceSettings
 from tests.waiting import DEADLINE, until
 
+pytestmark = pytest.mark.slow
+
 FAKE = str(Path(__file__).with_name("rpicam_vid.py"))
 SMALL = RpicamSettings(width=128, height=72, frames_per_second=100.0)
 Make = Callable[..., RpicamCamera]

@@ -20,6 +20,8 @@ from firmware.devices.puck_serial import SerialPuck
 from firmware.devices.simulated.puck import ACTION_TAG, DEALER_TAG, SimulatedPuck
 from tests.waiting import DEADLINE, until
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.devices.conftest import Sink
 

@@ -13,7 +13,7 @@ import pytest
 from models.training.decks import HEIGHT, PIPS, WIDTH, RandomDeck, card_back, own_decks, photographed_decks
 from vision.cards import CARDS
 
-pytestmark = pytest.mark.usefixtures("fonts")
+pytestmark = [pytest.mark.usefixtures("fonts"), pytest.mark.slow]
 
 
 def deck(seed: int) -> RandomDeck:

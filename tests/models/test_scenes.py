@@ -12,7 +12,7 @@ from models.training.samples import SIZE_PX, Sample, real_crops, store_real_crop
 from models.training.scene import CORNER_FIELDS, SceneMaker
 from vision.cards import RANKS, SUITS
 
-pytestmark = pytest.mark.usefixtures("fonts")
+pytestmark = [pytest.mark.usefixtures("fonts"), pytest.mark.slow]
 SCENES = 40
 
 

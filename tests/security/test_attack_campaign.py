@@ -21,6 +21,8 @@ from tests.security.attack_campaign.pages import FILES, Flip, choose, parts
 from tests.security.attack_campaign.records import make_records
 from tests.security.attack_campaign.report import Campaign, Tried
 
+pytestmark = pytest.mark.slow
+
 HANDS = 8
 FLIPS = 40
 

@@ -14,6 +14,8 @@ import pytest
 from tests.security import fuzz
 from tests.waiting import DEADLINE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", fuzz.KINDS, ids=lambda kind: kind.__name__)
 def test_what_is_damaged_is_refused_in_a_sentence(kind: Callable[[Random, Path], Iterator[None]]) -> None:

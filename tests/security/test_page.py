@@ -40,6 +40,8 @@ from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
 from tests.waiting import DEADLINE, until
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<b>{{7*7}}</b>%(seat)s' OR 1=1;--"
 
 

@@ -18,6 +18,8 @@ from firmware.table.journal import Journal
 from firmware.table.people import Role
 from tests.table.test_dispute_file import KEY, contents, record, signed
 
+pytestmark = pytest.mark.slow
+
 OBEYED = "\x1b[2K\x1b[1A\x9b8m\nAll of it holds.\n\u202e"
 """Wipes the line before, hides what follows, and says what nobody found."""
 

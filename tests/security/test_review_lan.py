@@ -32,6 +32,8 @@ from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, lan_app, logged_
 from tests.dealer_ui.past import look, played, reopen
 from tests.waiting import DEADLINE, until
 
+pytestmark = pytest.mark.slow
+
 ROUTES = {
     *("/", "/log-in", "/log-out", "/static/<path:filename>", "/captures/<path:name>"),
     *("/report", "/report.csv", "/report.pdf", "/review", "/review/<hand>", "/review/<hand>/again"),

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -19,6 +20,8 @@ from firmware.table.house import house_now
 from firmware.table.phase import OPEN
 from firmware.table.placing import compare
 from firmware.table.settling import hand_json
+
+pytestmark = pytest.mark.slow
 
 DECK = [card.code for card in CARDS]
 SEATS = st.integers(1, 3)

@@ -17,6 +17,8 @@ from vision.decks import DrawnDeck, PhotoDeck
 from vision.drawing import Path as Outline
 from vision.errors import DeckError, UnknownCardError
 
+pytestmark = pytest.mark.slow
+
 STYLES = [Style(four, jumbo) for four in (False, True) for jumbo in (False, True)]
 
 

@@ -22,6 +22,8 @@ from vision.layout import TableLayout
 from vision.reader import CardReader, DeckProfile
 from vision.reading import read
 
+pytestmark = pytest.mark.slow
+
 SCALE = 0.7
 
 

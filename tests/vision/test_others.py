@@ -24,6 +24,8 @@ from vision.reading import read
 from vision.render import FACE_DOWN, JOKER, Conditions, Hands, Scene, deal, render_table
 from vision.things import Thing
 
+pytestmark = pytest.mark.slow
+
 SCALE = 0.7
 SMALL = 0.45  # things are looked for at less than a third of this
 ORDINARY = [condition for condition in grid() if condition.sets == "ordinary"]
