@@ -56,7 +56,7 @@ test: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) -m "not exhaustive" $(ARGS)
 
 test-quick: .venv/dev.stamp
-	$(BIN)/pytest $(PARALLEL) -m "not exhaustive and not slow and not browser" $(ARGS)
+	$(BIN)/pytest $(PARALLEL) --numprocesses logical -m "not exhaustive and not slow and not browser" $(ARGS)
 
 test-all: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) $(ARGS)

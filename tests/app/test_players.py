@@ -3,6 +3,8 @@ from __future__ import annotations
 import random
 from itertools import chain
 
+import pytest
+
 from firmware.app.players import Players, SetHand, _natural, arrange
 from firmware.rules import CARDS, foul, load_profile
 
@@ -26,6 +28,7 @@ def test_every_card_is_dealt_once_a_hand() -> None:
         assert all([len(row) for row in hand.rows] == [3, 5, 5] for hand in dealt.values())
 
 
+@pytest.mark.slow
 def test_most_hands_are_set_right_and_some_are_not() -> None:
     seats = [hand for dealt in hands(2, 40) for hand in dealt.values()]
     fouls = sum(foul(hand.rows, RULES) is not None for hand in seats)

@@ -130,6 +130,7 @@ def test_a_socket_that_was_handed_over_is_listened_on() -> None:
         assert said == [str(ours.getsockname()[1]), "False", "False"]
 
 
+@pytest.mark.slow
 def test_a_table_whose_loop_hangs_falls_silent_and_one_that_works_does_not(
     tmp_path: Path, manager: Listener, address: str
 ) -> None:

@@ -82,7 +82,9 @@ class Finger:
             assert CHINESE.search(self.page.locator("h1").inner_text())
 
     def tap(self, selector: str) -> None:
-        """Touch something."""
+        """Touch something, on a page that has loaded: before its script runs a touch says nothing to it."""
+        self.page.locator(selector).first.wait_for()
+        self.page.wait_for_load_state()
         self.page.locator(selector).first.tap()
 
     def shown(self, selector: str) -> None:

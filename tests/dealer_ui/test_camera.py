@@ -132,6 +132,7 @@ def test_while_a_hand_is_open_there_is_no_picture_and_a_sentence(
     assert technician.get(seen["picture"]).data.startswith(b"\xff\xd8"), "of the bare felt, before the hand"
 
 
+@pytest.mark.slow
 def test_a_calibration_is_shown_beside_the_one_before_and_taken_back(
     technician: FlaskClient, bench: PictureBench
 ) -> None:

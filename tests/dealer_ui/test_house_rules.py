@@ -312,6 +312,7 @@ def letters_of(printed: bytes) -> str:
         return "".join(page.get_textpage().get_text_bounded() for page in document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_pdf_has_every_letter_of_the_page_and_the_same_bytes_each_time(language: str) -> None:
     profile = load_profile("california-face-up")
@@ -328,6 +329,7 @@ def test_the_pdf_has_every_letter_of_the_page_and_the_same_bytes_each_time(langu
         assert "".join(rule.text.split()) in found.replace("\ufffe", ""), rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_line_in_print_begins_with_a_comma_or_ends_with_a_paragraph_sign(language: str) -> None:
     with speaking(language):

@@ -105,6 +105,7 @@ def test_every_card_of_the_deck_can_be_drawn() -> None:
     assert cards([""]).width > 0
 
 
+@pytest.mark.slow
 def test_the_same_record_prints_the_same_bytes(printed: bytes, felt: Felt) -> None:
     assert dispute_pdf(felt.folder, 1) == printed
 

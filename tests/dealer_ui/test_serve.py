@@ -29,6 +29,7 @@ def open_stream(port: int) -> http.client.HTTPConnection:
     return connection
 
 
+@pytest.mark.slow
 def test_the_page_is_answered_beside_all_streams_and_a_change_reaches_each(felt: Felt, app: Flask) -> None:
     with served(app, STREAMS + SPARE_THREADS) as port:
         with ExitStack() as stack:

@@ -14,6 +14,7 @@ from tests.devices import fuzz
 FRAMES = 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parser", fuzz.PARSERS)
 def test_damaged_frames_never_raise_and_never_name_a_wrong_seat(parser: Callable[..., fuzz.Frames]) -> None:
     sends = parser(random.Random(20260))

@@ -265,6 +265,7 @@ def far_end(answer: Callable[[bytes], bytes]) -> Iterator[str]:
         os.close(master)
 
 
+@pytest.mark.slow
 def test_a_pn532_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
     lying: list[str] = []
 
@@ -289,6 +290,7 @@ def test_a_pn532_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
         puck.close()
 
 
+@pytest.mark.slow
 def test_an_rdm6300_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
     lying = threading.Event()
     lying.set()

@@ -170,6 +170,7 @@ def runs(line: Line) -> bool:
     return name in RUN and not NOT_HERE & set(rest) and (bool(rest) or name in alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", {line.words: line for line in FELTWATCH if runs(line)}.values(), ids=str)
 def test_what_is_harmless_runs(line: Line, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)

@@ -68,6 +68,7 @@ def test_a_row_names_options_and_rules_that_there_are_or_says_why_it_names_none(
                 assert not profile or load_profile(profile).source == source.file
 
 
+@pytest.mark.slow
 def test_every_sentence_that_says_a_rule_names_tests_that_there_are() -> None:
     for source in ALL:
         for row in source.sentences:

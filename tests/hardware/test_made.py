@@ -233,6 +233,7 @@ def test_the_committed_drawing_shows_every_plug_and_label_of_its_loom(name: str)
     assert (page < 128).any()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("dot") is None or not Path(sys.executable).with_name("wireviz").exists(),
     reason="graphviz or wireviz is not installed: apt-get install graphviz; pip install -e '.[hardware]'",

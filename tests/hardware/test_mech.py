@@ -103,6 +103,7 @@ def test_openscad_reads_the_measures_that_are_tested() -> None:
     )
 
 
+@pytest.mark.slow
 @OPENSCAD
 @pytest.mark.parametrize("name", PARTS)
 def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path) -> None:
@@ -121,6 +122,7 @@ def test_a_picture_of_the_assembly_shows_something_and_is_small(scene: str) -> N
     assert path.stat().st_size < 30_000
 
 
+@pytest.mark.slow
 @OPENSCAD
 @pytest.mark.skipif(
     "DISPLAY" not in os.environ and shutil.which("xvfb-run") is None,

@@ -54,6 +54,7 @@ def test_decks_not_fetched_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert unseen.missing(("paris", "tango")) == ["paris", "tango"]
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_tasks_whoever_finishes_first() -> None:
     assert judge.on_all_cores(abs, [-3, 2, -1], "numbers") == [3, 2, 1]
 

@@ -150,6 +150,7 @@ def at_seat(seat: int | None) -> Callable[[PuckReading], bool]:
     return lambda reading: reading.seat == seat and reading.state in (PuckState.SEAT, PuckState.NONE)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("host")
 def test_the_host_follows_the_disks_over_micropython(board: Board, sink: Sink[PuckReading]) -> None:
     sink.wait(at_seat(None))
@@ -167,6 +168,7 @@ def test_the_host_follows_the_disks_over_micropython(board: Board, sink: Sink[Pu
     sink.wait(lambda reading: 3 in reading.readers_ok)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("host")
 def test_it_comes_back_when_it_is_plugged_in_again(board: Board, sink: Sink[PuckReading]) -> None:
     board.lay(4)
@@ -178,6 +180,7 @@ def test_it_comes_back_when_it_is_plugged_in_again(board: Board, sink: Sink[Puck
     sink.wait(at_seat(2))
 
 
+@pytest.mark.slow
 def test_a_modem_probe_a_ctrl_c_and_noise_change_nothing(board: Board, sink: Sink[PuckReading]) -> None:
     with open(board.port, "wb", 0) as line:  # noqa: PTH123
         for probe in (

@@ -241,6 +241,7 @@ def table() -> Iterator[tuple[dict[int, Antenna], str]]:
     os.close(master)
 
 
+@pytest.mark.slow
 def test_the_host_follows_the_program_over_its_line(table: tuple[dict[int, Antenna], str]) -> None:
     antennas, port = table
     got: list[PuckReading] = []

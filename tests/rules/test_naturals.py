@@ -46,6 +46,7 @@ def suit_counts() -> Iterator[tuple[int, int]]:
                 yield clubs | diamonds << 4 | hearts << 8 | spades << 12, hands
 
 
+@pytest.mark.slow
 def test_every_hand_of_13_cards_is_counted_for_the_kinds_that_ranks_decide() -> None:
     """Goes through all 3,598,180 ways to hold 13 cards by rank, each with the number of its hands."""
     counted = natural_finder().counted

@@ -126,6 +126,7 @@ def check_caps(settlement: Settlement) -> None:
         assert stack == (settlement.hand.stacks[player] or 0) + won[player] - lost[player]
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, 4))
 @settings(max_examples=150, deadline=None)
 def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> None:
@@ -149,6 +150,7 @@ def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> N
     ]
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_a_pairs_points_do_not_depend_on_the_other_hands(data: st.DataObject) -> None:

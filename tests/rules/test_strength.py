@@ -72,6 +72,7 @@ def test_one_hash_over_the_order_of_all_2598960_hands() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # eval7 is not ours to mend
 def test_eval7_agrees_on_every_hand_of_five_and_three_cards_on_one_scale() -> None:
     eval7 = pytest.importorskip("eval7", reason="eval7 has no wheel for this machine")
@@ -100,6 +101,7 @@ def test_the_batch_gives_the_same_strengths(wheel: Wheel) -> None:
         assert strengths(columns, wheel).tolist() == [scale(wheel).strength(hand) for hand in hands]
 
 
+@pytest.mark.slow
 def test_the_batch_gives_the_same_strengths_for_every_five_card_hand() -> None:
     columns = np.array(list(combinations(range(52), 5)), dtype=np.uint8).T
     assert strengths(np.ascontiguousarray(columns)).tobytes() == all_strengths(5).tobytes()

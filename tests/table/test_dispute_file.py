@@ -374,6 +374,7 @@ NONSENSE = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_whatever_a_forger_writes_into_it_gets_a_sentence(

@@ -52,6 +52,7 @@ def test_the_states_settlement_is_what_feltwatch_settle_gives(deal: Deal) -> Non
     assert settlement(state, RULES)["paid"] == {"1": 300, "2": -300}
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_nothing_is_asked_exactly_when_the_rules_find_nothing_irregular(data: st.DataObject) -> None:

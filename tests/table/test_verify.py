@@ -99,6 +99,7 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert verify(tmp_path) == Verification(0, 0, "", ())
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_every_single_bit_of_a_row_that_is_changed_is_found(
@@ -295,6 +296,7 @@ def test_a_row_that_was_put_in_another_stretch_is_found(copy: Path) -> None:
     assert verify(copy, replayed=False).problems[0].seq == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_stretches")
 def test_many_processes_find_what_one_finds(copy: Path, written: Path) -> None:
     seen: list[tuple[int, int]] = []

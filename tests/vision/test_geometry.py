@@ -194,6 +194,7 @@ def test_noise_is_no_felt(layout: TableLayout) -> None:
         find_felt(noise, layout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("px_per_mm", [1.0, 2.0, 4.0])
 def test_rectified_zones_show_their_cards_upright(px_per_mm: float, layout: TableLayout) -> None:
     hands = deal(np.random.default_rng(8), layout, ["A", "C"])

@@ -32,6 +32,7 @@ def test_a_network_that_takes_no_picture_of_fixed_size_is_refused(layout: TableL
         compare(CardReader(), default_model(), NO_FRAME, layout, threads=1)
 
 
+@pytest.mark.slow
 def test_the_bench_refuses_before_it_measures_for_minutes(tmp_path: Path) -> None:
     broken = tmp_path / "yolo.onnx"
     broken.write_bytes(b"not a network")

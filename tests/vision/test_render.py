@@ -208,6 +208,7 @@ def test_a_card_that_does_not_exist_is_refused(layout: TableLayout) -> None:
         render_table({}, layout, scale=0)
 
 
+@pytest.mark.slow
 def test_other_decks_lie_on_the_same_table(layout: TableLayout) -> None:
     for deck in (DrawnDeck(Style(four_colour=True, jumbo=True)), _narrow()):
         scene = render_table(HANDS, layout, deck, conditions=TIDY, scale=0.5)
