@@ -118,6 +118,13 @@ def test_a_fault_is_found_by_a_test_that_fails_with_it_and_passes_without(tree: 
     assert (tree / "firmware/rules/double.py").read_text(encoding="utf-8") == CODE
 
 
+def test_an_environment_without_pytest_ends_the_run_and_is_no_suite_that_finds_nothing(tree: Path) -> None:
+    python = tree / ".venv/bin/python"
+    python.write_text("#!/bin/sh\necho No module named pytest >&2\nexit 1\n")
+    with pytest.raises(RuntimeError, match="No module named pytest"):
+        Suite(tree).run(["tests/rules/test_double.py"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("hint", ["test_it_doubles", "test_that_is_gone"])
 def test_the_finder_of_another_suite_is_tried_first_if_it_is_still_there(tree: Path, hint: str) -> None:
