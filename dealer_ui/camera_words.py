@@ -24,6 +24,7 @@ NAMES: Final[Mapping[str, str]] = {
     "glare": N_("Glare"),
     "banding": N_("Flicker"),
     "colour": N_("Colour"),
+    "suits": N_("Suits"),
     "camera": N_("Moved by"),
 }
 """In the order in which they are shown: first what is put right first."""
@@ -38,6 +39,7 @@ _WELL: Final[Mapping[str, str]] = {
     "glare": N_("No glare."),
     "banding": N_("No stripes."),
     "colour": N_("The picture has colours."),
+    "suits": N_("Suits of one colour can be told apart."),
     "camera": N_("The camera is where it was."),
 }
 _ADVICE: Final[Mapping[str, str]] = {
@@ -52,6 +54,9 @@ _ADVICE: Final[Mapping[str, str]] = {
     "glare": N_("Glare in zone %(zone)s: move or shade the lamp that is mirrored there."),
     "banding": N_("The light flickers: set the mains frequency and the exposure, or change the lamps."),
     "colour": N_("No colour in this picture: set the camera to colour."),
+    "suits": N_(
+        "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
+    ),
     "camera": N_(
         "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
     ),
@@ -67,9 +72,10 @@ _UNITS: Final[Mapping[str, tuple[str, int]]] = {
     "glare": ("mm²", 0),
     "banding": ("%", 1),
     "colour": ("", 0),
+    "suits": ("", 1),
     "camera": ("mm", 1),
 }
-_ROOM: Final = frozenset({"margin", "resolution", "colour"})
+_ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
 """Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
 
 FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {

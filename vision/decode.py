@@ -37,7 +37,7 @@ _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outwei
 _FORBIDDEN = 1e3
 _HINT = 2.0  # nats by which a name may stand out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
-_CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; nearly all print stays below 3
+CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; nearly all print stays below 3
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,21 @@ def clusters(
     paired = {k for group in groups for k in group}
     groups += [(k,) for k in range(len(indices)) if k not in paired]
     found = sorted((_cluster(indices, g) for g in groups), key=lambda c: -c.presence)
+    apart = np.linalg.norm(indices.places[:, None] - indices.places[None], axis=2)
     merged: list[Cluster] = []
+    owner = np.full(len(indices), -1)
     for cluster in found:
-        for k, other in enumerate(merged):
+        rows = list(cluster.members)
+        beside = np.unique(owner[apart[:, rows].min(axis=1) < _MERGE_DISTANCE * indices.sizes[rows].mean()])
+        for k in beside[beside >= 0].tolist():
+            other = merged[k]
             if _one_card(indices, other, cluster):
                 logp = log_softmax(other.logp + 0.7 * cluster.logp)
                 merged[k] = Cluster(other.members + cluster.members, logp, other.presence)
+                owner[rows] = k
                 break
         else:
+            owner[rows] = len(merged)
             merged.append(cluster)
     return merged
 
@@ -166,7 +173,7 @@ def _cluster(indices: Indices, members: tuple[int, ...]) -> Cluster:
 
 
 def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
-    """Tell whether two clusters are one card whose indices were not paired (perspective, a third index).
+    """Tell whether two clusters near one another are one card whose indices were not paired (perspective, a third one).
 
     The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
     opposite to some index of the other; beside a card that shows both of its own, a third must lie in a corner left,
@@ -179,9 +186,6 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
         off = indices.places[i].mean(axis=0) - indices.places[j].mean(axis=0)
         return bool(np.hypot(*off) < _SAME_MIDDLE * indices.sizes[j].mean())
     if (indices.directions[i] @ indices.directions[j].T).min() > -0.3:
-        return False
-    apart = np.linalg.norm(indices.places[i][:, None] - indices.places[j][None], axis=2).min()
-    if apart >= _MERGE_DISTANCE * indices.sizes[j].mean():
         return False
     whole, third = (i, j[0]) if len(i) > 1 else (j, i[0])
     return len(whole) < 2 or _in_a_corner(indices, whole, int(third))
@@ -219,7 +223,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
         if column < len(CARDS):
             margin, others = _margin(matrix, int(row), int(column))
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
-        elif found[row].evidence > _CLEARLY_THERE:
+        elif found[row].evidence > CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
             claimed.append(Named(found[row], best_three[0], 0.0, best_three))
     doubtful = {claim.card for claim in claimed}

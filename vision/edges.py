@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.arrays import Image, Points
+
+Flags = NDArray[np.bool_]
 
 SAMPLES = 32
 """Lines across each edge."""
@@ -98,7 +101,7 @@ def _across(grey: Image, start: Points, end: Points, reach: float = REACH) -> tu
     return offsets, np.asarray(levels, float)
 
 
-def _edge(offsets: Points, levels: Points) -> tuple[Points, Points]:
+def _edge(offsets: Points, levels: Points) -> tuple[Flags, Points]:
     """Find each line's edge: whether it is clean, and at which offset it lies (the middle of the rise)."""
     rise = np.diff(levels, axis=1)
     total = levels[:, -4:].mean(axis=1) - levels[:, :4].mean(axis=1)
@@ -110,13 +113,13 @@ def _edge(offsets: Points, levels: Points) -> tuple[Points, Points]:
     return good, place
 
 
-def _line(start: Points, end: Points, place: Points, good: Points) -> tuple[Points, Points] | None:
+def _line(start: Points, end: Points, place: Points, good: Flags) -> tuple[Points, Points] | None:
     """Lay a straight line through the edge places, leaving out what lies off it: a point and a direction."""
     side = end - start
     along = np.linspace(0.1, 0.9, SAMPLES)
     outward = np.array([side[1], -side[0]]) / np.hypot(*side)
     for _ in range(3):
-        slope, height = np.polyfit(along[good], place[good], 1)
+        slope, height = _fit(along[good], place[good])
         off = np.abs(place - (slope * along + height))
         closer = good & (off <= max(0.15, 2.5 * float(np.median(off[good]))))
         if closer.sum() < MIN_GOOD:
@@ -125,3 +128,10 @@ def _line(start: Points, end: Points, place: Points, good: Points) -> tuple[Poin
             break
         good = closer
     return start + outward * height, side + outward * slope
+
+
+def _fit(x: Points, y: Points) -> tuple[float, float]:
+    """Fit a straight line by least squares: its slope, and its height at zero."""
+    middle, level = float(x.mean()), float(y.mean())
+    slope = float((x - middle) @ y) / float((x - middle) @ (x - middle))
+    return slope, level - slope * middle

@@ -90,7 +90,12 @@ class KnownCard:
 
 
 def find_others(
-    frame: Image, view: FeltView, layout: TableLayout, known: Sequence[KnownCard]
+    frame: Image,
+    view: FeltView,
+    layout: TableLayout,
+    known: Sequence[KnownCard],
+    *,
+    small: tuple[Image, FeltView] | None = None,
 ) -> tuple[Other, ...]:
     """Find everything on the felt but bare cloth, print and the cards that were read.
 
@@ -102,10 +107,12 @@ def find_others(
         view: where the felt lies in it.
         layout: the felt.
         known: all cards that were read, in and outside the zones.
+        small: the picture shrunk, but not below `PX_PER_MM`, where the caller has it.
     """
     plan = _Plan.of(layout)
-    small, near = view.smaller(frame, PX_PER_MM)
-    seen = _reflectance(near.rectify(small, plan.area, PX_PER_MM), plan, [m.id for m in view.markers])
+    picture, near = small or (frame, view)
+    shrunk, near = near.smaller(picture, PX_PER_MM)
+    seen = _reflectance(near.rectify(shrunk, plan.area, PX_PER_MM), plan, [m.id for m in view.markers])
     paper, skin = _paper(seen), _skin(seen)
     found: list[tuple[str, Points]] = []
     taken = np.zeros_like(plan.print)

@@ -8,23 +8,24 @@ one card; all cards are named together; a card belongs to the zone in which its 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from typing import Any
 
 import cv2
 import numpy as np
 
 from vision.arrays import Image, Matrix, Points
-from vision.decode import Cluster, Named, clusters, fuse, is_whole_deck, name
-from vision.geometry import FeltView, find_felt
+from vision.cards import CARDS
+from vision.decode import Named, fuse, is_whole_deck
+from vision.geometry import FeltView, as_grey, find_felt
+from vision.laid import Laid, cards_on, homes
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
 from vision.others import KnownCard, Other, find_others
-from vision.pairs import Stance, index_inset_mm, learnt_stance
 from vision.reader import Calibration, CardReader, Indices
 from vision.suits import told_apart
-from vision.verdicts import Verdict, judge
+from vision.verdicts import SMALL_PX_PER_MM, Verdict, judge
 
 PX_PER_MM = 2.0
 """The scale at which zones are read: more costs time and gains nothing (measured)."""
@@ -32,11 +33,15 @@ PX_PER_MM = 2.0
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
-_OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
+_AGAIN_PX = (
+    45.0  # how high an index shall be where it is read again (measured: 11 wrong names became 2; at 52 px 7)
+)
+_AGAIN_PX_PER_MM = (1.3, 3.0)
+_CLEARLY = {
+    True: 4.5,
+    False: 9.0,
+}  # nats, on a whole table or not: what is named by less is read again, sure or not
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
-_CONCENTRIC_MM = 15.0
-_STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
-_SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
 _INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
 
@@ -85,6 +90,7 @@ class TableReading:
         verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
             `suits` does, none of the suits it names.
         ms: milliseconds per stage.
+        view: where the felt lies in the frame.
     """
 
     size: tuple[int, int]
@@ -93,6 +99,7 @@ class TableReading:
     others: tuple[Other, ...] = ()
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     ms: dict[str, float] = field(default_factory=dict)
+    view: FeltView | None = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain data, in the form that `feltwatch read --json` prints."""
@@ -144,38 +151,49 @@ def read(
     lens: Lens | None = None,
     px_per_mm: float = PX_PER_MM,
     reference: Matrix | None = None,
+    look: TableReading | None = None,
 ) -> TableReading:
     """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
 
-    With `reference`, the homography of the set-up, it is judged whether the camera moved since.
+    A zone in which a card is unsure is read once more, at another scale. With `reference`, the homography of the
+    set-up, it is judged whether the camera moved since. `look` is what an earlier frame of the same look showed, in
+    which nothing moved: where the felt lies and how good the picture is are taken from it.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
     """
     clock = _Clock()
-    view, indices = observe(frame, layout, reader, lens=lens, px_per_mm=px_per_mm, clock=clock)
-    verdicts = judge(frame, view, layout, reference)
+    grey = as_grey(frame)
+    view = look.view if look is not None and look.view is not None else find_felt(grey, layout, lens)
+    clock.lap("markers")
+    parts = _seen(frame, view, layout.zones, reader, px_per_mm, clock)
+    small = view.smaller(frame, SMALL_PX_PER_MM)
+    if look is not None:
+        verdicts = {name: verdict for name, verdict in look.verdicts.items() if name != "suits"}
+    else:
+        verdicts = judge(frame, view, layout, reference, grey=grey, small=small)
     fit = all(verdicts[name].ok for name in NEEDED)
     clock.lap("verdicts")
+    found, suits = _judged(parts, layout, reader, fit=fit)
+    clock.lap("decode")
+    unclear = _unclear(found)
+    if fit and unclear:
+        parts += _seen(frame, view, unclear, reader, _closer(parts), clock)
+        found, suits = _judged(parts, layout, reader, fit=fit)
+    verdicts[suits.name] = suits
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
-    laid = _cards_on(indices, layout)
-    whole = is_whole_deck([named for named, _ in laid])
-    worth = reader.calibrations.whole if whole else reader.calibrations.part
-    verdicts["suits"], doubtful = told_apart([named for named, _ in laid])
-    for named, card in laid:
-        corners = view.to_image(card.corners)
-        as_read = read_card(named, corners, worth, fit=fit and named.card[1] not in doubtful)
-        known.append(KnownCard(named.card, as_read.sure, card.corners))
-        home = _zone_of(card.middle, layout)
+    for card, place, home in found:
+        known.append(KnownCard(card.card, card.sure, place.corners))
+        in_frame = replace(card, corners=view.to_image(place.corners))
         if home is None:
-            astray.append(Other("foreign", corners))
+            astray.append(Other("foreign", in_frame.corners))
         else:
-            across = float(home.from_felt(card.middle[None])[0, 0])
-            cards[home.place, home.row].append((across, as_read))
+            across = float(home.from_felt(place.middle[None])[0, 0])
+            cards[home.place, home.row].append((across, in_frame))
     clock.lap("decode")
-    others = find_others(frame, view, layout, known)
+    others = find_others(frame, view, layout, known, small=small)
     clock.lap("others")
     h, w = frame.shape[:2]
     return TableReading(
@@ -190,7 +208,29 @@ def read(
         others=(*astray, *others),
         verdicts=verdicts,
         ms=clock.ms,
+        view=view,
     )
+
+
+def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
+    """Return the zones with a card that is unsure or not clearly named."""
+    clearly = _CLEARLY[len({card.card for card, _, _ in found}) == len(CARDS)]
+    again = [home for card, _, home in found if not card.sure or card.margin < clearly]
+    return list(dict.fromkeys(home for home in again if home is not None))
+
+
+def _judged(
+    parts: list[Indices], layout: TableLayout, reader: CardReader, *, fit: bool
+) -> tuple[list[tuple[ReadCard, Laid, Zone | None]], Verdict]:
+    """Name all cards, judge each, and say where it lies and in which zone; with the verdict on their suits."""
+    laid = cards_on(_fitting(fuse(Indices.joined(parts))), layout)
+    names = [named for named, _ in laid]
+    worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
+    suits, doubtful = told_apart(names)
+    return [
+        (read_card(named, place.corners, worth, fit=fit and named.card[1] not in doubtful), place, home)
+        for (named, place), home in zip(laid, homes([place for _, place in laid], layout), strict=True)
+    ], suits
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
@@ -198,17 +238,21 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
 
     Corners are in the picture's pixels. Of a card that lies over the zone's edge the picture may show too little.
     """
-    scale = PX_PER_MM * zone.width_mm / picture.shape[1]
-    scaled = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
-    indices = _fitting(fuse(_on_felt(reader.indices(scaled), zone, PX_PER_MM)))
-    found: list[tuple[float, ReadCard]] = []
-    cards = _cards_on(indices, layout)
-    _, doubtful = told_apart([named for named, _ in cards])
-    for named, laid in cards:
-        corners = zone.from_felt(laid.corners) * PX_PER_MM / scale
-        card = read_card(named, corners, reader.calibrations.part, fit=named.card[1] not in doubtful)
-        found.append((float(corners[:, 0].mean()), card))
-    return tuple(card for _, card in sorted(found, key=lambda at: at[0]))
+
+    def seen(px_per_mm: float) -> Indices:
+        times = px_per_mm * zone.width_mm / picture.shape[1]
+        way = cv2.INTER_AREA if times < 1 else cv2.INTER_LINEAR
+        scaled = np.asarray(cv2.resize(picture, None, fx=times, fy=times, interpolation=way), np.uint8)
+        return _on_felt(reader.indices(scaled), zone, px_per_mm)
+
+    parts = [seen(PX_PER_MM)]
+    found, _ = _judged(parts, layout, reader, fit=True)
+    if _unclear(found):
+        parts.append(seen(_closer(parts)))
+        found, _ = _judged(parts, layout, reader, fit=True)
+    px_per_mm = picture.shape[1] / zone.width_mm
+    cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
+    return tuple(sorted(cards, key=lambda card: float(card.corners[:, 0].mean())))
 
 
 def observe(
@@ -217,19 +261,22 @@ def observe(
     reader: CardReader,
     *,
     lens: Lens | None = None,
-    px_per_mm: float = PX_PER_MM,
-    clock: _Clock | None = None,
 ) -> tuple[FeltView, Indices]:
     """Find the felt and all card indices on it, these in felt millimetres.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
     """
-    clock = clock or _Clock()
     view = find_felt(frame, layout, lens)
-    clock.lap("markers")
+    return view, _fitting(fuse(Indices.joined(_seen(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
+
+
+def _seen(
+    frame: Image, view: FeltView, zones: Sequence[Zone], reader: CardReader, px_per_mm: float, clock: _Clock
+) -> list[Indices]:
+    """Give what the network sees in each of some zones at a scale, in felt millimetres."""
     parts = []
-    for zone in layout.zones:
+    for zone in zones:
         area = replace(
             zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
         )
@@ -237,18 +284,13 @@ def observe(
         clock.lap("zones")
         parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
         clock.lap("network")
-    return view, _fitting(fuse(Indices.joined(parts)))
+    return parts
 
 
-def _cards_on(indices: Indices, layout: TableLayout) -> list[tuple[Named, _Laid]]:
-    """Name all cards whose indices were seen on the felt, and say where each lies."""
-    stance = learnt_stance(indices)
-    found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
-    laid = [(cluster, _Laid.of(indices, cluster, layout, stance)) for cluster in found]
-    hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
-    where = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
-    named = name([cluster for cluster, _ in where.values()], conflicts=True)
-    return [(one, where[one.cluster.members][1]) for one in named]
+def _closer(parts: list[Indices]) -> float:
+    """Give the scale at which this table's indices are as high as a covered or a large one is read best."""
+    usual = float(np.median(np.concatenate([part.sizes for part in parts])))
+    return min(max(_AGAIN_PX / usual, _AGAIN_PX_PER_MM[0]), _AGAIN_PX_PER_MM[1])
 
 
 def _fitting(indices: Indices) -> Indices:
@@ -280,69 +322,3 @@ def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
         directions=area.to_felt(indices.directions) - origin,
         sizes=indices.sizes / px_per_mm,
     )
-
-
-@dataclass(frozen=True)
-class _Laid:
-    """Where a card lies on the felt, in millimetres."""
-
-    middle: Points
-    corners: Points
-
-    @classmethod
-    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> _Laid:
-        """Work out the card's place from its indices: between two opposite ones, else from one."""
-        width, height = layout.card.width_mm, layout.card.height_mm
-        k = cluster.members[0]
-        if stance is None:
-            across, over = np.array([width, height]) - 2 * index_inset_mm(indices.sizes[k])
-        else:
-            across, over = stance.across, stance.down
-        middle = None
-        for first, m in permutations(cluster.members, 2):
-            # two places so far apart say how the card is turned far better than the network does
-            step, along = indices.places[m] - indices.places[first], indices.directions[first]
-            turned = np.array([[across, over], [-over, across]]) @ step
-            turned /= np.linalg.norm(turned) + 1e-9
-            longer = np.linalg.norm(step) / np.hypot(across, over)
-            larger = indices.sizes[m] / indices.sizes[first]
-            if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
-                along, middle = turned, indices.places[first] + step / 2
-                break
-        else:
-            along = indices.directions[k]
-        down = np.array([-along[1], along[0]])
-        if middle is None:
-            middle = indices.places[k] + along * across / 2 + down * over / 2
-        u, v = along * width / 2, down * height / 2
-        return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
-
-
-def _is_print(indices: Indices, cluster: Cluster, place: _Laid, hosts: list[tuple[Cluster, _Laid]]) -> bool:
-    """Tell whether a cluster lies wholly inside a card that shows both of its own indices: its print, and no card.
-
-    What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
-    millimetres only. So does a pair that is not the host's figure, the same both ways up around the host's own middle.
-    """
-    if cluster.evidence >= _OF_ITS_OWN:
-        return False
-    at = indices.places[list(cluster.members)].tolist()
-    return any(
-        host is not cluster
-        and all(cv2.pointPolygonTest(under.corners.astype(np.float32), (x, y), False) > 0 for x, y in at)
-        and (len(at) == 1 or float(np.hypot(*(under.middle - place.middle))) < _CONCENTRIC_MM)
-        for host, under in hosts
-    )
-
-
-def _zone_of(middle: Points, layout: TableLayout) -> Zone | None:
-    """Return the zone that a card's middle lies in, or else the nearest one it may have strayed from."""
-    best: tuple[float, Zone] | None = None
-    for zone in layout.zones:
-        half = np.array([zone.width_mm, zone.height_mm]) / 2
-        outside = float((np.abs(zone.from_felt(middle[None])[0] - half) - half).clip(0).max())
-        # ties between zones that touch go to the one whose middle is nearer
-        score = outside + 1e-3 * float(np.linalg.norm(middle - np.array([zone.x_mm, zone.y_mm])))
-        if outside <= _STRAY_MM and (best is None or score < best[0]):
-            best = (score, zone)
-    return best[1] if best else None

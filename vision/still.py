@@ -74,7 +74,10 @@ class StillReader:
             self._readings.clear()
             return why
         reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
-        self._readings.append(read(frame, self.layout, self.reader, lens=self.lens, reference=reference))
+        before = self._readings[0] if self._readings else None
+        self._readings.append(
+            read(frame, self.layout, self.reader, lens=self.lens, reference=reference, look=before)
+        )
         if len(self._readings) < self.agree:
             return Waiting.MORE
         readings, self._readings = self._readings, []

@@ -54,8 +54,8 @@ MIN_COLOUR = 8.0
 """The spread of colour, in levels of 255, that a picture with red pips or a coloured felt exceeds several times
 over; a grey one, tinted or not, stays below 4."""
 
-_SMALL_PX_PER_MM = 1.0
-"""The felt seen from above at this scale serves for glare: half an index is still 60 pixels."""
+SMALL_PX_PER_MM = 1.0
+"""The picture at this scale serves for glare, stripes and colour: half an index is still 60 pixels."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,13 @@ class Verdict:
 
 
 def judge(
-    frame: Image, view: FeltView, layout: TableLayout, reference: Matrix | None = None
+    frame: Image,
+    view: FeltView,
+    layout: TableLayout,
+    reference: Matrix | None = None,
+    *,
+    grey: Image | None = None,
+    small: tuple[Image, FeltView] | None = None,
 ) -> dict[str, Verdict]:
     """Judge a picture in which the felt was found.
 
@@ -95,20 +101,23 @@ def judge(
         view: where the felt lies in it.
         layout: the felt.
         reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
+        grey: the picture in grey, where the caller has it.
+        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, likewise.
 
     Returns:
         Verdicts by name: ``sharpness``, ``resolution``, ``light``, ``glare``, ``banding``, ``colour`` and, with
         a reference, ``camera``.
     """
-    grey = as_grey(frame)
-    small, near = view.smaller(grey, _SMALL_PX_PER_MM)
+    grey = as_grey(frame) if grey is None else grey
+    shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
+    level = as_grey(shrunk)
     verdicts = [
         _sharpness(grey, view, layout),
         _resolution(view, layout),
         _light(grey, view, layout),
-        _glare(small, near, layout),
-        _banding(small, near, layout),
-        colour(frame),
+        _glare(level, near, layout),
+        _banding(level, near, layout),
+        colour(shrunk),
     ]
     if reference is not None:
         verdicts.append(_camera(view, layout, reference))
@@ -192,12 +201,12 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     """Find the largest burnt-out patch in any zone."""
     worst, where = 0.0, ""
     for zone in layout.zones:
-        small = view.rectify(grey, zone, _SMALL_PX_PER_MM)
+        small = view.rectify(grey, zone, SMALL_PX_PER_MM)
         burnt = (small >= BURNT).astype(np.uint8)
-        if np.count_nonzero(burnt) <= worst * _SMALL_PX_PER_MM**2:
+        if np.count_nonzero(burnt) <= worst * SMALL_PX_PER_MM**2:
             continue
         _, _, stats, _ = cv2.connectedComponentsWithStats(burnt)
-        area = float(np.asarray(stats)[1:, cv2.CC_STAT_AREA].max(initial=0)) / _SMALL_PX_PER_MM**2
+        area = float(np.asarray(stats)[1:, cv2.CC_STAT_AREA].max(initial=0)) / SMALL_PX_PER_MM**2
         if area > worst:
             worst, where = area, zone.name
     ok = worst <= MAX_GLARE_MM2

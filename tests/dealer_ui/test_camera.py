@@ -28,6 +28,7 @@ from tests.waiting import until
 from vision.calibration import calibrate_felt, set_up_verdicts
 from vision.enrolment import spread as spread_on_the_felt
 from vision.geometry import find_felt
+from vision.suits import told_apart
 from vision.verdicts import Verdict, judge
 
 ROOT: Final = Path(__file__).parents[2]
@@ -215,7 +216,8 @@ def test_the_page_draws_the_spread_as_vision_wants_it() -> None:
 
 def test_every_figure_of_vision_has_words_on_the_page() -> None:
     view = find_felt(bare(), layout())
-    verdicts = judge(bare(), view, layout(), view.homography)
+    suits, _ = told_apart([])
+    verdicts = {**judge(bare(), view, layout(), view.homography), suits.name: suits}
     names = {*verdicts, *(verdict.name for verdict in set_up_verdicts(view, layout()))}
     assert names == set(camera_words.NAMES)
     assert set(calibrate_felt([bare()], layout()).figures) <= set(camera_words.FIGURES)

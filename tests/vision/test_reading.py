@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.rendered import rendered
+from vision.arrays import Image
 from vision.decks import PhotoDeck
 from vision.errors import NoMarkersError
 from vision.geometry import find_felt
 from vision.layout import TableLayout
-from vision.reader import CardReader
+from vision.reader import CardReader, Indices
 from vision.reading import TableReading, read, read_zone
 from vision.render import FACE_DOWN, Conditions, deal
 
@@ -60,6 +61,53 @@ def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout,
     wrong = [c for z in reading.zones for c in z.cards if c.sure and c.card not in hands[z.place][z.row]]
     assert right >= 51
     assert not wrong
+
+
+class CountingReader(CardReader):
+    """Counts the pictures that it is shown."""
+
+    shown = 0
+
+    def indices(self, picture: Image, threshold: float = 0.2) -> Indices:
+        self.shown += 1
+        return super().indices(picture, threshold)
+
+
+def test_a_clear_table_is_read_once_and_what_is_unclear_again(layout: TableLayout) -> None:
+    reader = CountingReader()
+    hands = deal(np.random.default_rng(0), layout)
+    read(rendered(hands, layout, seed=0, scale=SCALE).frame, layout, reader)
+    assert reader.shown == len(layout.zones)
+    reader.shown = 0
+    soft = rendered(hands, layout, seed=0, conditions=Conditions(blur_px=3.4, jpeg=40), scale=SCALE)
+    read(soft.frame, layout, reader)
+    assert len(layout.zones) < reader.shown <= 2 * len(layout.zones)
+
+
+def test_a_zones_picture_is_read_again_where_a_card_is_unclear(layout: TableLayout) -> None:
+    reader = CountingReader()
+    hands = {"B": {"back": ["5c", "6c", "8d", "9d", "Ts"]}}
+    scene = rendered(hands, layout, seed=3, conditions=Conditions(blur_px=3.4, jpeg=40), scale=SCALE)
+    zone = layout.zone("B", "back")
+    read_zone(find_felt(scene.frame, layout).rectify(scene.frame, zone, 2.5), zone, layout, reader)
+    assert reader.shown == 2
+
+
+def test_a_later_frame_of_the_same_look_is_not_searched_for_the_felt(
+    layout: TableLayout, reader: CardReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands = deal(np.random.default_rng(1), layout)
+    frame = rendered(hands, layout, seed=1, scale=SCALE).frame
+    first = read(frame, layout, reader)
+
+    def never(*_: object) -> None:
+        raise AssertionError("the felt was searched for again")
+
+    monkeypatch.setattr("vision.reading.find_felt", never)
+    monkeypatch.setattr("vision.reading.judge", never)
+    again = read(frame, layout, reader, look=first)
+    assert _cards(again) == _cards(first)
+    assert again.verdicts == first.verdicts
 
 
 def test_an_empty_table_has_no_cards(layout: TableLayout, reader: CardReader) -> None:

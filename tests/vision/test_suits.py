@@ -8,7 +8,7 @@ import pytest
 from vision.cards import CARDS
 from vision.decode import Cluster, Named
 from vision.reader import Floats, log_softmax
-from vision.suits import MIN_APART, told_apart
+from vision.suits import MIN_APART, apart, told_apart
 
 
 def named(card: str, apart: float, presence: float = 5.0) -> Named:
@@ -40,7 +40,18 @@ def test_one_unclear_sign_among_clear_ones_is_that_cards_own_trouble() -> None:
 
 
 def test_print_that_is_hardly_a_card_has_no_say() -> None:
-    assert told_apart([named("2c", 1, presence=-1.0)])[0].ok
+    unclear = [named(rank + "c", 1, presence=1.0) for rank in "2345"]
+    clear = [named(rank + "c", 7) for rank in "89TJQ"]
+    assert told_apart(unclear + clear)[0].figure == pytest.approx(7)
+
+
+def test_two_unclear_signs_say_nothing_of_a_picture_and_three_do() -> None:
+    assert told_apart([named("2c", 1), named("3s", 1)])[0].ok
+    assert not told_apart([named("2c", 1), named("3s", 1), named("4s", 1)])[0].ok
+
+
+def test_how_clearly_a_sign_is_seen_is_told_by_index() -> None:
+    assert apart(named("2c", 3)) == pytest.approx(3)
 
 
 def test_no_cards_are_no_trouble() -> None:

@@ -1,0 +1,99 @@
+"""Where cards lie on the felt: from the indices seen there to cards with a name, a place and the zone they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import cv2
+import numpy as np
+
+from vision.arrays import Points
+from vision.decode import Cluster, Named, clusters, name
+from vision.layout import TableLayout, Zone
+from vision.pairs import Stance, index_inset_mm, learnt_stance
+from vision.reader import Indices
+
+_OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
+_CONCENTRIC_MM = 15.0
+_STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
+_SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Where a card lies on the felt, in millimetres."""
+
+    middle: Points
+    corners: Points
+
+    @classmethod
+    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> Laid:
+        """Work out the card's place from its indices: between two opposite ones, else from one."""
+        width, height = layout.card.width_mm, layout.card.height_mm
+        k = cluster.members[0]
+        if stance is None:
+            across, over = np.array([width, height]) - 2 * index_inset_mm(indices.sizes[k])
+        else:
+            across, over = stance.across, stance.down
+        middle = None
+        for first, m in permutations(cluster.members, 2):
+            # two places so far apart say how the card is turned far better than the network does
+            step, along = indices.places[m] - indices.places[first], indices.directions[first]
+            turned = np.array([[across, over], [-over, across]]) @ step
+            turned /= np.linalg.norm(turned) + 1e-9
+            longer = np.linalg.norm(step) / np.hypot(across, over)
+            larger = indices.sizes[m] / indices.sizes[first]
+            if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
+                along, middle = turned, indices.places[first] + step / 2
+                break
+        else:
+            along = indices.directions[k]
+        down = np.array([-along[1], along[0]])
+        if middle is None:
+            middle = indices.places[k] + along * across / 2 + down * over / 2
+        u, v = along * width / 2, down * height / 2
+        return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
+
+
+def cards_on(indices: Indices, layout: TableLayout) -> list[tuple[Named, Laid]]:
+    """Name all cards whose indices were seen on the felt, and say where each lies."""
+    stance = learnt_stance(indices)
+    found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
+    laid = [(cluster, Laid.of(indices, cluster, layout, stance)) for cluster in found]
+    hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
+    where = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
+    named = name([cluster for cluster, _ in where.values()], conflicts=True)
+    return [(one, where[one.cluster.members][1]) for one in named]
+
+
+def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple[Cluster, Laid]]) -> bool:
+    """Tell whether a cluster lies wholly inside a card that shows both of its own indices: its print, and no card.
+
+    What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
+    millimetres only. So does a pair that is not the host's figure, the same both ways up around the host's own middle.
+    """
+    if cluster.evidence >= _OF_ITS_OWN:
+        return False
+    at = indices.places[list(cluster.members)].tolist()
+    return any(
+        host is not cluster
+        and all(cv2.pointPolygonTest(under.corners.astype(np.float32), (x, y), False) > 0 for x, y in at)
+        and (len(at) == 1 or float(np.hypot(*(under.middle - place.middle))) < _CONCENTRIC_MM)
+        for host, under in hosts
+    )
+
+
+def homes(cards: Sequence[Laid], layout: TableLayout) -> list[Zone | None]:
+    """Return for each card the zone in which its middle lies, or else the nearest one it may have strayed from."""
+    middles = np.array([card.middle for card in cards]).reshape(-1, 2)
+    scores = []
+    for zone in layout.zones:
+        half = np.array([zone.width_mm, zone.height_mm]) / 2
+        outside = (np.abs(zone.from_felt(middles) - half) - half).clip(0).max(axis=1)
+        # ties between zones that touch go to the one whose middle is nearer
+        far = np.hypot(*(middles - (zone.x_mm, zone.y_mm)).T)
+        scores.append(np.where(outside <= _STRAY_MM, outside + 1e-3 * far, np.inf))
+    best = np.argmin(scores, axis=0)
+    return [layout.zones[k] if np.isfinite(scores[k][n]) else None for n, k in enumerate(best.tolist())]
