@@ -149,5 +149,17 @@ KNOWN: Final = (
     N_("The capture %(name)s cannot be read; look at the disk, and at who may read it."),
     N_("Stuck down: %(stuck)s. Free the button; meanwhile use the page."),
     N_("Pressed faster than anybody can: %(loose)s. Look at its wires; meanwhile use the page."),
+    N_(
+        "The disk has less than %(value)s MB left: no new hand is opened. Make room; nothing is deleted by itself."
+    ),
+    N_(
+        "The disk has room for fewer than %(RESERVE_FILES)s more files: no new hand is opened. "
+        "Remove small files; nothing is deleted by itself."
+    ),
+    N_(
+        "The clock stepped back: it shows a time that the record has passed already. "
+        "Set it; hands go on in their order."
+    ),
+    N_("The data folder cannot be looked at (%(strerror)s); check the disk."),
     *CAMERA,
 )

@@ -31,6 +31,7 @@ from dealer_ui.reasons import Reasons
 from dealer_ui.rule_texts import RULE_TEXTS
 from dealer_ui.rule_words import option_says
 from dealer_ui.sentences import in_other_words, say, say_answer
+from firmware.app.record_watch import CLOCK, DISK, FILES
 from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
 from firmware.rules.strength import Category
 from firmware.table.effects import TRANSITIONS
@@ -54,6 +55,7 @@ SAYING: Final = (
     "firmware/app/equipment.py",
     "firmware/app/looks.py",
     "firmware/app/puck_calm.py",
+    "firmware/app/record_watch.py",
     "firmware/app/reading_*.py",
     "firmware/table/journal.py",
     "firmware/table/lock.py",
@@ -62,7 +64,7 @@ SAYING: Final = (
 )
 """Modules whose sentences come into the record, or from there to the page."""
 CONSOLE: Final = frozenset(
-    {"command.py", "serve.py", "lan_access.py", "lan_command.py", "lan_server.py", "lan_tls.py"}
+    {"command.py", "serve.py", "lan_access.py", "lan_command.py", "lan_front.py", "lan_tls.py"}
 )
 """Modules of the page whose sentences are said at a console only."""
 
@@ -208,6 +210,15 @@ def bodies(file: IO[bytes]) -> set[tuple[Any, ...]]:
 def test_every_sentence_that_the_record_may_hold_is_known() -> None:
     said = {one for pattern in SAYING for path in ROOT.glob(pattern) for one in sentences(path)}
     assert said - set(KNOWN) == set()
+
+
+@each_language
+@pytest.mark.parametrize("said", [DISK, FILES, CLOCK], ids=["disk", "files", "clock"])
+def test_what_the_record_stands_on_is_said_in_every_language(code: str, said: str) -> None:
+    with speaking(code):
+        other = in_other_words(said)
+    assert other != said
+    assert re.findall(r"\d+", other) == re.findall(r"\d+", said)
 
 
 def test_every_event_and_phase_has_a_name() -> None:
