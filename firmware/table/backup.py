@@ -23,7 +23,7 @@ from typing import Final
 from firmware.table import events as ev
 from firmware.table import witness
 from firmware.table.captures import FOLDER as CAPTURES
-from firmware.table.disk import FILE_MODE, FOLDER_MODE, make_folder, sync_folder
+from firmware.table.disk import FILE_MODE, FOLDER_MODE, give_tree, make_folder, sync_folder
 from firmware.table.entry import COLUMNS, Entry
 from firmware.table.errors import TableError
 from firmware.table.index_file import FILE as INDEX
@@ -62,8 +62,8 @@ class BackupError(TableError, OSError):
 def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows, of: None) -> Verification:
     """Copy the record to a new folder while the table may go on, verify the copy, and say what was found.
 
-    A record that does not hold is copied all the same: it is evidence. Raises BackupError, JournalError; then nothing
-    is left behind.
+    A record that does not hold is copied all the same: it is evidence. What root copies is the record's owner's.
+    Raises BackupError, JournalError; then nothing is left behind.
     """
     if not JournalReader(data).head()[0]:
         raise BackupError("There is no record in %(path)s.", path=str(data))
@@ -76,6 +76,9 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
             part.chmod(FOLDER_MODE)
             _copy(data, part)
             found = verify(part, workers=workers, replayed=False, done=done)
+            if os.geteuid() == 0:
+                with suppress(PermissionError):  # a stick may know no owners
+                    give_tree(part, data.stat())
             part.rename(to)
             sync_folder(to.absolute().parent)
         except BaseException:
@@ -303,9 +306,8 @@ def _give_to_owner(data: Path, replaced: Path) -> None:
         return
     owner = data.stat()
     for top in (*(data / name for name in _RESTORED), replaced):
-        for path in (top, *top.rglob("*")):
-            if os.path.lexists(path):
-                os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+        if os.path.lexists(top):
+            give_tree(top, owner)
 
 
 @contextmanager

@@ -57,6 +57,17 @@ def give_to_owner(path: Path) -> None:
             os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
+def give_tree(top: Path, owner: os.stat_result) -> None:
+    """Give a file or a folder with all in it to an owner, the folder last: no link is followed. Raises OSError."""
+    if top.is_dir() and not top.is_symlink():
+        for _, _, names, at in os.fwalk(top, topdown=False):
+            for name in names:
+                os.chown(name, owner.st_uid, owner.st_gid, dir_fd=at, follow_symlinks=False)
+            os.fchown(at, owner.st_uid, owner.st_gid)
+    else:
+        os.chown(top, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write what somebody asked for into a file of his: it is there whole, or as it was. Raises OSError."""
     if path.exists() and not path.is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from firmware.table import events as ev
 from firmware.table.archive import Archive
 from firmware.table.backup import BackupError, back_up, restore
 from firmware.table.captures import CaptureStore
-from firmware.table.disk import sync_folder
+from firmware.table.disk import give_tree, sync_folder
 from firmware.table.journal import FILE, READY, RESTORING, Journal, JournalReader
 from firmware.table.moment import now
 from firmware.table.pins import FOLDER as PINS
@@ -79,6 +80,27 @@ def test_a_bent_record_is_backed_up_and_said_to_be_bent(data: Path, tmp_path: Pa
     with pytest.raises(BackupError, match=r"nothing was replaced\. Row 5"):
         restore(tmp_path / "backup", data, now)
     assert not (data / RESTORING).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
+def test_what_root_copies_and_restores_is_the_records_owners_and_a_planted_link_is_not_followed(
+    data: Path, tmp_path: Path
+) -> None:
+    somebody, stick, target = 12345, tmp_path / "stick", tmp_path / "target"
+    for path in (data, *data.rglob("*")):
+        os.chown(path, somebody, somebody)
+    stick.mkdir()
+    target.mkdir()
+    (stick / ".copy.part").symlink_to(target)
+    back_up(data, stick / "copy")
+    restore(stick / "copy", data, now)
+    assert list(target.iterdir()) == []
+    made = [path for top in (stick / "copy", data) for path in (top, *top.rglob("*"))]
+    assert len(made) > 20
+    assert [path for path in made if path.lstat().st_uid != somebody] == []
+    (stick / "copy/captures/link").symlink_to(target)
+    give_tree(stick / "copy", data.stat())
+    assert target.stat().st_uid == 0, "a link is given away, not what it leads to"
 
 
 def test_a_restore_puts_the_record_back_and_keeps_what_it_replaces(data: Path, tmp_path: Path) -> None:
