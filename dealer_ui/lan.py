@@ -1,4 +1,4 @@
-"""The review for other machines: past hands to read, over TLS, after a log-in. An application of its own.
+"""The review for other machines: past hands to read, after a log-in. An application of its own, behind nginx.
 
 It has the routes of the review and no others: no glance page, no stream, no camera, no command. It reads the record as
 if it ended where no hand lay on the table (`firmware.table.finished`), so that no route could tell of an open hand
@@ -48,15 +48,12 @@ from firmware.table.recall import recall
 log = logging.getLogger(__name__)
 blueprint = Blueprint("lan", __name__)
 
-REQUESTS_EACH: Final = (300, 20.0)
-"""Requests of one address: so many at once, then so many a second. A hand's timeline shows a hundred pictures."""
-REQUESTS_OF_ALL: Final = (900, 60.0)
 TRIES_EACH: Final = (5, 1 / 60)
 """Passphrases of one address: five at once, then one a minute."""
 TRIES_OF_ALL: Final = (20, 1 / 6)
 """Of all together, in the place of a lock-out: nobody can be kept out for long by somebody else's tries."""
 
-HEADERS: Final = {
+HEADERS: Final = {  # that of TLS is nginx's
     "Content-Security-Policy": "; ".join(
         (
             "default-src 'none'",
@@ -68,7 +65,6 @@ HEADERS: Final = {
             "frame-ancestors 'none'",
         )
     ),
-    "Strict-Transport-Security": "max-age=31536000",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",  # with none at all browsers do not say whence a form comes
@@ -82,11 +78,10 @@ OPEN: Final = frozenset({"static", "lan.log_in", "lan.check"})
 
 @dataclass(frozen=True)
 class Door:
-    """Who may come in, and how often may be asked."""
+    """Who may come in, and how often a passphrase may be tried."""
 
     people: LanPeople
     sessions: LanSessions
-    requests: Limit
     tries: Limit
 
 
@@ -109,9 +104,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
         sessions=sessions,
         tallies=Tallies(reader),
     ).attach(app)
-    app.extensions["feltwatch-lan"] = Door(
-        people, sessions, Limit(REQUESTS_EACH, REQUESTS_OF_ALL), Limit(TRIES_EACH, TRIES_OF_ALL)
-    )
+    app.extensions["feltwatch-lan"] = Door(people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL))
     app.before_request(_admit)
     i18n.speak(app, lambda: services(app).live.state().house.language)
     for part in (blueprint, review.blueprint, report_page.blueprint):
@@ -135,8 +128,6 @@ def _address() -> str:
 
 
 def _admit() -> AnyResponse | None:
-    if wait := door().requests.wait_s(_address()):
-        return _too_often(wait)
     if request.method not in guard.SAFE_METHODS:
         _need_own_site()
     if request.endpoint in OPEN:

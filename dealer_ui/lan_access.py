@@ -1,7 +1,7 @@
 """Who may look at past hands from another machine: people with a passphrase, their sessions, how often is too often.
 
-People and passphrases are made for this alone, at the box's console. They lie beside the certificate's key, in a folder
-that only the review's own user may read: in no record, backup, bundle or log.
+People and passphrases are made for this alone, at the box's console. They lie beside the certificate, in a folder that
+only the review's own user may read: in no record, backup, bundle or log.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ class AccessError(PageError, ValueError):
     """A name or a passphrase that does not do, or a list of people that cannot be read or written."""
 
 
-def private(path: Path, data: bytes) -> None:
-    """Write a file that nobody but the folder's owner may read, durably, in one step. Raises OSError.
+def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
+    """Write a file that nobody else may read, durably, in one step. Raises OSError.
 
-    Root writes for whoever owns the folder: the service reads it as a user of its own.
+    What root writes `for_the_service` is the folder's owner's, the user that the service reads it as; else root's.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        if os.geteuid() == 0:
+        if for_the_service and os.geteuid() == 0:
             owner = path.parent.stat()
             os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         file.write(data)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
+import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +25,8 @@ T = TypeVar("T")
 SECRETS: Final = Path("/var/lib/feltwatch-review")
 """The folder of the certificate's key and of who may look: outside the record."""
 PORT: Final = 8443
+PAGE: Final = Path("/run/feltwatch-review.sock")
+"""Where nginx finds the page."""
 SOON_DAYS: Final = 30
 
 _secrets_option = click.option(
@@ -33,6 +36,13 @@ _secrets_option = click.option(
     default=SECRETS,
     show_default=True,
     help="The folder of the certificate and of who may look.",
+)
+_page_option = click.option(
+    "--page",
+    type=click.Path(path_type=Path, readable=False),
+    default=PAGE,
+    show_default=True,
+    help="The Unix socket between nginx and the page.",
 )
 
 
@@ -58,6 +68,44 @@ def command() -> None:
     show_default=True,
     help="The folder of the record.",
 )
+@_page_option
+@_secrets_option
+def serve_command(data: Path, page: Path, secrets: Path) -> None:
+    """Serve past hands to nginx, on a Unix socket, until stopped.
+
+    Where the service manager has opened the socket already (feltwatch-review-page.socket), that one is served,
+    whatever is named here.
+    """
+    from dealer_ui.lan import create_app
+    from dealer_ui.lan_server import serve
+    from dealer_ui.lan_tls import need_usable
+    from firmware.service import handed_over
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    shown = _or_said(lambda: need_usable(secrets))
+    with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:
+        _say(shown, err=True)
+        serve(create_app(data, secrets), listening)
+
+
+def _socket_at(path: Path) -> socket.socket:
+    found = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()
+        found.bind(str(path))
+    except OSError as error:
+        found.close()
+        raise click.ClickException(
+            f"There can be no socket at {path} ({error.strerror or error}). Name another place with --page."
+        ) from error
+    finally:
+        os.umask(before)
+    return found
+
+
+@command.command("front")
 @click.option(
     "--listen",
     default="127.0.0.1",
@@ -72,31 +120,35 @@ def command() -> None:
     show_default=True,
     help="The port to be reached at.",
 )
-@_secrets_option
-def serve_command(data: Path, listen: str, port: int, secrets: Path) -> None:
-    """Serve past hands until stopped.
+@_page_option
+@click.option(
+    "--certificate",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=SECRETS,
+    show_default=True,
+    help="The folder of the certificate and its key.",
+)
+@click.option(
+    "--folder",
+    envvar="RUNTIME_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder for nginx's own files; without it, a new one.",
+)
+def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | None) -> None:
+    """Become nginx: TLS, limits and slow clients, before what `feltwatch review serve` serves.
 
     Where the service manager has opened the port already (feltwatch-review.socket), that one is served, whatever is
     named here.
     """
-    from dealer_ui.lan import create_app
-    from dealer_ui.lan_server import serve
-    from dealer_ui.lan_tls import certificate, context
+    from dealer_ui.lan_front import become, in_address
     from firmware.service import handed_over
 
-    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-    listening = next(iter(handed_over()), None) or _listen_on(listen, port)
-    with closing(listening):
-        shown = _or_said(lambda: certificate(secrets))
-        if shown.days_left() < 0:
-            raise click.ClickException(
-                "The certificate is over. Make another: sudo feltwatch review certificate --anew"
-            )
-        spoken = _or_said(lambda: context(secrets))
-        where, number = listening.getsockname()[:2]
-        say(f"Past hands: https://{_in_address(where)}:{number}/", err=True)
-        _say(shown, err=True)
-        serve(create_app(data, secrets), listening, spoken)
+    listening = handed_over() or [_listen_on(listen, port)]
+    for one in listening:
+        say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
+    own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
+    _or_said(lambda: become(listening, page.absolute(), certificate.absolute(), own.absolute()))
 
 
 def _listen_on(address: str, port: int) -> socket.socket:
@@ -109,13 +161,6 @@ def _listen_on(address: str, port: int) -> socket.socket:
             f"The review cannot listen on {address}:{port} ({error.strerror or error}). Name an address of this "
             "machine with --listen, a free port with --port."
         ) from error
-
-
-def _in_address(address: str) -> str:
-    try:
-        return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
-    except ValueError:
-        return address
 
 
 @command.command("add")

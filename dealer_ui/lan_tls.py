@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import ssl
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,8 +29,6 @@ CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
 LASTS: Final = timedelta(days=825)
 """The longest that browsers take of a certificate that a person has trusted himself."""
-CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""For TLS 1.2: forward secrecy and authenticated encryption only. TLS 1.3 has no others."""
 
 
 class TlsError(PageError, OSError):
@@ -57,34 +54,41 @@ def certificate(folder: Path, names: Iterable[str] = (), *, anew: bool = False) 
     `names`: what the box is called beside its own name and address: names and addresses. Raises TlsError.
     """
     path = folder / CERTIFICATE
-    try:
-        if anew or not path.exists():
+    if anew or not path.exists():
+        try:
             _make(folder, tuple(dict.fromkeys((*names, *own_names()))))
+        except OSError as error:
+            raise _cannot(path, error) from error
+    return _read(path)
+
+
+def _read(path: Path) -> Certificate:
+    try:
         found = x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TlsError(f"The certificate {path} cannot be made or read: {why}. Run this as root.") from error
+        raise _cannot(path, error) from error
     return Certificate(
         _names_of(found), found.fingerprint(hashes.SHA256()).hex(":").upper(), found.not_valid_after_utc
     )
 
 
-def context(folder: Path) -> ssl.SSLContext:
-    """Return what a server speaks TLS by: 1.2 or later, with the box's certificate. Raises TlsError."""
+def _cannot(path: Path, error: OSError | ValueError) -> TlsError:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return TlsError(f"The certificate {path} cannot be made or read: {why}. Run this as root.")
+
+
+def need_usable(folder: Path) -> Certificate:
+    """Return the certificate that is served by. Raises TlsError where there is none, or that should not be."""
     key = folder / KEY
-    spoken = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    spoken.minimum_version = ssl.TLSVersion.TLSv1_2
-    spoken.set_ciphers(CIPHERS)
-    spoken.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION | ssl.OP_CIPHER_SERVER_PREFERENCE
     try:
         if stat.S_IMODE(key.stat().st_mode) & 0o077:
             raise TlsError(f"The key {key} can be read by others; do: chmod 600 {key}")
-        spoken.load_cert_chain(folder / CERTIFICATE, key)
-    except OSError as error:  # an SSLError is one
-        if isinstance(error, TlsError):
-            raise
-        raise TlsError(f"{key} and its certificate cannot be used: {error.strerror or error}.") from error
-    return spoken
+    except FileNotFoundError as error:
+        raise TlsError("There is no certificate yet. Begin with: sudo feltwatch review add NAME") from error
+    shown = _read(folder / CERTIFICATE)
+    if shown.days_left() < 0:
+        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --anew")
+    return shown
 
 
 def own_names() -> list[str]:
@@ -119,7 +123,9 @@ def _make(folder: Path, names: tuple[str, ...]) -> None:
     )
     # A stop in between leaves no certificate, and both are made anew: never a key with another's certificate.
     (folder / CERTIFICATE).unlink(missing_ok=True)
-    private(folder / KEY, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    # nginx is given the key by the service manager: the page, which knows who may look, has no use for it.
+    own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private(folder / KEY, own, for_the_service=False)
     private(folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
 
 

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from flask import Flask
 from waitress import wasyncore
@@ -29,6 +29,8 @@ WHOLE_S: Final = 20.0
 PULSE_S: Final = 1.0
 """Seconds between two pulses through the server."""
 
+AServer = TypeVar("AServer", bound="Server")
+
 
 def listen_on(host: str, port: int) -> socket.socket:
     """Open the page's port. Raises OSError where the address cannot be had."""
@@ -43,9 +45,8 @@ def serve(
     live = services(app).live
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # streams keep threads: depth is no news
     parts: dict[int, Any] = {}
-    server = make_server(
-        app, listening, streams + 1 + SPARE_THREADS, parts
-    )  # the screen at the table has one
+    threads = streams + 1 + SPARE_THREADS  # the screen at the table has one
+    server = make_server(app, listening, threads, parts, Server)
 
     def pulse() -> None:
         if live.following:
@@ -69,9 +70,16 @@ def serve(
         server.close()
 
 
-def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[int, Any]) -> Server:
-    """Make waitress's server; `parts` is what its loop looks at."""
-    server = Server(
+def make_server(
+    app: Flask,
+    listening: socket.socket,
+    threads: int,
+    parts: dict[int, Any],
+    kind: type[AServer],
+    **more: Any,
+) -> AServer:
+    """Make waitress's server; `parts` is what its loop looks at, `more` what waitress is told beside."""
+    server = kind(
         app,
         map=parts,
         _sock=listening,
@@ -85,6 +93,7 @@ def make_server(app: Flask, listening: socket.socket, threads: int, parts: dict[
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
+        **more,
     )
     server.gone = services(app).live.wake
     return server

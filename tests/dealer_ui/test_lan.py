@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
+import ssl
 import stat
 from contextlib import closing
 from dataclasses import replace
@@ -18,10 +20,10 @@ from cryptography import x509
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui import lan_command, lan_tls
+from dealer_ui import lan_command, lan_front, lan_tls
 from dealer_ui.lan import door
 from dealer_ui.lan_access import AccessError, LanPeople, LanSessions, Limit, counted_as, network_of, private
-from dealer_ui.lan_tls import CERTIFICATE, KEY, TlsError, certificate, context
+from dealer_ui.lan_tls import CERTIFICATE, KEY, TlsError, certificate, need_usable
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
@@ -216,7 +218,7 @@ def test_certificate_and_key_are_made_once_for_the_box_and_nobody_else_may_read_
     assert [stat.S_IMODE((secrets / name).stat().st_mode) for name in (CERTIFICATE, KEY)] == [0o600, 0o600]
     made = x509.load_pem_x509_certificate((secrets / CERTIFICATE).read_bytes())
     assert made.subject == made.issuer
-    assert context(secrets)
+    assert need_usable(secrets) == first
     assert certificate(secrets, anew=True).fingerprint != first.fingerprint
 
 
@@ -225,8 +227,8 @@ def test_a_stop_between_key_and_certificate_is_made_good(
 ) -> None:
     certificate(secrets)
 
-    def stops(path: Path, data: bytes) -> None:
-        private(path, data)
+    def stops(path: Path, data: bytes, **how: bool) -> None:
+        private(path, data, **how)
         raise OSError("power cut")
 
     with monkeypatch.context() as cut:
@@ -234,7 +236,8 @@ def test_a_stop_between_key_and_certificate_is_made_good(
         with pytest.raises(TlsError):
             certificate(secrets, anew=True)
     certificate(secrets)
-    assert context(secrets), "key and certificate belong together"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(secrets / CERTIFICATE, secrets / KEY)  # raises where they do not belong together
 
 
 def run(*words: str, said: str = "") -> Result:
@@ -262,31 +265,60 @@ def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path)
     assert "Traceback" not in refused.output
 
 
-def test_the_command_serves_by_no_certificate_that_is_over(
+def test_the_command_serves_by_no_certificate_that_is_over_or_not_there(
     secrets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    serve = ("serve", "--data", str(tmp_path), "--secrets", str(secrets), "--page", str(tmp_path / "no/page"))
+    assert "There is no certificate yet." in run(*serve).output
     monkeypatch.setattr(lan_tls, "LASTS", timedelta(hours=1) - timedelta(days=1))
-    serve = (
-        "serve",
-        "--data",
-        str(tmp_path),
-        "--secrets",
-        str(secrets),
-        "--port",
-        "1",
-        "--listen",
-        "203.0.113.1",
-    )
-    assert "cannot listen on 203.0.113.1:1" in run(*serve).output
-    monkeypatch.setattr(lan_command, "_listen_on", lambda *_: socket.socket())
+    certificate(secrets)
     done = run(*serve)
     assert done.exit_code == 1
     assert "The certificate is over." in done.output
+    monkeypatch.setattr(lan_tls, "LASTS", timedelta(days=9))
+    certificate(secrets, anew=True)
+    assert "There can be no socket at" in run(*serve).output
+
+
+def test_the_command_becomes_nginx_where_it_can_listen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    front = ("front", "--page", "page.sock", "--certificate", str(tmp_path), "--folder", str(own))
+    refused = run(*front, "--listen", "203.0.113.1")
+    assert "cannot listen on 203.0.113.1:8443" in refused.output
+    became: list[Any] = []
+    monkeypatch.setattr(lan_front, "need_nginx", lambda: None)
+    monkeypatch.setattr("os.execve", lambda *how: became.extend(how))
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        monkeypatch.setattr("firmware.service.handed_over", lambda: [there])
+        assert f"https://127.0.0.1:{there.getsockname()[1]}/" in run(*front).output
+        assert became[2] == {"NGINX": f"{there.fileno()};"}, "nothing else of the environment"
+        assert there.get_inheritable()
+    assert str(own / "nginx.conf") in became[1]
+    assert f'proxy_pass "http://unix:{Path.cwd()}/page.sock:"' in (own / "nginx.conf").read_text()
+
+
+def test_nginx_that_is_not_installed_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(lan_front, "NGINX", tmp_path / "none")
+    with pytest.raises(lan_front.FrontError, match=r"apt-get install .*nginx-light"):
+        lan_front.need_nginx()
+
+
+def test_every_place_in_the_site_file_is_put_in(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        text = lan_front.site([one], tmp_path / "page", tmp_path / "secrets", tmp_path / "own")
+    assert re.findall("@[a-z]+@", lan_front.SITE.read_text()) != []
+    assert re.findall("@[a-z]+@", text) == []
 
 
 def test_the_words_for_limits_are_said_in_the_tables_language(lan: Flask, past: Felt) -> None:
     past.do("set_house", language="es", reason="a test")
-    lan.extensions["feltwatch-lan"] = replace(door(lan), requests=Limit((1, 1e-6), (9, 1.0)))
+    lan.extensions["feltwatch-lan"] = replace(door(lan), tries=Limit((1, 1e-6), (9, 1.0)))
     client = visitor(lan)
     assert "Contraseña" in page(client, "/log-in")[1]
-    assert page(client, "/log-in")[0] == 429
+    again = [page(client, "/log-in", method="POST", data={}) for _ in range(2)]
+    assert [code for code, _ in again] == [403, 429]
+    assert "Demasiadas" in again[1][1]

@@ -214,8 +214,10 @@ def test_a_bad_place_to_install_to_is_said_and_nothing_is_touched(box: Machine) 
 
 
 def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
+    assert box.unit("nginx.service", "ActiveState") == "active", "Debian begins it with its package"
     code, said = install(box, FIRST)
     assert code == 0, said + box.log()
+    assert box.unit("nginx.service", "ActiveState") == "inactive"
     assert "Not installed, and wanted for a whole table: apt-get install cage chromium" in said
     assert releases(box) == {"current": FIRST}
     assert placed(box) == units(box, FIRST) > {GONE_SINCE}
@@ -274,7 +276,7 @@ import http.client, http.cookies, ssl, sys, urllib.parse
 trusts = ssl.create_default_context(cafile="/var/lib/feltwatch-review/tls.crt")
 trusts.check_hostname = False
 def ask(method, path, body=None, **headers):
-    line = http.client.HTTPSConnection("127.0.0.1", 8443, context=trusts, timeout=60)
+    line = http.client.HTTPSConnection("127.0.0.1", 8443, context=trusts, timeout=180)
     line.request(method, path, body, {"Accept": "text/html", **headers})
     answer = line.getresponse()
     return answer.status, answer.read().decode(), answer.headers
@@ -297,21 +299,50 @@ def test_past_hands_are_shown_to_other_machines_once_the_house_opens_them(box: M
     assert box.ask({"do": "archive"})[0] == 200
     said = box.run("python3", "-c", REVIEW, *ways, check=True).stdout
     assert said.split() == ["302", "303", "200", "200", "200", "404", "404"], box.log()
-    pid = box.unit("feltwatch-review.service", "MainPID")
-    assert box.run("stat", "--format=%U", f"/proc/{pid}").stdout.strip() == "feltwatch-review"
-    inside = ("nsenter", f"--target={pid}", "--mount", "--net", "--")
-    links = box.run(*inside, "cat", "/proc/self/net/dev", check=True).stdout
-    assert [line.split(":")[0].strip() for line in links.splitlines()[2:]] == ["lo"]
-    assert box.run(*inside, "ls", "/var/lib/feltwatch/journal.sqlite").returncode == 0
+    page = inside(box, "feltwatch-review-page.service", "feltwatch-review")
+    assert box.run(*page, "ls", "/var/lib/feltwatch/journal.sqlite").returncode == 0
     for hidden in ("/var/lib/feltwatch-key", "/var/lib/feltwatch/pins/x"):
-        assert box.run(*inside, "ls", hidden).returncode != 0
-    assert box.run(*inside, "touch", "/var/lib/feltwatch/x").returncode != 0
-    families = box.unit("feltwatch-review.service", "RestrictAddressFamilies")
-    assert set(families.split()) == {"AF_INET", "AF_INET6"}, "the table's socket is of another family"
-    box.run(
-        "systemctl", "disable", "--now", "feltwatch-review.socket", "feltwatch-review.service", check=True
-    )
+        assert box.run(*page, "ls", hidden).returncode != 0
+    for kept in ("/var/lib/feltwatch/x", "/var/lib/feltwatch-review/x"):
+        assert box.run(*page, "touch", kept).returncode != 0
+    families = box.unit("feltwatch-review-page.service", "RestrictAddressFamilies")
+    assert families == "", "none (~ would be any): the table's socket is a Unix socket"
+    page_then = box.unit("feltwatch-review-page.service", "MainPID")
+    box.run("bash", "-c", f"kill -KILL {box.unit('feltwatch-review.service', 'MainPID')}", check=True)
+    box.wait(lambda: box.run("python3", "-c", REVIEW, "/review").returncode == 0, "nginx is started anew")
+    assert box.unit("feltwatch-review-page.service", "MainPID") == page_then, "whoever has logged in stays so"
+    key = box.run("stat", "--format=%U %a", "/var/lib/feltwatch-review/tls.key", check=True).stdout
+    assert key.split() == ["root", "600"], "the page has no use for it"
+    front = inside(box, "feltwatch-review.service", "feltwatch-front")
+    assert box.run(*front, "ls", "/run/feltwatch-review.sock").returncode == 0
+    for hidden in ("/var/lib/feltwatch", "/var/lib/feltwatch-review", "/run/dbus"):
+        assert box.run(*front, "ls", hidden).returncode != 0
+    opened = ("feltwatch-review.socket", "feltwatch-review.service")
+    box.run("systemctl", "disable", "--now", *opened, check=True)
     assert box.run("python3", "-c", REVIEW).returncode != 0
+    behind = ("feltwatch-review-page.socket", "feltwatch-review-page.service")
+    box.wait(
+        lambda: all(box.unit(one, "ActiveState") == "inactive" for one in behind), "its page is closed, too"
+    )
+
+
+def test_debians_own_nginx_opens_no_port(box: Machine) -> None:
+    box.run("systemctl", "start", "nginx.service")
+    assert box.unit("nginx.service", "ActiveState") == "inactive"
+    listening = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" {print $2}'"
+    assert box.run("bash", "-c", listening, check=True).stdout.split() == ["0100007F:1F4D"], (
+        "the page's, 8013"
+    )
+
+
+def inside(box: Machine, unit: str, user: str) -> tuple[str, ...]:
+    """Return what a command is preceded by to be run in a service's world, which has no network but its own."""
+    pid = box.unit(unit, "MainPID")
+    assert box.run("stat", "--format=%U", f"/proc/{pid}").stdout.strip() == user
+    within = ("nsenter", f"--target={pid}", "--mount", "--net", "--")
+    links = box.run(*within, "cat", "/proc/self/net/dev", check=True).stdout
+    assert [line.split(":")[0].strip() for line in links.splitlines()[2:]] == ["lo"]
+    return within
 
 
 def test_installing_it_again_changes_nothing(box: Machine) -> None:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -24,7 +25,7 @@ from tests.waiting import DEADLINE
 
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
-PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv"
+PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv,nginx-light,libnginx-mod-stream"
 PAGE: Final = "http://127.0.0.1:8013"
 
 _ASK: Final = """
@@ -86,7 +87,7 @@ def why_not() -> str:
 
 def base_tree(folder: Path) -> Path:
     """Make the tree that machines start from, once. Needs Debian's archive."""
-    archive = folder / f"{SUITE}.tar"
+    archive = folder / f"{SUITE}-{zlib.crc32(PACKAGES.encode()):08x}.tar"
     if not archive.exists():
         folder.mkdir(parents=True, exist_ok=True)
         made = archive.with_suffix(".new.tar")

@@ -153,7 +153,7 @@ def lan_requests(rng: random.Random, folder: Path) -> Pieces:
     felt.journal.close()
     app = create_lan_app(felt.folder, folder / "secrets")
     without = Limit((1 << 60, 1.0), (1 << 60, 1.0))
-    app.extensions["feltwatch-lan"] = replace(door(app), requests=without, tries=without)
+    app.extensions["feltwatch-lan"] = replace(door(app), tries=without)
     door(app).people.add("Ines", "correct horse battery")
     passphrase = door(app).people.matches("Ines", "correct horse battery")
     assert passphrase

@@ -9,9 +9,8 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +37,7 @@ from firmware.table.pins import PinStore
 from tests.app.conftest import Table
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
+from tests.dealer_ui.serving import running
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -271,23 +271,13 @@ def serving(app: Flask, threads: int) -> Iterator[int]:
     """Serve as `feltwatch ui` does; yield the port."""
     parts: dict[int, Any] = {}
     listening = socket.create_server(("127.0.0.1", 0))
-    server: Any = serve.make_server(app, listening, threads, parts)
+    server: Any = serve.make_server(app, listening, threads, parts, serve.Server)
     services(app).live.start()
-    thread = Thread(target=server.run)
-    thread.start()
-    try:
-        yield listening.getsockname()[1]
-    finally:
-        services(app).live.stop()
-        server.task_dispatcher.shutdown()
-
-        def close_all() -> None:
-            for one in list(parts.values()):
-                one.close()
-
-        with suppress(OSError):
-            server.trigger.pull_trigger(close_all)
-        thread.join(DEADLINE)
+    with running(server, parts):
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            services(app).live.stop()
 
 
 def answers(port: int, within: float) -> bool:

@@ -52,9 +52,7 @@ OTHERWISE: Final = {
     "test_the_box_opens_no_port_but_on_loopback": "other units open one",
     "test_the_port_for_other_machines_takes_private_addresses_only": "the kernel's doing: UNTESTED",
     "test_from_another_machine_there_is_no_page_of_the_table": "the table's own page has them",
-    "test_too_many_requests_of_one_machine_are_put_off": "the limit is taken off",
     "test_an_old_package_that_was_signed_once_is_refused": "there is no release to compare with",
-    "test_plain_http_and_old_tls_are_not_spoken": "the same application behind a server without TLS",
     "test_another_box_in_its_place_is_noticed": "a browser that compares nothing",
     "test_the_installer_asks_the_release_that_runs_before_it_touches_anything": "there is none to ask",
 }
@@ -72,9 +70,15 @@ def test_every_attack_is_made_without_its_defence_too() -> None:
                     isinstance(part, ast.Attribute) and part.attr in ("setattr", "setitem")
                     for part in ast.walk(function)
                 )
+                patches |= any(_edits_the_site(part) for part in ast.walk(function))
                 if not patches and function.name not in NOT_ATTACKS:
                     unpatched.add(function.name)
     assert unpatched == set(OTHERWISE)
+
+
+def _edits_the_site(part: ast.AST) -> bool:
+    """Whether nginx is begun by a site file that was edited."""
+    return isinstance(part, ast.Call) and getattr(part.func, "id", "") == "served" and len(part.args) > 2
 
 
 def test_the_lesson_stands_at_the_head() -> None:

@@ -15,8 +15,10 @@ import pytest
 
 from dealer_ui.app import Settings
 from dealer_ui.command import TRAINING_SOCKET, _config
+from dealer_ui.lan_command import PAGE as PAGE_OF_REVIEW
 from dealer_ui.lan_command import PORT as PORT_OF_REVIEW
 from dealer_ui.lan_command import SECRETS
+from dealer_ui.lan_tls import KEY
 from firmware.app.config import Config, load_config
 from firmware.app.training import PORT, TABLE_PORT
 from firmware.devices.puck_serial import STABLE_NAME
@@ -38,6 +40,7 @@ needs_systemd = pytest.mark.skipif(
         ("feltwatch-ui", 0.8),
         ("feltwatch-training", 1.5),
         ("feltwatch-review", 0.8),
+        ("feltwatch-review-page", 0.8),
         ("feltwatch-fault@", 1.0),
         ("feltwatch-poweroff", 1.0),
         ("feltwatch-kiosk", 2.7),
@@ -95,7 +98,13 @@ def test_the_users_can_be_made(tmp_path: Path) -> None:
     assert "feltwatch.sysusers" not in said.stderr, "it names the line that it does not understand"
     if said.returncode == 0:  # elsewhere than as root it may not write them
         made = dict(line.split(":", 1) for line in (tmp_path / "etc/passwd").read_text().splitlines())
-        assert {"feltwatch-table", "feltwatch-ui", "feltwatch-kiosk", "feltwatch-review"} <= set(made)
+        assert {
+            "feltwatch-table",
+            "feltwatch-ui",
+            "feltwatch-kiosk",
+            "feltwatch-review",
+            "feltwatch-front",
+        } <= set(made)
 
 
 def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
@@ -185,18 +194,48 @@ def test_a_keyboard_in_the_usb_port_finds_a_browser_without_tools() -> None:
 
 def test_the_review_for_other_machines_waits_for_a_technician_and_has_no_way_to_the_table() -> None:
     names = [path.name for path in UNITS]
-    assert {"feltwatch-review.service", "feltwatch-review.socket"} <= set(names)
+    ours = {"feltwatch-review.service", "feltwatch-review.socket", "feltwatch-review-page.service"}
+    assert {*ours, "feltwatch-review-page.socket"} <= set(names)
     for unit in UNITS:
         if not unit.name.startswith("feltwatch-review"):
             assert "feltwatch-review" not in unit.read_text(), "nothing that boots asks for it"
-    assert "review" not in (HERE / "install").read_text()
-    service = (HERE / "units/feltwatch-review.service").read_text().splitlines()
-    assert f"ExecStart={BASE}/bin/feltwatch review serve --data /var/lib/feltwatch" in service
-    assert "RestrictAddressFamilies=AF_INET AF_INET6" in service, "the table's socket is a Unix socket"
-    assert "PrivateNetwork=yes" in service
-    assert "BindReadOnlyPaths=/var/lib/feltwatch" in service
-    assert f"StateDirectory={SECRETS.name}" in service
+    begun = re.findall(r"systemctl (?:enable|start) .*", (HERE / "install").read_text())
+    assert [line for line in begun if "feltwatch.target" not in line] == []
+    page = (HERE / "units/feltwatch-review-page.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch review serve --data /var/lib/feltwatch" in page
+    assert "RestrictAddressFamilies=none" in page, "the table's socket is a Unix socket"
+    assert "PrivateNetwork=yes" in page
+    assert f"BindReadOnlyPaths=/var/lib/feltwatch {SECRETS}" in page
+    assert f"d {SECRETS} 0700 feltwatch-review feltwatch -\n" in (HERE / "feltwatch.tmpfiles").read_text()
     assert f"ListenStream={PORT_OF_REVIEW}\n" in (HERE / "units/feltwatch-review.socket").read_text()
+
+
+def test_nginx_before_the_review_has_one_socket_to_reach_and_neither_record_nor_passphrases() -> None:
+    front = (HERE / "units/feltwatch-review.service").read_text().splitlines()
+    socket = (HERE / "units/feltwatch-review-page.socket").read_text()
+    assert f"ExecStart={BASE}/bin/feltwatch review front" in front
+    assert "User=feltwatch-front" in front
+    assert [line for line in front if line.startswith("Group=")] == [], "no group that may read the record"
+    assert "PrivateNetwork=yes" in front
+    assert "TemporaryFileSystem=/var:ro /run:ro" in front
+    assert [line for line in front if line.startswith("Bind")] == [
+        "BindsTo=feltwatch-review-page.service",
+        "BindPaths=/run/feltwatch-front",
+        f"BindReadOnlyPaths={PAGE_OF_REVIEW}",
+    ]
+    assert f"LoadCredential={KEY}:{SECRETS}/{KEY}" in front
+    assert f"ListenStream={PAGE_OF_REVIEW}\nSocketGroup=feltwatch-front\nSocketMode=0660\n" in socket
+
+
+def test_debians_own_nginx_stays_off_unless_it_is_meant() -> None:
+    """That it does, only a booted system shows: `make test-install`."""
+    assert "\n[Unit]\nConditionPathExists=/etc/feltwatch/" in (HERE / "nginx-off.conf").read_text()
+    placed = "/etc/systemd/system/nginx.service.d/feltwatch.conf"
+    assert f'put "$system/nginx-off.conf" {placed}\n' in (HERE / "install").read_text()
+    assert placed in (HERE / "uninstall").read_text()
+    assert {"review: nginx-light", "review: libnginx-mod-stream"} <= set(
+        (HERE / "debian-packages").read_text().split("\n")
+    )
 
 
 def test_the_record_is_never_aged_by_the_system() -> None:
