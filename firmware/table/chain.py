@@ -67,6 +67,8 @@ _SHORT: Final = 2000
 _LONG: Final = 32_000
 _DEEP: Final = 900
 """Bytes of a row, and brackets in it: below them no reader of JSON gives up, beyond them each is tried."""
+_DIGITS: Final = 2000
+"""Bytes from one look for digits to the next: Python reads no number of more than 4300, and one so long is met twice."""
 _IMAGE: Final = b'"sha256":"'
 """How an image is named in a payload."""
 
@@ -208,7 +210,11 @@ class _Follower:
 
 def _is_odd(text: bytes, long: int) -> bool:
     """Say whether a row is so long or so deep that a reader of its JSON may give up."""
-    return len(text) > long or (len(text) > _SHORT and text.count(b"[") + text.count(b"{") > _DEEP)
+    if len(text) <= _SHORT:
+        return False
+    if len(text) > long or text.count(b"[") + text.count(b"{") > _DEEP:
+        return True
+    return any(text[at : at + 64].isdigit() for at in range(_DIGITS, len(text), _DIGITS))
 
 
 def images_in(told: Any) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ def test_a_row_that_no_reader_of_json_can_read_does_not_hold(
 
 
 @pytest.mark.parametrize(
-    ("kind", "payload"), [("hand_opened", DEEP), ("hand_opened", LONG), ("settled", DEEP)]
+    ("kind", "payload"), [("hand_opened", DEEP), ("hand_opened", LONG), ("settled", DEEP), ("settled", LONG)]
 )
 def test_what_is_too_long_or_too_deep_for_a_frequent_row_does_not_hold(
     tmp_path: Path, kind: str, payload: str
