@@ -68,7 +68,7 @@ _LONG: Final = 32_000
 _DEEP: Final = 900
 """Bytes of a row, and brackets in it: below them no reader of JSON gives up, beyond them each is tried."""
 _DIGITS: Final = 2000
-"""Bytes from one look for digits to the next: Python reads no number of more than 4300, and one so long is met twice."""
+"""Bytes between two looks for digits: Python reads no number of more than 4300, and one so long is met twice."""
 _IMAGE: Final = b'"sha256":"'
 """How an image is named in a payload."""
 
