@@ -56,7 +56,7 @@ _KIND: Final = (
     "ELSE 3 * ({rare}) END"
 )
 _RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
-ROWS: Final = (
+_ROWS: Final = (
     f"SELECT {_TEXT}, hash, {_KIND.format(rare=_RARE)} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
 )
 """Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 what is rare,
@@ -138,7 +138,7 @@ class _Follower:
         sha256, found = hashlib.sha256, self._found
         before, rows, following = self._before, found.rows, self._next
         try:
-            for text, digest, kind in self._db.execute(ROWS, (following, found.last)):
+            for text, digest, kind in self._db.execute(_ROWS, (following, found.last)):
                 if sha256(text).hexdigest().encode() != digest or text[_PREVIOUS] != before:
                     self._before, self._next, found.rows = before, following, rows
                     following = self._at() or following
