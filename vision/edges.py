@@ -18,6 +18,8 @@ Flags = NDArray[np.bool_]
 SAMPLES = 32
 """Lines across each edge."""
 
+_ALONG = np.linspace(0.1, 0.9, SAMPLES)
+
 REACH = 0.11
 """How far a line reaches to either side, by the marker's side: less than its black border (1/6) and than the
 white one (6 of 40 mm)."""
@@ -33,13 +35,18 @@ MIN_RISE = 12.0
 def refine_corners(grey: Image, corners: Points) -> Points:
     """Move a marker's corners, 4×2 pixels, to where its edges meet; where an edge is hidden they stay."""
     for _ in range(2):  # the second time from nearby, where the lines across meet the edges squarely
-        lines = [_edge_line(grey, *side) for side in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+        offsets, levels = _across(grey, corners)
+        ends = np.roll(corners, -1, axis=0)
+        lines = [
+            _line(start, end, place, good)
+            for start, end, (good, place) in zip(corners, ends, _edges(offsets, levels), strict=True)
+        ]
         found = []
         for before, after in zip(lines[-1:] + lines[:-1], lines, strict=True):
             if before is None or after is None:
                 return corners
             (p, along), (q, other) = before, after
-            found.append(p + along * np.linalg.solve(np.column_stack([along, -other]), q - p)[0])
+            found.append(p + along * _meeting(along, other, q - p))
         corners = np.array(found)
     return corners
 
@@ -49,9 +56,8 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
     lines, the quarter pixel of the sampling included); None if they cannot be made out.
     """
     widths: list[float] = []
-    for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        offsets, levels = _across(grey, start, end, reach=0.14)
-        good, place = _edge(offsets, levels)
+    offsets, sides = _across(grey, corners, reach=0.14)
+    for levels, (good, place) in zip(sides, _edges(offsets, sides), strict=True):
         if good.sum() < MIN_GOOD:
             continue
         # laid over one another at their own edge, the lines average the noise away
@@ -75,52 +81,54 @@ def _shifted(lines: Points, steps: Points) -> Points:
     return np.asarray(low + (at - before) * (high - low))
 
 
-def _edge_line(grey: Image, start: Points, end: Points) -> tuple[Points, Points] | None:
-    """Find the straight line of one edge, as a point and a direction; None where too little of it shows."""
-    offsets, levels = _across(grey, start, end)
-    good, place = _edge(offsets, levels)
-    return _line(start, end, place, good) if good.sum() >= MIN_GOOD else None
+def _across(grey: Image, corners: Points, reach: float = REACH) -> tuple[Points, Points]:
+    """Sample lines across all four edges, from the black inside to the white outside.
 
-
-def _across(grey: Image, start: Points, end: Points, reach: float = REACH) -> tuple[Points, Points]:
-    """Sample lines from the black inside to the white outside: offsets (n) and grey levels (SAMPLES × n)."""
-    side = end - start
-    length = float(np.hypot(*side))
-    outward = np.array([side[1], -side[0]]) / length  # the corners run clockwise as seen, y down
-    far = max(2.0, reach * length)
+    Returns:
+        offsets (n) and grey levels (4 × SAMPLES × n).
+    """
+    sides = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(sides[:, 0], sides[:, 1])
+    outward = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / lengths[:, None]  # clockwise as seen, y down
+    far = max(2.0, reach * float(lengths.mean()))
     offsets = np.arange(-far, far + STEP_PX / 2, STEP_PX)
-    along = np.linspace(0.1, 0.9, SAMPLES)
-    at = start + along[:, None, None] * side + offsets[None, :, None] * outward
-    levels = cv2.remap(
-        grey,
-        at[:, :, 0].astype(np.float32),
-        at[:, :, 1].astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
-    return offsets, np.asarray(levels, float)
+    starts = corners[:, None] + _ALONG[:, None] * sides[:, None]
+    at = (starts[:, :, None] + offsets[:, None] * outward[:, None, None]).astype(np.float32)
+    flat = at.reshape(-1, len(offsets), 2)
+    x, y = flat[..., 0], flat[..., 1]
+    levels = cv2.remap(grey, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return offsets, np.asarray(levels, float).reshape(4, SAMPLES, -1)
 
 
-def _edge(offsets: Points, levels: Points) -> tuple[Flags, Points]:
-    """Find each line's edge: whether it is clean, and at which offset it lies (the middle of the rise)."""
-    rise = np.diff(levels, axis=1)
-    total = levels[:, -4:].mean(axis=1) - levels[:, :4].mean(axis=1)
-    rise = np.where(rise > 0.15 * rise.max(axis=1, keepdims=True), rise, 0)
+def _edges(offsets: Points, levels: Points) -> list[tuple[Flags, Points]]:
+    """Find the edge on each side's lines: which lines are clean, and at which offset it lies (the rise's middle)."""
+    rise = np.diff(levels, axis=2)
+    total = levels[..., -4:].mean(axis=2) - levels[..., :4].mean(axis=2)
+    rise = np.where(rise > 0.15 * rise.max(axis=2, keepdims=True), rise, 0)
     middles = (offsets[1:] + offsets[:-1]) / 2
-    weight = rise.sum(axis=1)
-    place = (rise * middles).sum(axis=1) / np.maximum(weight, 1e-9)
+    weight = rise.sum(axis=2)
+    place = (rise @ middles) / np.maximum(weight, 1e-9)
     good = (total > MIN_RISE) & (weight < 1.6 * np.maximum(total, 1e-9))
-    return good, place
+    return list(zip(good, place, strict=True))
+
+
+def _meeting(along: Points, other: Points, step: Points) -> float:
+    """Say how far along a line, in its direction's lengths, it meets another that begins a step away."""
+    return float((step[0] * other[1] - step[1] * other[0]) / (along[0] * other[1] - along[1] * other[0]))
 
 
 def _line(start: Points, end: Points, place: Points, good: Flags) -> tuple[Points, Points] | None:
-    """Lay a straight line through the edge places, leaving out what lies off it: a point and a direction."""
+    """Lay a straight line through the edge places, leaving out what lies off it: a point and a direction.
+
+    None where too few are good.
+    """
+    if good.sum() < MIN_GOOD:
+        return None
     side = end - start
-    along = np.linspace(0.1, 0.9, SAMPLES)
     outward = np.array([side[1], -side[0]]) / np.hypot(*side)
     for _ in range(3):
-        slope, height = _fit(along[good], place[good])
-        off = np.abs(place - (slope * along + height))
+        slope, height = _fit(_ALONG[good], place[good])
+        off = np.abs(place - (slope * _ALONG + height))
         closer = good & (off <= max(0.15, 2.5 * float(np.median(off[good]))))
         if closer.sum() < MIN_GOOD:
             return None

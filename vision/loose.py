@@ -16,7 +16,7 @@ from vision.arrays import Image, Points
 from vision.decode import Cluster, Named, clusters, fuse, name
 from vision.reader import CardReader, Floats, Indices
 from vision.reading import ReadCard, read_card
-from vision.suits import MIN_ALONE, apart, told_apart
+from vision.suits import told_apart
 from vision.verdicts import Verdict, colour
 
 _PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
@@ -78,11 +78,11 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
     """Read every card in a BGR picture and judge how surely each may be taken; with the verdicts on the picture."""
     seen, cards = colour(picture), read_loose(picture, reader)
-    suits, doubtful = told_apart([card.named for card in cards])
-    read = []
-    for card in cards:
-        clear = card.named.card[1] not in doubtful and apart(card.named) >= MIN_ALONE
-        read.append(read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear))
+    suits, taken = told_apart([card.named for card in cards])
+    read = [
+        read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear)
+        for card, clear in zip(cards, taken, strict=True)
+    ]
     return read, {verdict.name: verdict for verdict in (seen, suits)}
 
 

@@ -20,29 +20,36 @@ below 5.6 in the ordinary conditions, cards missing or not; on soft webcam print
 it was never above 3.2."""
 
 MIN_ALONE = 5.0
-"""Nats by which each index of a card in a loose photograph must name its suit: too few cards may lie there to say what
-its print is worth. Of the webcam pictures' clubs taken for spades, one in nineteen reached it."""
+"""Nats by which each index of a card must name its suit, where few cards of its colour lie there: too few to say what
+their print is worth. Of the clubs taken for spades in webcam pictures read loosely, one in nineteen reached it."""
 
+_MANY = 10  # clear cards of a colour say what their print is worth
 _SHARE = 0.2  # of a colour's cards may be less clear
 _FEW = 3  # so many unclear cards say something of a picture; fewer are those cards' own trouble
 _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
-_COLOURS = (("clubs and spades", "cs"), ("hearts and diamonds", "dh"))
+_COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
-def told_apart(named: Sequence[Named]) -> tuple[Verdict, str]:
+def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     """Judge whether suits can be told apart by what was named; print that is hardly a card has no say.
 
     Returns:
-        The verdict, and the suits of which no card may be taken without asking.
+        The verdict, and for each card whether its suit may be taken without asking.
     """
-    figures = {suits: _apart([n for n in named if n.card[1] in suits]) for _, suits in _COLOURS}
-    doubtful = [(words, suits) for words, suits in _COLOURS if figures[suits] < MIN_APART]
+    clear = [one for one in named if one.cluster.evidence > CLEARLY_THERE]
+    nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
+    figures = {suits: _most(found) for suits, found in nats.items()}
+    doubtful = [words for suits, words in _COLOURS.items() if figures[suits] < MIN_APART]
     text = "suits of one colour can be told apart"
     if doubtful:
-        pairs = " or ".join(words for words, _ in doubtful)
+        pairs = " or ".join(doubtful)
         text = f"{pairs} cannot be told apart in this picture: clean the lens, set the focus or hang the camera lower"
-    figure = min(figures.values())
-    return Verdict("suits", not doubtful, figure, MIN_APART, "nats", text), "".join(s for _, s in doubtful)
+    taken = []
+    for one in named:
+        suits = next(suits for suits in _COLOURS if one.card[1] in suits)
+        known = len(nats[suits]) >= _MANY or apart(one) >= MIN_ALONE
+        taken.append(known and figures[suits] >= MIN_APART)
+    return Verdict("suits", not doubtful, min(figures.values()), MIN_APART, "nats", text), taken
 
 
 def apart(named: Named) -> float:
@@ -52,8 +59,7 @@ def apart(named: Named) -> float:
     return abs(float(logp[CARDS.index(named.card)] - logp[CARDS.index(other)])) / len(named.cluster.members)
 
 
-def _apart(named: Sequence[Named]) -> float:
-    """Give the nats by which most of these cards' indices name their suit; where they are few, more than enough."""
-    nats = sorted(apart(one) for one in named if one.cluster.evidence > CLEARLY_THERE)
+def _most(nats: list[float]) -> float:
+    """Give what most cards reach, of their figures in order; where they are few, more than enough."""
     less_clear = max(_FEW, math.ceil(_SHARE * len(nats)))
     return nats[less_clear - 1] if len(nats) >= less_clear else 2 * MIN_APART

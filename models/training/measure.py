@@ -23,6 +23,7 @@ import cv2
 import numpy as np
 import onnxruntime
 
+from models.training import real
 from models.training.calibrate import VALIDATION
 from models.training.judge import (
     Outcome,
@@ -50,6 +51,8 @@ ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
 FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
+SOME = 6
+"""Tables of each deck of real cards and look, at most: its photographs are few."""
 _TIMED = 9  # readings, of which the median is given
 
 
@@ -69,6 +72,8 @@ class Measured:
         gaps: the ordinary decks on tables that lack a third of their cards, without enrolment, and with it.
         refused: decks whose enrolment was refused, and why.
         scales: by px/mm, the ordinary decks.
+        real: tables of real cards, by deck.
+        seed: of all tables.
         photographs, colourless: by set, as they are and without colour.
         ms: by threads, median milliseconds per stage of a full-size frame.
         resident: bytes that a process reading full-size frames takes at most.
@@ -88,6 +93,8 @@ class Measured:
     gaps: tuple[dict[tuple[str, str], Outcome], dict[tuple[str, str], Outcome]]
     refused: dict[str, str]
     scales: dict[float, Outcome]
+    real: dict[str, Outcome]
+    seed: int
     photographs: dict[str, Outcome]
     colourless: dict[str, Outcome]
     ms: dict[int, dict[str, float]]
@@ -145,6 +152,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         scales[scale] = scales.get(scale, Outcome()) + plain
     gaps = dict(zip(((n, c.name) for n, c in lacking), read_twice[-len(lacking) :], strict=True))
     photographs, colourless = _photographs(model, data) if data else ({}, {})
+    laid = real.measure(model, data, tuple(real.DECKS), min(tables, SOME), seed) if data else {}
     machine = describe_machine()
     return Measured(
         manifest=json.loads(model.with_suffix(".json").read_text()),
@@ -163,6 +171,8 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         refused=refused,
         scales=scales,
         photographs=photographs,
+        real=laid,
+        seed=seed,
         colourless=colourless,
         ms={threads: time_stages(model, threads) for threads in (2, 1)},
         resident=resident_bytes(model),

@@ -57,9 +57,9 @@ def command(
     except calibrate.CalibrationError as error:
         raise click.ClickException(str(error)) from error
     worth = calibrate.write(whole, part, model)
+    whole_from, part_from = (worth[name].margin.sure_from for name in ("whole", "part"))
     click.echo(
-        f"Calibrated: sure from {worth.whole.margin.sure_from:.2f} nats on, "
-        f"where cards are missing from {worth.part.margin.sure_from:.2f} on"
+        f"Calibrated: sure from {whole_from:.2f} nats on, where cards are missing from {part_from:.2f} on"
     )
     docs = DOCS if out == PACKAGE else out
     click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")

@@ -31,6 +31,7 @@ from vision.reader import default_model
 from vision.verdicts import colour
 
 FOLDER = CACHE / "real"
+MARKS = ("<!-- real cards: written by models.training real -->", "<!-- end of real cards -->")
 LOWER_MM = 7.0
 JUMBO = 1.7
 _ODD = 30.0
@@ -215,15 +216,49 @@ def measure(model: Path, data: Path, decks: tuple[str, ...], tables: int, seed: 
     }
 
 
-def row(name: str, outcome: Outcome) -> str:
-    """Write one deck's row."""
-    s = outcome.score
-    kinds = len(list((FOLDER / name).glob("*.png")))
-    strangers = sum(not card.laid for card in outcome.cards)
-    return (
-        f"| {name} | {DECKS[name].words} | {kinds} | {s.whole} of {s.tables} | {s.right / s.cards:.1%} | "
-        f"{s.sure / s.cards:.1%} of {s.cards:,} | {s.wrong} | {strangers} |"
+def section(found: dict[str, Outcome], tables: int, seed: int) -> str:
+    """Write what came of the decks, between the marks by which it is found in a report."""
+    head = "deck|cut from|cards|tables wholly right|named rightly|sure and right|surely wrong|named where none lay"
+    rows = [
+        (
+            name,
+            DECKS[name].words,
+            str(len({card.laid for card in outcome.cards if card.laid})),
+            f"{outcome.score.whole} of {outcome.score.tables}",
+            f"{outcome.score.right / outcome.score.cards:.1%}",
+            f"{outcome.score.sure / outcome.score.cards:.1%} of {outcome.score.cards:,}",
+            str(outcome.score.wrong),
+            str(sum(not card.laid for card in outcome.cards)),
+        )
+        for name, outcome in found.items()
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head.split("|"), ["---"] * 8, *rows)]
+    wrong = [
+        f"{name}: {card.laid or 'no card'} as {card.named} ({card.margin:.1f} nats)"
+        for name, outcome in found.items()
+        for card in outcome.cards
+        if card.sure and not card.right
+    ]
+    kinds = ", ".join(words for words, _, _ in looks())
+    how = (
+        f"Real cards, cut out of photographs and laid by the renderer: {kinds}; {tables} of each, seed {seed}. All of "
+        "these decks were looked at while the reader was worked on: the model card says for what."
     )
+    told = [f"Surely wrong: {', '.join(wrong)}."] if wrong else []
+    return "\n\n".join([MARKS[0], how, "\n".join(lines), *told, MARKS[1]])
+
+
+def put_into(report: Path, written: str) -> None:
+    """Replace a report's section on tables of real cards.
+
+    Raises:
+        ValueError: it has none.
+    """
+    before, mark, rest = report.read_text().partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if not (mark and end):
+        raise ValueError(f"{report.name} has no section on tables of real cards")
+    report.write_text(before + written + after)
 
 
 @click.command()
@@ -241,29 +276,26 @@ def row(name: str, outcome: Outcome) -> str:
 @click.option(
     "--deck", "decks", multiple=True, type=click.Choice(list(DECKS)), help="Only this deck (again: more)."
 )
-def command(model: Path | None, data: Path, tables: int, seed: int, decks: tuple[str, ...]) -> None:
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A report whose section on tables of real cards is written anew.",
+)
+def command(
+    model: Path | None, data: Path, tables: int, seed: int, decks: tuple[str, ...], into: Path | None
+) -> None:
     """Read tables of real cards cut out of photographs."""
     try:
         found = measure(model or default_model(), data, decks or tuple(DECKS), tables, seed)
     except VisionError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
-        "Tables of real cards: " + ", ".join(words for words, _, _ in looks()) + f"; {tables} of each.\n"
-    )
-    click.echo(
-        "| deck | cut from | cards | tables wholly right | named rightly | sure and right | "
-        "surely wrong | named where none lay |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|")
-    for name, outcome in found.items():
-        click.echo(row(name, outcome))
-        wrong = [
-            f"{card.laid or 'no card'} as {card.named} ({card.margin:.1f} nats)"
-            for card in outcome.cards
-            if card.sure and not card.right
-        ]
-        if wrong:
-            click.echo(f"Surely wrong of {name}: {', '.join(wrong)}.", err=True)
+    written = section(found, tables, seed)
+    click.echo(written)
+    if into:
+        try:
+            put_into(into, written)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

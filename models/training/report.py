@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from models.training import plots
+from models.training import plots, real
 from models.training.calibrate import BUDGET, VALIDATION
 from models.training.judge import SPREADS, Judged, Outcome, total
-from models.training.measure import FEW, JUDGING, ODD_JUDGING, Measured, measure
+from models.training.measure import FEW, JUDGING, ODD_JUDGING, SOME, Measured, measure
 from models.training.options import MODEL
 from models.training.samples import PACKAGE
 from models.training.unseen import missing
@@ -227,6 +227,10 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         _aims_table(m),
         "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
         "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
+        "## Tables of real cards",
+        real.section(m.real, min(m.tables, SOME), m.seed)
+        if m.real
+        else "No folder of photographs was given in this run.",
         "## Over the conditions, ordinary decks that were not trained on",
         f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
         f"{', '.join(VALIDATION)}).",

@@ -31,7 +31,7 @@ from models.training.measure import JUDGING, ODD_JUDGING
 from models.training.unseen import ODD, ORDINARY
 from vision.decks import DrawnDeck
 from vision.layout import TableLayout
-from vision.reader import Calibration, CardReader, Curve, default_model
+from vision.reader import Calibration, Calibrations, CardReader, Curve, default_model
 from vision.reading import ReadCard, TableReading, ZoneReading
 from vision.render import Scene, deal, render_table
 from vision.verdicts import Verdict
@@ -114,8 +114,19 @@ def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) 
     stored = json.loads(manifest.read_text())
     assert stored["sha256"] == "of the model"
     (tmp_path / "reader.onnx").write_bytes(default_model().read_bytes())
-    assert CardReader(tmp_path / "reader.onnx").calibrations == worth
-    assert worth.loose.evidence.sure_from <= worth.part.evidence.sure_from
+    assert CardReader(tmp_path / "reader.onnx").calibrations == Calibrations(**worth)
+    assert worth["loose"].evidence.sure_from <= worth["part"].evidence.sure_from
+
+
+def test_tables_with_gaps_alone_leave_the_other_limits_as_they_were(tmp_path: Path) -> None:
+    manifest = tmp_path / "reader.json"
+    manifest.write_text(json.dumps({}))
+    write(collected(1.0, 0.0), collected(0.6, 0.0), tmp_path / "reader.onnx")
+    before = json.loads(manifest.read_text())["calibration"]
+    write(None, collected(1.2, 0.0), tmp_path / "reader.onnx")
+    after = json.loads(manifest.read_text())["calibration"]
+    assert after["part"]["margin"]["sure_from"] < before["part"]["margin"]["sure_from"]
+    assert (after["whole"], after["loose"]) == (before["whole"], before["loose"])
 
 
 def test_what_is_sure_keeps_to_the_budget_it_claims() -> None:

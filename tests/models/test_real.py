@@ -13,6 +13,7 @@ from vision.arrays import Image
 from vision.deck import HEIGHT_MM, WIDTH_MM, card_picture
 from vision.decks import PhotoDeck
 from vision.errors import DeckError
+from vision.evaluation import Score
 from vision.layout import TableLayout
 from vision.render import deal
 
@@ -105,3 +106,27 @@ def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> Non
         "As",
         "Kh",
     ]
+
+
+def test_a_reports_section_on_real_cards_is_written_anew_and_the_rest_kept(tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    report.write_text(f"before\n{real.MARKS[0]}\nold\n{real.MARKS[1]}\nafter\n")
+    found = judge.Outcome(Score(cards=52, right=52, sure=51, wrong=1, tables=1), [])
+    found.cards.append(judge.Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True))
+    real.put_into(report, real.section({"webcam": found}, 1, 7))
+    text = report.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert (
+        "| webcam | cardcounterml WIN*, not trained on | 1 | 0 of 1 | 100.0% | 98.1% of 52 | 1 | 0 |" in text
+    )
+    assert "webcam: Kc as Ks (9.0 nats)" in text
+
+
+def test_a_report_without_such_a_section_is_left_alone(tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    report.write_text("nothing of the kind\n")
+    with pytest.raises(ValueError, match="no section"):
+        real.put_into(report, "new")
+    assert report.read_text() == "nothing of the kind\n"

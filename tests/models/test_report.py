@@ -52,6 +52,8 @@ def measured() -> Measured:
         gaps=(part(JUDGING), part(JUDGING)),
         refused={ODD_JUDGING[0]: "Picture 1 does not show the spread."},
         scales={2.0: tables(9), 0.8: tables(9, wrong=3)},
+        real={"phone": tables(2)},
+        seed=0,
         photographs={"bidly_deals": tables(1)},
         colourless={"bidly_deals": Outcome(Score(cards=52, tables=1), [], 1)},
         ms={2: stages, 1: stages},

@@ -10,12 +10,14 @@ import pytest
 
 from tests.rendered import rendered
 from vision.arrays import Image
+from vision.cards import CARDS
 from vision.decks import PhotoDeck
+from vision.decode import Cluster, Named
 from vision.errors import NoMarkersError
 from vision.geometry import find_felt
 from vision.layout import TableLayout
-from vision.reader import CardReader, Indices
-from vision.reading import TableReading, read, read_zone
+from vision.reader import Calibration, CardReader, Curve, Indices
+from vision.reading import TableReading, read, read_card, read_zone
 from vision.render import FACE_DOWN, Conditions, deal
 
 SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
@@ -61,6 +63,17 @@ def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout,
     wrong = [c for z in reading.zones for c in z.cards if c.sure and c.card not in hands[z.place][z.row]]
     assert right >= 51
     assert not wrong
+
+
+def test_in_a_soft_picture_a_name_must_stand_out_as_much_farther() -> None:
+    logp = np.full(52, -8.0)
+    logp[0] = 0.0
+    named = Named(Cluster((0, 1), logp, 9.0), CARDS[0], 8.0, (CARDS[0],))
+    worth = Calibration(Curve(sure_from=6.0), Curve(sure_from=2.0))
+    corners = np.zeros((4, 2))
+    assert read_card(named, corners, worth).sure
+    assert read_card(named, corners, worth, soft=1.3).sure
+    assert not read_card(named, corners, worth, soft=1.4).sure
 
 
 class CountingReader(CardReader):

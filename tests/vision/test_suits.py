@@ -20,18 +20,18 @@ def named(card: str, apart: float, presence: float = 5.0) -> Named:
 
 
 def test_clear_print_leaves_every_suit_sure() -> None:
-    verdict, doubtful = told_apart([named(card, 9) for card in CARDS])
+    verdict, taken = told_apart([named(card, 9) for card in CARDS])
     assert verdict.ok
     assert verdict.figure == pytest.approx(9)
-    assert doubtful == ""
+    assert all(taken)
 
 
 def test_where_many_black_signs_are_unclear_no_black_card_is_sure_though_some_are_clear() -> None:
     soft = [named(card, 2 if card[0] in "2345" else 16) for card in CARDS if card[1] in "cs"]
-    verdict, doubtful = told_apart(soft + [named(card, 9) for card in CARDS if card[1] in "dh"])
+    verdict, taken = told_apart(soft + [named(card, 9) for card in CARDS if card[1] in "dh"])
     assert not verdict.ok
     assert verdict.figure < MIN_APART
-    assert doubtful == "cs"
+    assert taken == [False] * 26 + [True] * 26
     assert verdict.text.startswith("clubs and spades cannot be told apart")
 
 
@@ -55,6 +55,16 @@ def test_how_clearly_a_sign_is_seen_is_told_by_index() -> None:
 
 
 def test_no_cards_are_no_trouble() -> None:
-    verdict, doubtful = told_apart([])
+    verdict, taken = told_apart([])
     assert verdict.ok
-    assert not doubtful
+    assert taken == []
+
+
+def test_among_few_of_its_colour_a_cards_own_sign_must_be_clear() -> None:
+    few = [named(rank + "c", 9) for rank in "23456789"]
+    own = named("Kc", 4.5)
+    assert told_apart([*few, own])[1][-1] is False
+    assert told_apart([*few, named("Tc", 9), own])[1][-1] is True
+    assert told_apart([*few, named("Kc", 5.5)])[1][-1] is True
+    hardly_there = named("Tc", 9, presence=-3.0)
+    assert told_apart([*few, hardly_there, own])[1][-1] is False
