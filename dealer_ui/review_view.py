@@ -134,8 +134,7 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
     """
     end, settlement = recalled.last.end, recalled.settlement
     first = recalled.play.first.entry
-    corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
-    title = _("Settled") if not corrections else _("Settled, as corrected")
+    title = _("Settled") if not recalled.corrections else _("Settled, as corrected")
     return Reviewed(
         recalled.hand,
         f"{day_of(first.wall_ms)} {time_of(first.wall_ms)}",
@@ -146,7 +145,7 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
         _void(recalled),
         tuple(_seats(end, settlement, _undeclared(recalled, rules))),
         shown(title, settlement, end),
-        tuple(_correction(chapter, recalled.hand, paybacks) for chapter in corrections),
+        tuple(_correction(chapter, recalled.hand, paybacks) for chapter in recalled.corrections),
     )
 
 
@@ -287,12 +286,6 @@ def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settl
 
 
 # ---- corrections ----
-
-
-def _goes_on(chapter: Chapter) -> bool:
-    """Say whether a hand was only closed too soon: nothing was disputed."""
-    event = chapter.first.entry.event
-    return isinstance(event, HandReopened) and event.resumed
 
 
 def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Correction:

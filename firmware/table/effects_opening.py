@@ -38,8 +38,7 @@ def _device_recovered(state: State, event: ev.DeviceRecovered) -> State:
 
 def _puck(state: State, puck: Puck) -> State:
     follows = state.phase in BUTTON_FOLLOWS_PUCK and not state.button_keyed
-    kept = state.button_kept if puck.seat in (None, state.button_kept) else None
-    return replace(state, puck=puck, button=puck.seat if follows else state.button, button_kept=kept)
+    return replace(state, puck=puck, button=puck.seat if follows else state.button)
 
 
 def _puck_seen(state: State, event: ev.PuckSeen) -> State:

@@ -209,7 +209,8 @@ def run(browser: Browser, seconds: int, streams: int, tabs: int) -> Result:
 
 
 def _deal_on(felt: Felt) -> None:
-    felt.to_setting(None)
+    felt.do("next")
+    felt.do("next")
     felt.to_reading()
 
 

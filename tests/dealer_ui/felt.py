@@ -171,12 +171,10 @@ class Felt:
     # ---- whole stretches ----
 
     def deal(self, button: int | None = 2) -> State:
-        """Open a hand, the puck at a seat; the players of the last one have settled among themselves."""
-        if self.state.phase is Phase.SETTLED:
-            self.do("archive")
+        """Open a hand, the puck at a seat."""
         if button is not None:
             self.say(ev.PuckSeen("seat", button))
-        return self.do("open_hand")
+        return self.do("next")
 
     def to_setting(self, button: int | None = 2) -> State:
         self.deal(button)
