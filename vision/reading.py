@@ -33,14 +33,11 @@ PX_PER_MM = 2.0
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
-_AGAIN_PX = (
-    45.0  # how high an index shall be where it is read again (measured: 11 wrong names became 2; at 52 px 7)
-)
-_AGAIN_PX_PER_MM = (1.3, 3.0)
-_CLEARLY = {
-    True: 4.5,
-    False: 9.0,
-}  # nats, on a whole table or not: what is named by less is read again, sure or not
+_AGAIN_PX = 45.0
+"""How high an index is where it is read again. Measured: 11 wrong names became 2; at 52 px 7 were left."""
+_AGAIN_PX_PER_MM = (1.3, 3.0)  # the least and the greatest scale for that
+_CLEARLY_WHOLE, _CLEARLY_PART = 4.5, 9.0
+"""Nats, with all 52 cards named and with fewer: what is named by less is read again, sure or not."""
 _AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
 _INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
@@ -220,7 +217,8 @@ def read(
 
 def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
     """Return the zones with a card that is unsure or not clearly named."""
-    clearly = _CLEARLY[len({card.card for card, _, _ in found}) == len(CARDS)]
+    every = len({card.card for card, _, _ in found}) == len(CARDS)
+    clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
     again = [home for card, _, home in found if not card.sure or card.margin < clearly]
     return list(dict.fromkeys(home for home in again if home is not None))
 
