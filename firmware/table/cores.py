@@ -26,11 +26,10 @@ def shared_out(
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
         raise
-    finally:
+    finally:  # Waiting for the pool's own thread, too: Python's exit would wake it while it closes its pipe.
         pool.shutdown()
 
 
