@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from dealer_ui.i18n import N_
+from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
 from dealer_ui.needs import KEYABLE
+from dealer_ui.payments import payments
 from dealer_ui.screen import Action, Amount, Group, Pad
 from dealer_ui.sentences import say
 from dealer_ui.words import money, row_name
-from firmware.table.events import ROWS, Payback
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, CardsAwaited, Payback
+from firmware.table.opening import closing_undone
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
 
-VOID_REASONS: Final = (
-    N_("Misdeal"),
+DEALT_WRONG: Final = (
     N_("Exposed card"),
     N_("Wrong number of cards"),
+    N_("Dealt to the wrong player"),
+    N_("Short deck"),
+)
+"""Why a hand is dealt again; once the cards are read, why it is void."""
+NOT_PLAYED: Final = (
     N_("Damaged or marked card"),
     N_("Dealer's error"),
 )
-MISDEAL_REASONS: Final = (
-    N_("Dealt to the wrong player"),
-    N_("Wrong number of cards"),
-    N_("Exposed card"),
-    N_("Short deck"),
-)
+"""Why a hand is void at any time."""
 KEYED: Final = N_("The camera does not read.")
 
 
@@ -62,17 +64,20 @@ def _of_hand(state: State) -> list[Group]:
             Action(_("Seat %(seat)s", seat=seat), {"do": "key_button", "seat": seat, **at}) for seat in seats
         ]
         groups.append(Group(_("The button is at"), tuple(keyed)))
-    if state.phase in MISDEALING:
-        groups.append(
-            Group(_("Misdeal: the cards are dealt again"), tuple(_stops(state, "misdeal", MISDEAL_REASONS)))
-        )
+    misdeals = state.phase in MISDEALING
+    if misdeals:
+        dealt_again = _("Misdeal: nothing is settled, the button stays, the cards are dealt again")
+        groups.append(Group(dealt_again, tuple(_stops(state, "misdeal", DEALT_WRONG))))
     if state.phase in OPEN:
         title = (
             _("Void this hand: everything is paid back")
             if state.reopened
-            else _("Void this hand: nothing is settled")
+            else _("Void this hand: nothing is settled, nobody pays")
         )
-        groups.append(Group(title, tuple(_stops(state, "void", VOID_REASONS))))
+        reasons = NOT_PLAYED if misdeals else (*DEALT_WRONG, *NOT_PLAYED)
+        groups.append(Group(title, tuple(_stops(state, "void", reasons))))
+    if state.phase is Phase.REVIEW and not state.reopened:
+        groups.append(Group(_("The showdown came too early"), (back_to_setting(state),)))
     if state.phase in KEYABLE and not state.keyed:
         key = Action(_("Key this hand"), {"do": "key_hand", "reason": KEYED, **at})
         groups.append(Group(_("Without the camera"), (key,)))
@@ -90,13 +95,61 @@ def _of_hand(state: State) -> list[Group]:
         ]
         groups.append(Group(_("Read again"), tuple(again)))
     if state.phase is Phase.SETTLED and not state.reopened:
-        groups.append(
-            Group(
-                _("Before the next hand"),
-                (Action(_("Close the hand: seats and chips"), {"do": "archive", **at}),),
-            )
-        )
+        groups.append(_closing(state))
     return groups
+
+
+def _closing(state: State) -> Group:
+    """Close the hand without opening the next: with open payments by a held button, under what is still open."""
+    close = {"do": "archive", "hand": state.hand}
+    if not state.unpaid:
+        return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
+    assert state.settlement is not None
+    pays, _now = payments(state.settlement, state.paid)
+    still = ", ".join(f"{pay.label} {pay.amount}" for pay in pays if pay.state in ("now", "later"))
+    return Group(
+        _("Close the hand: still to be paid %(payments)s", payments=still),
+        (Action(_("The players have settled among themselves"), close, tone="warn", hold=True),),
+    )
+
+
+def awaited_words(awaited: CardsAwaited) -> str:
+    """Say where cards are still missing after the showdown signal, and that it is looked at again."""
+    where = awaited.empty or awaited.seats
+    seats = ", ".join(map(str, where))
+    said = (
+        ngettext(
+            "No cards yet at seat %(seats)s.", "No cards yet at seats %(seats)s.", len(where), seats=seats
+        )
+        if awaited.empty
+        else ngettext(
+            "Cards are missing at seat %(seats)s.",
+            "Cards are missing at seats %(seats)s.",
+            len(where),
+            seats=seats,
+        )
+    )
+    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=said)
+
+
+def back_to_setting(state: State) -> Action:
+    """Take the showdown signal back: somebody still declares or surrenders, or sets."""
+    return Action(_("Back to setting"), {"do": "back_to_setting", "hand": state.hand}, tone="quiet")
+
+
+def undo_close(state: State) -> tuple[Action, ...]:
+    """Take the closing of the last hand back, until chips or players change or the next hand opens."""
+    try:
+        closing_undone(state)
+    except NotNow:
+        return ()
+    return (
+        Action(
+            _("Undo the closing"),
+            {"do": "undo_close", "hand": state.hand, "phase": str(state.phase)},
+            tone="quiet",
+        ),
+    )
 
 
 def _stops(state: State, do: str, reasons: tuple[str, ...]) -> list[Action]:

@@ -6,34 +6,29 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
+from dealer_ui.faults import needs_device
 from dealer_ui.hand_words import natural_words
 from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
 from dealer_ui.irregularities import irregularity_words, things_words
 from dealer_ui.rule_words import house_rule, option_text
 from dealer_ui.screen import Action, Card, Crop, Need, Pad, Picture
+from dealer_ui.seats import house_of
 from dealer_ui.sentences import in_other_words, say
-from dealer_ui.words import capital, card_name, device_name, kind_name, ordinal, row_name
+from dealer_ui.words import capital, card_name, kind_name, ordinal, row_name
 from firmware.rules import OPTIONS, SEATS, Declaration, Profile
 from firmware.table.effects_evidence import record_fault_sentence
+from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, RecordFault, Row
+from firmware.table.opening import need_right_seats, right_buttons
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
+from firmware.table.white import looks_again
 
 SHOWN_CANDIDATES: Final = 3
-RECORD: Final = "record"
-"""The fault of a record in doubt, which is a need of its own."""
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
 """Phases in which the dealer may say that the hand will be keyed."""
-WITHOUT: Final = {
-    "camera": N_("The hand goes on: its cards can be keyed on the pad."),
-    "puck": N_("The hand goes on: key the button's seat under “More”."),
-    "buttons": N_("The hand goes on: the page has the same buttons."),
-}
-"""What is done without a device."""
-BESIDE: Final = frozenset({"puck", "buttons"})
-"""What is not waited for while cards are shown and read: the page does the same."""
 PUCK: Final = {
     "none": N_("The puck reader sees no puck at any seat."),
     "ambiguous": N_("The puck reader sees the puck at two seats."),
@@ -72,8 +67,9 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
-    told = [name for name in sorted(state.faults) if name != RECORD and tells_device(state, name)]
-    found += [_device(state, name) for name in told]
+    if state.phase is Phase.DEALING and (wrong := _wrong_button(state, rules)):
+        found.append(wrong)
+    found += [_camera(state) for name in state.faults if needs_device(state, name)]
     return tuple(found)
 
 
@@ -87,29 +83,50 @@ def _record(fault: RecordFault) -> Need:
     )
 
 
-def tells_device(state: State, name: str) -> bool:
-    """Say whether a dead device is a need of its own; else it is a notice beside what is more urgent."""
-    if state.phase in (Phase.SHOWDOWN, Phase.READING):
-        return name not in BESIDE
-    return state.phase not in (Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID)
-
-
-def _device(state: State, name: str) -> Need:
-    """Say what does not work, and what goes on without it."""
-    keyable = name == "camera" and state.phase in KEYABLE and not state.keyed
+def _camera(state: State) -> Need:
+    """Say that the camera does not see what it should read now, and how the hand goes on without it."""
     key = {"do": "key_hand", "reason": N_("The camera does not read."), "hand": state.hand}
     return Need(
         kind="device",
-        title=_("%(device)s: not working", device=capital(device_name(name))),
-        sentence=f"{in_other_words(state.faults[name])} {_without(state, name)}".strip(),
-        actions=(Action(_("Key this hand without the camera"), key),) if keyable else (),
+        title=_("The camera sees nothing"),
+        sentence=_("Look at its cable: it goes on by itself. Or key the cards on the pad."),
+        actions=(Action(_("Key this hand without the camera"), key),),
     )
 
 
-def _without(state: State, name: str) -> str:
-    if name == "puck" and state.button is not None:
-        return _("The hand goes on: the button is at seat %(seat)s.", seat=state.button)
-    return _(WITHOUT[name]) if name in WITHOUT else ""
+def _wrong_button(state: State, rules: Profile) -> Need | None:
+    """Ask about a button by which others should have been dealt in; None where it lies right."""
+    house = house_of(state, rules)
+    try:
+        need_right_seats(state, house)
+    except NotNow as error:
+        why = say(error)
+    else:
+        return None
+    at = {"hand": state.hand}
+    again = Action(
+        _("It stays at seat %(seat)s: deal again", seat=state.button),
+        {"do": "misdeal", "reason": N_("The button was at another seat"), **at},
+        tone="warn",
+        hold=True,
+        also=({"do": "next", "phase": str(Phase.VOID), **at},),
+    )
+    right = right_buttons(state, house)
+    named = {seat.seat: seat.player for seat in state.house.seats}
+    return Need(
+        kind="button",
+        title=_("Button should be at %(seat)s", seat=_seat_label(right[0], named.get(right[0])))
+        if right
+        else _("Where is the button?"),
+        sentence=why,
+        choices=(
+            *(
+                Action(_("It is at seat %(seat)s", seat=n), {"do": "key_button", "seat": n, **at})
+                for n in right
+            ),
+            again,
+        ),
+    )
 
 
 def puck_words(state: State) -> str:
@@ -172,7 +189,9 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
     seat, row = _seat(state, question.seat), _row(question)
     seen, expected = len(question.cards), ROWS[row]
     where = {"seat": seat.seat, "row": row_name(row)}
-    if state.reading_failure and not seen:
+    if state.reading_failure and looks_again(state):
+        title, sentence, rule = _("The cards were not read"), in_other_words(state.reading_failure), ""
+    elif state.reading_failure and not seen:
         title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
         sentence = _(
             "%(trouble)s Key the row, left to right as its player sees it.",
@@ -209,6 +228,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         if len(sure) == expected
         else ()
     )
+    folded, again = _folded(state, rules, seat), _again(state)
     return Need(
         kind="count",
         title=title,
@@ -223,7 +243,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
             + (Card("empty"),) * (expected - seen),
         ),
         pads=(Pad(_("Key the row…"), key, expected, _("Seat %(seat)s · %(row)s, left to right", **where)),),
-        actions=(*_again(state), *ghost),
+        actions=(*folded, *again) if looks_again(state) else (*again, *folded, *ghost),
     )
 
 
@@ -312,7 +332,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
             (_("The cards"), _("a foul") if voided else _("no natural of this game")),
             (_("Worth"), _("nothing")),
         ]
-        accept = Action(_("It is no natural"), confirm, tone="warn", hold=True, lamp="green")
+        accept = Action(_("It is no natural"), confirm, tone="go", hold=True, lamp="green")
     if waiting:
         facts.append((_("After this"), ngettext("%(num)s more natural", "%(num)s more naturals", waiting)))
     return Need(
@@ -352,7 +372,25 @@ def _again(state: State) -> tuple[Action, ...]:
     """Offer to read again where that can be: the cards of a past hand no longer lie there."""
     if state.phase is not Phase.REVIEW or state.reopened:
         return ()
-    return (Action(_("Look again"), {"do": "look_again", "hand": state.hand}, lamp="red"),)
+    again = {"do": "look_again", "hand": state.hand}
+    if looks_again(state):
+        return (Action(_("Look again"), again, tone="go", lamp="white"),)
+    return (Action(_("Look again"), again, lamp="red"),)
+
+
+def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
+    """Offer at an empty seat that its player had surrendered: that is said where it belongs, before the showdown."""
+    if seat.placed or seat.open or seat.declares or state.reopened or not rules.surrender.points:
+        return ()
+    at = {"hand": state.hand}
+    return (
+        Action(
+            _("Seat %(seat)s has surrendered", seat=seat.seat),
+            {"do": "back_to_setting", **at},
+            hold=True,
+            also=({"do": "surrender", "seat": seat.seat, **at}, {"do": "next", **at}),
+        ),
+    )
 
 
 def _spot(question: Question) -> dict[str, str]:

@@ -41,28 +41,40 @@ def payments(
     return tuple(_payment(pair, paid, i == current, reasons) for i, pair in enumerate(pairs)), current
 
 
-def marks(settlement: Mapping[str, Any], paid: frozenset[Pair]) -> tuple[Action | None, Action | None]:
-    """Return the action that marks the current payment paid, and the one that takes the last mark back."""
-    moving = [(pair["a"], pair["b"]) for pair in settlement["pairs"] if pair["paid"]]
-    waiting = [pair for pair in moving if pair not in paid]
-    done = [pair for pair in moving if pair in paid]
-    forward = back = None
-    if waiting:
-        a, b = waiting[0]
-        last = len(waiting) == 1
-        forward = Action(
-            _("Paid") if last else _("Paid, next"),
-            {"do": "mark_paid", "a": a, "b": b, "paid": True},
-            tone="go",
-        )
+def marks(
+    settlement: Mapping[str, Any], paid: frozenset[Pair], hand: int
+) -> tuple[Action | None, Action | None]:
+    """Return the action that marks the current payment paid, as white does, and the one that takes the last back."""
+
+    def mark(pair: Mapping[str, Any], made: bool) -> dict[str, Any]:
+        return {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": made, "hand": hand}
+
+    moving = [pair for pair in settlement["pairs"] if pair["paid"]]
+    waiting = [pair for pair in moving if (pair["a"], pair["b"]) not in paid]
+    done = [pair for pair in moving if (pair["a"], pair["b"]) in paid]
+    forward = Action(_("Paid"), mark(waiting[0], True), tone="go", lamp="white") if waiting else None
+    back = None
     if done:
-        a, b = done[-1]
-        back = Action(
-            _("Undo %(pair)s", pair=f"{a}–{b}"),
-            {"do": "mark_paid", "a": a, "b": b, "paid": False},
-            tone="quiet",
-        )
+        payer, winner = _sides(done[-1])
+        label = _("Undo %(pair)s", pair=label_of(payer, winner))
+        back = Action(label, mark(done[-1], False), tone="quiet")
     return forward, back
+
+
+def label_of(payer: object, winner: object) -> str:
+    """Say who pays whom, payer first: `"3 ▸ 2"`."""
+    return f"{payer} \N{BLACK RIGHT-POINTING SMALL TRIANGLE} {winner}"
+
+
+def _sides(pair: Mapping[str, Any]) -> Pair:
+    """Return who pays and who gets."""
+    a, b = pair["a"], pair["b"]
+    return (a, b) if _gain(pair) < 0 else (b, a)
+
+
+def _gain(pair: Mapping[str, Any]) -> int:
+    gain: int = pair["paid"] or pair["owed"] or pair["points"]
+    return gain
 
 
 def chips(
@@ -126,14 +138,14 @@ def _fault(fault: str) -> str:
 
 def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool, reasons: Reasons) -> Payment:
     a, b = pair["a"], pair["b"]
-    gain = pair["paid"] or pair["owed"] or pair["points"]
-    sign = -1 if gain < 0 else 1
+    sign = -1 if _gain(pair) < 0 else 1
+    payer, winner = _sides(pair)
     return Payment(
-        label=f"{a}–{b}",
+        label=label_of(payer, winner) if pair["paid"] else f"{a}–{b}",
         amount=money(pair["paid"]) if pair["paid"] else _("short") if pair["short"] else _("even"),
         state="still" if not pair["paid"] else "now" if now else "paid" if (a, b) in paid else "later",
-        payer=a if sign < 0 else b,
-        winner=b if sign < 0 else a,
+        payer=payer,
+        winner=winner,
         points=signed_points(sign * pair["points"]),
         lines=tuple(
             Line(reasons.why(pair, line), signed_points(sign * line["points"])) for line in pair["lines"]

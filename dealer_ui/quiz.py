@@ -274,5 +274,15 @@ def _hidden_seat(seat: Seat, declared: bool) -> Seat:
         Row(row.row, tuple(replace(card, asked=False, pad=None) for card in row.cards)) for row in seat.rows
     )
     return replace(
-        seat, role="", points="", total="", trend="level", rows=rows, flags=tuple(flags), actions=(), pads=()
+        seat,
+        role="",
+        moves="",
+        paying=False,
+        points="",
+        total="",
+        trend="level",
+        rows=rows,
+        flags=tuple(flags),
+        actions=(),
+        pads=(),
     )

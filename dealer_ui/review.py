@@ -59,7 +59,7 @@ TABS: Final = (
     ("look", N_("Pictures")),
     ("changes", N_("What changed")),
     ("again", N_("Other rules")),
-    ("dispute", N_("Correct, keep")),
+    ("dispute", N_("Dispute")),
 )
 
 
@@ -194,6 +194,7 @@ def _shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
         disputed=number in state.disputed,
         lies_open=bool(state.reopened) and state.hand == number,
         pictures=_sees_pictures(number),
+        clauses=guard.role() is not Role.DEALER,
         **values,
     )
 
@@ -308,9 +309,11 @@ def dispute(recalled: Recalled) -> str:
         recalled,
         "dispute",
         proofs=proofs(whole, archive.images(whole)),
-        reopens=_reopens(number) if is_floor and recalled.settlement is not None else (),
+        reasons=[(why, _(why)) for why in REASONS],
+        reopens=_reopens(number) if is_floor and recalled.settlement is not None else None,
         is_free=state.phase in BETWEEN_HANDS,
-        disputes=_dispute_actions(number, number in state.disputed) if is_floor else (),
+        disputes=_disputes(number) if is_floor and number not in state.disputed else None,
+        closes=_closes(number) if is_floor and number in state.disputed else (),
         reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
         if is_floor
         else None,
@@ -319,14 +322,16 @@ def dispute(recalled: Recalled) -> str:
     )
 
 
-def _reopens(hand: int) -> tuple[Action, ...]:
-    return tuple(Action(_(why), {"do": "reopen", "past": hand, "reason": why}) for why in REASONS)
+def _reopens(hand: int) -> Action:
+    return Action(_("Reopen it to correct it"), {"do": "reopen", "past": hand, "reason": REASONS[0]})
 
 
-def _dispute_actions(hand: int, disputed: bool) -> tuple[Action, ...]:
-    if disputed:
-        return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
-    return tuple(Action(_(why), {"do": "dispute", "past": hand, "reason": why}) for why in REASONS)
+def _disputes(hand: int) -> Action:
+    return Action(_("Keep it as disputed"), {"do": "dispute", "past": hand, "reason": REASONS[0]})
+
+
+def _closes(hand: int) -> tuple[Action, ...]:
+    return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
 
 
 @blueprint.get("/review/<hand>/file")

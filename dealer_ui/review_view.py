@@ -134,7 +134,8 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
     """
     end, settlement = recalled.last.end, recalled.settlement
     first = recalled.play.first.entry
-    title = _("Settled") if not recalled.corrections else _("Settled, as corrected")
+    corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
+    title = _("Settled") if not corrections else _("Settled, as corrected")
     return Reviewed(
         recalled.hand,
         f"{day_of(first.wall_ms)} {time_of(first.wall_ms)}",
@@ -145,7 +146,7 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
         _void(recalled),
         tuple(_seats(end, settlement, _undeclared(recalled, rules))),
         shown(title, settlement, end),
-        tuple(_correction(chapter, recalled.hand, paybacks) for chapter in recalled.corrections),
+        tuple(_correction(chapter, recalled.hand, paybacks) for chapter in corrections),
     )
 
 
@@ -286,6 +287,12 @@ def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settl
 
 
 # ---- corrections ----
+
+
+def _goes_on(chapter: Chapter) -> bool:
+    """Say whether a hand was only closed too soon: nothing was disputed."""
+    event = chapter.first.entry.event
+    return isinstance(event, HandReopened) and event.resumed
 
 
 def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Correction:

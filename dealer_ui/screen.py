@@ -15,7 +15,8 @@ Face = Literal["up", "back", "unread", "empty"]
 """`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `empty`: no card yet."""
 
 Outcome = Literal["", "won", "lost", "push"]
-Tone = Literal["plain", "go", "warn", "quiet"]
+Tone = Literal["plain", "go", "wait", "warn", "quiet"]
+"""`go`: press now; `wait`: possible, but there is something to look at first."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Amount:
     least: int = 0
     most: int = 0
     """The highest that may come of it, `base` included."""
+    old: int | None = None
+    """What the player has now; None where it is not counted, or is no stack."""
+    limit: int = 0
+    """Beyond this it is asked again: the house's most, or all that is on the table; 0 for never."""
     into: Literal["stack", "amount", "past"] = "stack"
     """In cents, except the number of a past hand."""
 
@@ -125,6 +130,10 @@ class Seat:
     button: bool = False
     role: Literal["", "pays", "collects"] = ""
     """What the seat does in the current payment."""
+    moves: str = ""
+    """What that payment moves."""
+    paying: bool = False
+    """True while payments are made: the total is small, and who is not concerned by the current one is dimmed."""
     points: str = ""
     total: str = ""
     trend: Literal["up", "down", "level"] = "level"
@@ -189,6 +198,42 @@ class Payment:
     points: str
     lines: tuple[Line, ...]
     short: str = ""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """What does not work, in a line over the felt: what it is, what to do, and what else does not work."""
+
+    title: str
+    todo: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PuckDue:
+    """Where the puck should be before the next deal, and that it stays where it is."""
+
+    title: str
+    sentence: str
+    stays: Action
+
+
+@dataclass(frozen=True)
+class Refund:
+    """What one player pays back to another since a hand was corrected: the `number`th `of` them.
+
+    `stacks`: each of the two with what he has before and after it; empty where no stack is kept of him.
+    """
+
+    hand: int
+    number: int
+    of: int
+    payer: str
+    winner: str
+    payer_seats: str
+    winner_seats: str
+    amount: str
+    stacks: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -287,6 +332,12 @@ class Screen:
     actions: tuple[Action, ...] = ()
     players: tuple[Player, ...] = ()
     """Everybody at the table; between hands only."""
+    alert: Alert | None = None
+    """What does not work and the hand does not need."""
+    puck_due: PuckDue | None = None
+    """That the puck was not moved; between hands only."""
+    refund: Refund | None = None
+    """What is to be paid back now of a corrected hand; between hands only."""
     free: tuple[Naming, ...] = ()
     """Seats where somebody may sit down; between hands only."""
     down: Down | None = None

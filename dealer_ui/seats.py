@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dealer_ui.i18n import gettext as _
-from dealer_ui.screen import Action, Amount, Naming, Player
+from dealer_ui.screen import Action, Amount, Naming, Player, PuckDue
 from dealer_ui.words import money
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
@@ -13,7 +13,7 @@ from firmware.table.effects_house import stack_of
 from firmware.table.errors import NotNow
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
-from firmware.table.opening import opened
+from firmware.table.opening import button_due, opened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import State
 
@@ -59,14 +59,32 @@ def _at(state: State) -> dict[str, Any]:
     return {"hand": state.hand, "phase": str(state.phase)}
 
 
-def _dealt_in(state: State, rules: Profile) -> frozenset[str]:
-    """Return who would get cards now; nobody where no hand could be dealt."""
+def house_of(state: State, rules: Profile) -> House:
+    """Return what the next hand opens with."""
     settings = state.house
-    house = House(
+    return House(
         rules, settings.profile, settings.profile_hash, settings.unit, _seats(state), settings.options
     )
+
+
+def puck_due(state: State, rules: Profile) -> PuckDue | None:
+    """Say where the puck should be moved before the deal; None where it lies right, or nobody knows."""
+    due = button_due(state, house_of(state, rules))
+    if due is None:
+        return None
+    player = next((seat.player for seat in state.house.seats if seat.seat == due), "")
+    stays = {"do": "keep_button", "seat": state.puck.seat, **_at(state)}
+    return PuckDue(
+        title=_("Button should be at seat %(seat)s (%(player)s)", seat=due, player=player),
+        sentence=_("Move the puck from seat %(seat)s.", seat=state.puck.seat),
+        stays=Action(_("It stays at seat %(seat)s", seat=state.puck.seat), stays),
+    )
+
+
+def _dealt_in(state: State, rules: Profile) -> frozenset[str]:
+    """Return who would get cards now; nobody where no hand could be dealt."""
     try:
-        return frozenset(seat.player for seat in opened(state, house).seats)
+        return frozenset(seat.player for seat in opened(state, house_of(state, rules)).seats)
     except NotNow:
         return frozenset()
 
@@ -110,11 +128,14 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None) -> tupl
     unit, limits = state.house.unit, rules.limits
     most = limits.max_stack * unit or MOST
     at = {"player": name, **_at(state)}
+    on_table = sum(filter(None, (stack_of(state, seat.player) for seat in state.house.seats)))
     count = Amount(
         _("Count"),
         {"do": "count_stack", "reason": "Counted", **at},
         _("%(player)s: the whole stack", player=name),
         most=MOST,
+        old=stack,
+        limit=limits.max_stack * unit or on_table,
     )
     if not stack:
         return (_buy_in({"do": "buy_in", **at}, "amount", name, unit, rules), count)
@@ -125,6 +146,8 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None) -> tupl
         base=stack,
         least=1,
         most=most,
+        old=stack,
+        limit=0 if limits.max_stack else max(on_table, stack),
         into="amount",
     )
     return (add, count)
@@ -139,6 +162,7 @@ def _buy_in(command: dict[str, Any], into: Any, name: str, unit: int, rules: Pro
         least=max(1, limits.buy_in * unit),
         most=limits.max_stack * unit or MOST,
         into=into,
+        old=0,
     )
 
 

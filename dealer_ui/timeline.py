@@ -221,7 +221,26 @@ def _paid(event: ev.PaymentMarked, _step: Step) -> str:
     return _("Taken back: the mark that %(between)s is paid.", between=between)
 
 
+def _archived(event: ev.HandArchived, step: Step) -> str:
+    if step.before.beneath is not None:
+        return _("The correction is closed.")
+    if not event.unmarked:
+        return _("The hand is closed.")
+    between = ", ".join(f"{a}–{b}" for a, b in event.unmarked)
+    return _(
+        "The hand is closed; not marked as paid: %(between)s. The players have settled among themselves.",
+        between=between,
+    )
+
+
+def _awaited(event: ev.CardsAwaited, _step: Step) -> str:
+    seats = ", ".join(map(str, event.seats))
+    return _("Too few cards at %(seats)s: the camera looks again by itself.", seats=seats)
+
+
 def _reopened(event: ev.HandReopened, _step: Step) -> str:
+    if event.resumed:
+        return _("The closing is taken back: the payments go on.")
     return _("Reopened: %(reason)s.", reason=in_other_words(event.reason).rstrip("."))
 
 
@@ -276,6 +295,8 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.NaturalWithdrawn: _say(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
     ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),
     ev.SurrenderWithdrawn: _say(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
+    ev.CardsAwaited: _awaited,
+    ev.SettingResumed: _say(N_("The showdown came too early: back to setting.")),
     ev.ReadingTaken: _reading,
     ev.ReadingFailed: _say(N_("Nothing could be read: %(reason)s."), reason="reason"),
     ev.LookedAgain: _say(N_("The camera is asked to look again.")),
@@ -291,9 +312,7 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.NaturalUnconfirmed: _say(N_("Seat %(seat)s's natural is taken back."), seat="seat"),
     ev.Settled: _settled,
     ev.PaymentMarked: _paid,
-    ev.HandArchived: lambda _event, step: (
-        _("The correction is closed.") if step.before.beneath is not None else _("The hand is closed.")
-    ),
+    ev.HandArchived: _archived,
     ev.HandVoided: _say(N_("The hand is void: %(reason)s."), reason="reason"),
     ev.HandMisdealt: _say(N_("Misdeal: %(reason)s."), reason="reason"),
     ev.HandReopened: _reopened,

@@ -6,25 +6,34 @@ not named (a hint would help a player).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dealer_ui.between import down, log_ons
 from dealer_ui.downs import DownTime
+from dealer_ui.faults import alert
 from dealer_ui.hand_words import row_text, row_words
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import known
-from dealer_ui.more import more, past_hands, placing_words, seat_pads
-from dealer_ui.needs import needs, puck_words, tells_device
+from dealer_ui.more import (
+    awaited_words,
+    back_to_setting,
+    more,
+    past_hands,
+    placing_words,
+    seat_pads,
+    undo_close,
+)
+from dealer_ui.needs import needs, puck_words
 from dealer_ui.past import Exchange
+from dealer_ui.paybacks import refund, refund_actions, why_not
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
-from dealer_ui.seats import free_seats, is_between
+from dealer_ui.seats import free_seats, is_between, puck_due
 from dealer_ui.seats import players as players_of
 from dealer_ui.sentences import in_other_words, say
 from dealer_ui.sheet import sheet
 from dealer_ui.words import (
-    capital,
     card_name,
     device_name,
     kind_name,
@@ -42,6 +51,7 @@ from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, not_complete, open_seats, turn
+from firmware.table.white import payback_due
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
@@ -70,11 +80,12 @@ def view(
     """
     settlement = state.settlement
     due = state.phase is Phase.SETTLED and not state.reopened
+    puck = puck_due(state, rules) if rules and answering and is_between(state) else None
     pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
     players = {seat.seat: seat.player for seat in state.seats}
     put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
     transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
-    title, step = _phase(state, current is None)
+    title, step = _phase(state, pays, current)
     return Screen(
         seq=seq,
         language=known(state.house.language),
@@ -94,8 +105,11 @@ def view(
         transferred=all_marked(settlement, state.hand)
         if settlement and transfers and due and answering
         else None,
-        actions=_actions(state) if answering else (),
+        actions=_actions(state, rules, wait=puck is not None) if answering else (),
+        alert=alert(state) if answering else None,
+        puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
+        refund=refund(state) if rules and is_between(state) else None,
         free=free_seats(state, rules) if rules and answering and is_between(state) else (),
         sheet=sheet(rules) if rules else None,
         down=down(state, rules, time),
@@ -104,7 +118,7 @@ def view(
         last_hand=past.hand if past and not settlement else None,
         recall=past_hands(state),
         more=more(state) if answering else (),
-        notices=_notices(state, rules, answering, paying=current is not None),
+        notices=_notices(state, rules, answering),
         cues=_cues(state, rules, answering),
         used=_used(state),
     )
@@ -125,7 +139,7 @@ def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
 # ---- the hand ----
 
 
-def _phase(state: State, all_paid: bool) -> tuple[str, str]:
+def _phase(state: State, pays: Sequence[Payment], current: int | None) -> tuple[str, str]:
     """Return the phase in a word or two, and what the dealer does next."""
     match state.phase:
         case Phase.IDLE:
@@ -138,6 +152,8 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
             return placing_words(state)
         case Phase.SHOWDOWN:
             return _("Showdown"), _("Turn all cards face up in their zones.")
+        case Phase.READING if state.awaited:
+            return _("Reading"), awaited_words(state.awaited)
         case Phase.READING:
             return _("Reading"), _("Keep hands off the felt while the camera looks.")
         case Phase.REVIEW if state.questions:
@@ -150,9 +166,11 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
                 _("%(reason)s. Correct it, then close it.", reason=in_other_words(state.reopened)),
             )
         case Phase.SETTLED:
-            if all_paid:
+            if current is None:
                 return _("All paid"), _("Collect the cards. White button: next hand.")
-            return _("Settled"), ""
+            moving = [pay for pay in pays if pay.state != "still"]
+            number = moving.index(pays[current]) + 1
+            return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
         case Phase.ARCHIVED:
             return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), _(
                 "White button: open the next hand."
@@ -168,33 +186,34 @@ def _phase(state: State, all_paid: bool) -> tuple[str, str]:
             )
 
 
-def _actions(state: State) -> tuple[Action, ...]:
+def _actions(state: State, rules: Profile | None, *, wait: bool) -> tuple[Action, ...]:
     press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
     if state.opened:
         press["hand"] = state.hand
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
-            return (Action(_("Open a hand"), press, tone="go", lamp="white"),)
+            if payback_due(state):
+                return refund_actions(state)
+            opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
+            return (*undo_close(state), opens)
+        case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
+            return ()  # which seat has it is asked first
         case Phase.DEALING:
             return (Action(_("Cards are out"), press, tone="go", lamp="white"),)
         case Phase.SETTING:
             return (Action(_("Showdown"), press, tone="go", lamp="white"),)
         case Phase.PLACING if not not_complete(state):
             return (Action(_("Showdown"), press, tone="go", lamp="white"),)
+        case Phase.SHOWDOWN | Phase.READING:
+            return (back_to_setting(state),)
         case Phase.SETTLED if state.reopened:
             return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
-            forward, back = (_for_hand(action, state) for action in marks(state.settlement, state.paid))
+            forward, back = marks(state.settlement, state.paid, state.hand)
             undo = (back,) if back else ()
             return (*undo, forward or Action(_("Next hand"), press, tone="go", lamp="white"))
     return ()
-
-
-def _for_hand(action: Action | None, state: State) -> Action | None:
-    if action is None:
-        return None
-    return Action(action.label, {**action.command, "hand": state.hand}, action.tone)
 
 
 def _devices(state: State, answering: bool) -> tuple[Device, ...]:
@@ -208,26 +227,14 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     )
 
 
-def _notices(state: State, rules: Profile | None, answering: bool, paying: bool) -> tuple[str, ...]:
-    """Return what is said beside the next step. While chips move, of a device only that it is dead: the place is the
-    points' reasons'.
-    """
+def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+    """Return what is said beside the next step."""
     said: list[str] = []
     if not answering:
         said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
-    if answering:
-        said += [
-            _("%(device)s: not working", device=capital(device_name(name)))
-            if paying and name in DEVICES
-            else _(
-                "%(device)s: %(trouble)s", device=capital(device_name(name)), trouble=in_other_words(detail)
-            )
-            for name, detail in sorted(state.faults.items())
-            if rules is None or not tells_device(state, name)
-        ]
     if answering and state.on_trial:
         said.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
-    puck = state.puck
+    puck, due = state.puck, payback_due(state)
     if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
         said.append(
             _(
@@ -251,9 +258,11 @@ def _notices(state: State, rules: Profile | None, answering: bool, paying: bool)
             amount=money(back.amount),
             winner=back.winner,
         )
-        for back in state.paybacks
-        if not back.paid
+        for number, back in enumerate(state.paybacks, start=1)
+        if not back.paid and (due is None or number < due)
     ]
+    if cannot := why_not(state):
+        said.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
         said.append(in_other_words(state.reading_failure))  # placed cards settle though nobody saw them again
     if state.keyed and state.phase in OPEN:
@@ -326,6 +335,8 @@ def _seat(
         player=seat.player,
         button=seat.seat == state.button,
         role=_role(seat.seat, payment),
+        moves=payment.amount if payment else "",
+        paying=payment is not None,
         points=signed_points(settlement["points"][number]) if total is not None else "",
         total=signed_money(total) if total is not None else "",
         trend="level" if not total else "up" if total > 0 else "down",

@@ -13,7 +13,7 @@
   const token = document.querySelector("meta[name=csrf-token]");
   const build = document.querySelector("meta[name=build]").content;
 
-  // ---- following the table -------------------------------------------------------------------------------------
+  // ---- following the table ----
 
   const shown = new Map();
   let lastHeard = performance.now();
@@ -114,7 +114,7 @@
     }
   }, 250);
 
-  // ---- sending commands ----------------------------------------------------------------------------------------
+  // ---- sending commands ----
 
   let errorTimer = 0;
   let lastSent = "";
@@ -124,8 +124,10 @@
     const box = $("error");
     box.textContent = sentence;
     box.hidden = false;
+    box.hidePopover();
+    box.showPopover(); // above a dialog, too
     clearTimeout(errorTimer);
-    errorTimer = setTimeout(() => { box.hidden = true; }, 7000);
+    errorTimer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
   }
 
   // Each command has an id of its own. Touched again before it was answered for certain it is the same command: the
@@ -169,7 +171,7 @@
     }
   }
 
-  // ---- the card pad --------------------------------------------------------------------------------------------
+  // ---- the card pad ----
 
   let pad = null; // {title, command, count}
   let picked = [];
@@ -225,7 +227,7 @@
     showPicked();
   }
 
-  // ---- the keypad: sums and PINs -------------------------------------------------------------------------------
+  // ---- the keypad: sums and PINs ----
 
   let sum = null; // {title, command, base, least, most}, all in cents
   let asked = null; // {command, by}: the command that asks for somebody's PIN
@@ -283,6 +285,10 @@
 
   function showKeypad(title, people) {
     figures = "";
+    const done = $("keypad-done");
+    done.removeAttribute("data-hold");
+    done.removeAttribute("data-command");
+    $("keyed-change").hidden = asked !== null || sum.into === "past";
     $("keypad-title").textContent = title;
     $("keypad-who").replaceChildren(...people.map((name) => {
       const button = document.createElement("button");
@@ -312,12 +318,26 @@
     const cents = Number(figures || 0) * hundredths();
     $("keyed").textContent = spelled(cents);
     const after = sum.base + cents;
-    let says = sum.base ? said("sum", { sum: dollars(sum.base), more: dollars(cents), all: dollars(after) }) : "";
+    const beyond = Boolean(sum.limit) && after > sum.limit && figures !== "";
+    let says = beyond ? said("limit", { limit: dollars(sum.limit), sum: dollars(after) }) : "";
     if (cents < sum.least && sum.least > hundredths()) says = said("least", { amount: spelled(sum.least) });
     if (after > sum.most) says = said("most", { amount: spelled(sum.most - sum.base) });
     $("keyed-says").textContent = says;
-    $("keypad-done").disabled = figures === "" || cents < sum.least || after > sum.most;
+    const change = $("keyed-change");
+    const old = change.querySelector("[data-old]");
+    old.textContent = sum.old === null ? old.dataset.unknown : dollars(sum.old);
+    change.querySelector("[data-new]").textContent = figures === "" ? "" : dollars(after);
+    change.querySelector("[data-more]").textContent = figures === "" ? "" : `${after < sum.old ? "\u2212" : "+"}${dollars(Math.abs(after - sum.old))}`;
+    $("keyed-says").classList.toggle("beyond", beyond);
+    const done = $("keypad-done");
+    done.toggleAttribute("data-hold", beyond); // what is beyond the limit is asked: it is held
+    if (beyond) done.dataset.command = JSON.stringify(keyedCommand());
+    else done.removeAttribute("data-command");
+    done.disabled = figures === "" || cents < sum.least || after > sum.most;
   }
+
+  const keyedCommand = () => (asked ? { ...asked.command, by: asked.by, pin: figures }
+    : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
 
   function key(what) {
     if (what === "back") figures = figures.slice(0, -1);
@@ -345,7 +365,7 @@
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   }
 
-  // ---- touches -------------------------------------------------------------------------------------------------
+  // ---- touches ----
 
   let holding = null;
 
@@ -363,8 +383,9 @@
     else if (button.dataset.name) { closeDialogs(); openLetters(button); }
     else if (button.dataset.key) key(button.dataset.key);
     else if (button.id === "keypad-done") {
+      if (button.hasAttribute("data-hold") && event.detail !== 0) return;
       $("keypad").close();
-      send(asked ? { ...asked.command, by: asked.by, pin: figures } : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
+      send(keyedCommand());
       figures = "";
     }
     else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); learnWait(); }

@@ -23,7 +23,17 @@
     link.click();
   }
 
+  // One list of reasons for all that may be done about a hand.
+  function choose(chosen) {
+    for (const one of document.querySelectorAll("[data-reason]")) one.setAttribute("aria-pressed", one === chosen);
+    for (const one of document.querySelectorAll(".does [data-command]")) {
+      one.dataset.command = JSON.stringify({ ...JSON.parse(one.dataset.command), reason: chosen.dataset.reason });
+    }
+  }
+
   document.addEventListener("click", async (event) => {
+    const reason = event.target.closest("button[data-reason]");
+    if (reason) choose(reason);
     const button = event.target.closest("button[data-command], button[data-export]");
     if (!button || busy) return;
     busy = true;

@@ -9,8 +9,10 @@ const feltwatch = (() => {
     const box = document.getElementById("error");
     box.textContent = sentence;
     box.hidden = false;
+    box.hidePopover();
+    box.showPopover(); // above a dialog, too
     clearTimeout(timer);
-    timer = setTimeout(() => { box.hidden = true; }, 7000);
+    timer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
   }
 
   async function post(address, order, within = 15000) {

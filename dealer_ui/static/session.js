@@ -1,13 +1,14 @@
 // Who is signed on beyond the dealer: shown with the time left, warned of before it is over, given back to the dealer.
-// A touch anywhere is a sign that somebody is there; looking at a page is none.
+// On a page for a role a touch is a sign that he is still there. On the table's page touches are the dealer's: there
+// only what asks for the role keeps a session open.
 "use strict";
 (() => {
   const chip = document.getElementById("session");
   if (!chip) return;
   const ends = document.getElementById("session-ends");
   const token = document.querySelector("meta[name=csrf-token]");
-  const WARN_S = 30;
-  const STAY_EVERY_MS = 15000;
+  const WARN_S = 10;
+  const STAY_EVERY_MS = 5000;
   let until = 0; // in this page's clock
   let who = "";
   let stayed = 0;
@@ -69,6 +70,7 @@
   }
 
   addEventListener("pointerdown", () => {
+    if (document.body.classList.contains("glance")) return;
     if (who && performance.now() - stayed > STAY_EVERY_MS) stay();
   }, true);
   ends.querySelector("[data-stay]").addEventListener("click", stay);

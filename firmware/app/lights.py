@@ -9,6 +9,7 @@ from firmware.table import Ask, NotNow, Phase, State, apply
 from firmware.table.events import LookedAgain
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.streets import not_complete
+from firmware.table.white import looks_again
 
 WHITE_GOES_ON: Final = BETWEEN_HANDS | {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
 """While cards are placed it goes on once all of them are."""
@@ -21,7 +22,11 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
     """
     asked = {question.what for question in state.questions}
     shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
-    if state.phase in WHITE_GOES_ON or (state.phase is Phase.PLACING and not not_complete(state)):
+    if (
+        looks_again(state)
+        or state.phase in WHITE_GOES_ON
+        or (state.phase is Phase.PLACING and not not_complete(state))
+    ):
         shown["next"] = Light.ON
     if asked == {Ask.NATURAL}:
         shown["confirm"] = Light.BLINK

@@ -11,7 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from firmware.app.reading_events import known_cards, lie_as_before, reading_failed, reading_taken
-from firmware.app.reading_messages import NothingNew, ReaderState, ReadingDone, ReadingJob, ReadingLost, Watch
+from firmware.app.reading_messages import (
+    NothingNew,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Watch,
+    short_places,
+)
 from firmware.table import NotNow, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.captures import hand_folder
@@ -27,6 +35,10 @@ UNSEEN_TOO_LONG: Final = 15.0
 """Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
 UNSEEN_LOOKS: Final = 5
 """Looks in a row that showed nothing, before it is said: on a busy machine a single one may take those seconds."""
+SAME_FOR: Final = 3.0
+"""Seconds for which the felt shows the same cards, too few of them, before they are asked about."""
+LOOK_EVERY: Final = 0.5
+"""Seconds between two looks at a felt that shows too few cards."""
 LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
 
 Answered = ReadingDone | ReadingLost | NothingNew
@@ -78,6 +90,11 @@ class Looks:
         self._unseen = ""
         self._unseen_looks = 0
         self._watch_at = 0.0
+        self._short_since = 0.0
+        self._short: frozenset[tuple[str, str, str]] | None = None
+        """The cards on a felt that shows too few of them; None where no look has shown that."""
+        self._asks = False
+        """Whether the look under way is to be asked about, if it shows the same: its pictures are kept."""
 
     def afresh(self) -> None:
         """Let the next look tell all that lies there: what a person said may be contradicted by it."""
@@ -111,6 +128,8 @@ class Looks:
     def _read(self, answer: ReadingDone | ReadingLost) -> None:
         """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
         state = self._table.state
+        if self._is_too_early(answer, state):
+            return
         if isinstance(answer, ReadingLost):
             events: tuple[ev.Event, ...] = (reading_failed(answer),)
         else:
@@ -121,6 +140,47 @@ class Looks:
             except NotNow as error:
                 events = (ev.ReadingFailed(_senseless(error), taken.frame),)
         self._table.attempt(events, "camera")
+
+    def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
+        """Say whether to look again before anything is asked: cards are still being turned up.
+
+        An empty felt is waited for; one that shows some cards, always the same, is asked about after a while.
+        """
+        now = self._clock()
+        if isinstance(answer, ReadingLost):
+            return self._short is not None and not answer.fault and self._again_at(now)
+        short = short_places(answer.reading["zones"], self._full(state))
+        if not short:
+            self._short = None
+            return False
+        lie = frozenset(
+            (zone["place"], zone["row"], str(card["card"]))
+            for zone in answer.reading["zones"]
+            for card in zone["cards"]
+        )
+        if self._asks and lie == self._short:
+            self._short = None
+            return False
+        if lie != self._short:
+            self._short, self._short_since = lie, now
+        shown = {place for place, _, _ in lie}
+        awaited = ev.CardsAwaited(
+            tuple(seat.seat for seat in state.seats if seat.place in short),
+            tuple(seat.seat for seat in state.seats if seat.place in short and seat.place not in shown),
+        )
+        if awaited != state.awaited:
+            self._table.attempt([awaited], "camera")
+        return self._again_at(now)
+
+    def _again_at(self, now: float) -> bool:
+        self._watch_at = now + LOOK_EVERY
+        return True
+
+    def _full(self, state: State) -> tuple[str, ...]:
+        """Return the places that should show a whole hand after the showdown signal."""
+        return tuple(
+            seat.place for seat in state.seats if not (seat.open or seat.surrenders or seat.confirmed)
+        )
 
     def _compared(self, state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
         """Return what a look shows against the record. Raises NotNow for one that cannot be of this hand."""
@@ -185,6 +245,8 @@ class Looks:
         else:
             self._showdown_at = None
         watching = phase is Phase.PLACING and not self._table.state.keyed
+        if phase is not Phase.READING:
+            self._short = None
         if watching is not self._watching or (not watching and phase is not Phase.READING):
             self._job = None
         if watching and not self._watching:
@@ -197,14 +259,15 @@ class Looks:
         if watching and now >= self._watch_at:
             self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._afresh))
             self._afresh = False
-        elif state.phase is Phase.READING:
-            self._ask([seat.place for seat in state.seats])
+        elif state.phase is Phase.READING and (self._short is None or now >= self._watch_at):
+            self._asks = bool(self._short) and now - self._short_since >= SAME_FOR
+            self._ask([seat.place for seat in state.seats], full=() if self._asks else self._full(state))
 
-    def _ask(self, places: list[str], watch: Watch | None = None) -> None:
+    def _ask(self, places: list[str], watch: Watch | None = None, full: tuple[str, ...] = ()) -> None:
         self._jobs += 1
         self._job = self._jobs
         name = f"{hand_folder(self._table.state.hand)}/{self._table.seq:09}-{self._job}"
-        self._request(ReadingJob(self._job, name, tuple(places), watch))
+        self._request(ReadingJob(self._job, name, tuple(places), watch, full))
 
 
 def _senseless(error: NotNow) -> str:

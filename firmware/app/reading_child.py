@@ -29,6 +29,7 @@ from firmware.app.reading_messages import (
     ReadingLost,
     Ready,
     Watch,
+    short_places,
 )
 from firmware.app.reading_watch import TableWatch, is_new, lacks, of_places
 from firmware.devices.camera import CameraError, CameraHung, Frame, FrameLate
@@ -177,6 +178,9 @@ class _Worker:
             image, reading = self._look(layout)
             began = time.monotonic()
             told = self._told(reading, image, layout)
+            if short_places(told["zones"], job.full):
+                bare = [zone | {"capture": None} for zone in told["zones"]]
+                return ReadingDone(job.number, told | {"zones": bare, "frame": None})
             for zone in told["zones"]:
                 zone["capture"] = self._crop(job, zone["place"], zone["row"], image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from firmware.devices.camera import FrameSource
+
+HAND: Final = 13
+"""Cards of a hand."""
 
 
 def reading_threads(cores: int | None = None) -> int:
@@ -67,12 +70,16 @@ class Watch:
 
 @dataclass(frozen=True)
 class ReadingJob:
-    """Read the table once. Images are stored under `name`; only the zones of `places` are read."""
+    """Read the table once. Images are stored under `name`; only the zones of `places` are read.
+
+    `full`: places that should show all their cards; while one shows fewer, no image is stored.
+    """
 
     number: int
     name: str
     places: tuple[str, ...]
     watch: Watch | None = None
+    full: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,15 @@ class ReadingDone:
 
     number: int
     reading: dict[str, Any]
+
+
+def short_places(zones: Iterable[Mapping[str, Any]], full: Iterable[str]) -> tuple[str, ...]:
+    """Return the places of `full` that show fewer cards than a hand has, from a reading's zones."""
+    shown = dict.fromkeys(full, 0)
+    for zone in zones:
+        if zone["place"] in shown:
+            shown[zone["place"]] += len(zone["cards"])
+    return tuple(place for place, count in shown.items() if count < HAND)
 
 
 @dataclass(frozen=True)

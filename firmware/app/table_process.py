@@ -532,4 +532,4 @@ class TableProcess:
 
 def _what_buttons_do(state: State) -> tuple[Any, ...]:
     """Return what decides what a press does: one that went down for something else does nothing."""
-    return state.hand, state.phase, state.questions
+    return state.hand, state.phase, state.questions, state.paid, state.paybacks

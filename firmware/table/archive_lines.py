@@ -239,8 +239,8 @@ def _row_keyed(line: HandLine, _: str) -> None:
     line.corrections += line.settled > 0  # before that it answers a question
 
 
-def _reopened(line: HandLine, _: str) -> None:
-    line.reopened += 1
+def _reopened(line: HandLine, payload: str) -> None:
+    line.reopened += not json.loads(payload).get("resumed", False)
 
 
 def _read(line: HandLine, payload: str) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.camera_commands import CameraCommand
-from firmware.table.effects import apply, fold
+from firmware.table.effects import fold
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, Row
 from firmware.table.evidence_commands import (
@@ -35,7 +35,7 @@ from firmware.table.house_commands import (
     decide_house,
 )
 from firmware.table.house_profiles import KeepProfile, decide_keeping
-from firmware.table.opening import Past, need_right_seats, opened, reopened
+from firmware.table.opening import Past, closing_undone, opened, reopened
 from firmware.table.people_commands import (
     ListPerson,
     Lock,
@@ -50,22 +50,26 @@ from firmware.table.people_commands import (
 from firmware.table.people_commands import SignedCommand as _Command
 from firmware.table.phase import Phase
 from firmware.table.play_commands import (
+    BackToSetting,
     CloseHand,
     CountStack,
+    KeepButton,
     KeyHand,
     MarkPaidBack,
     Misdeal,
+    OpenHand,
     PlaceCard,
     PlayCommand,
     Reopen,
     Resolve,
     Sit,
     TwoHands,
+    UndoClose,
 )
-from firmware.table.sentence import Sentence, listed
 from firmware.table.settling import natural_verdict, naturals_to_find, pending_natural, settlement
 from firmware.table.setup_commands import EndSetUp, SettleStep, SetupCommand, decide_setup
 from firmware.table.state import Ask, State
+from firmware.table.white import white
 
 
 class Next(_Command):
@@ -210,7 +214,9 @@ def decide(
         )
     match command:
         case Next():
-            return _next(state, house, rules)
+            return white(state, house, rules)
+        case OpenHand():
+            return (opened(state, house),)
         case Confirm():
             return (_confirmation(state, command.seat, rules),)
         case LookAgain():
@@ -232,7 +238,13 @@ def decide(
         case Reopen():
             return (reopened(past(command.past), command.reason),)
         case CloseHand():
-            return (ev.HandArchived(),)
+            return (ev.HandArchived(() if state.reopened else state.unpaid),)
+        case BackToSetting():
+            return (ev.SettingResumed(),)
+        case KeepButton():
+            return (ev.ButtonKept(command.seat),)
+        case UndoClose():
+            return (closing_undone(state),)
         case Resolve() | KeyHand() | Misdeal() | MarkPaidBack() | CountStack() | Sit() | TwoHands():
             return (_play(command, house),)
         case SetHouse() | SeatPlayer() | LeaveSeat() | RenamePlayer() | Chips():
@@ -284,42 +296,6 @@ def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, 
         state = fold(more, state)
         followed += more
     return state, tuple(followed)
-
-
-def _next(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
-    match state.phase:
-        case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
-            return (opened(state, house),)
-        case Phase.DEALING:
-            need_right_seats(state, house)
-            opens = any(seat.open for seat in state.seats)
-            return (ev.PhaseAdvanced(Phase.PLACING if opens else Phase.SETTING),)
-        case Phase.SETTING | Phase.PLACING:
-            return (ev.PhaseAdvanced(Phase.SHOWDOWN),)
-        case Phase.SETTLED:
-            archived = ev.HandArchived()
-            return (archived,) if state.reopened else (archived, opened(apply(state, archived), house))
-        case Phase.SHOWDOWN | Phase.READING:
-            raise NotNow("The cards are being read; wait for the reading.")
-        case Phase.REVIEW:
-            if not state.questions:
-                settlement(state, rules)  # it did not settle by itself: the rules say why
-            raise NotNow(_what_is_open(state))
-
-
-def _what_is_open(state: State) -> Sentence:
-    words = {
-        Ask.IRREGULARITY: Sentence("an irregularity"),
-        Ask.BUTTON: Sentence("the button's seat"),
-        Ask.COUNT: Sentence("a row with a wrong number of cards"),
-        Ask.DUPLICATE: Sentence("a card that is on the table twice"),
-        Ask.CARD: Sentence("an unsure card"),
-        Ask.NATURAL: Sentence("a natural to confirm"),
-    }
-    kinds = dict.fromkeys(words[question.what] for question in state.questions)
-    return Sentence(
-        "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
-    )
 
 
 def _place(state: State, command: PlaceCard) -> ev.RowKeyed:

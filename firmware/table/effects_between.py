@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from firmware.rules import chips_plan
 from firmware.table import events as ev
-from firmware.table.checks import need_card, need_no_trial, need_reason
+from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, Event
 from firmware.table.phase import Phase
@@ -85,7 +85,7 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
                 **cards,
             )
         )
-    return replace(
+    laid = replace(
         state,
         phase=Phase.SETTLED if event.settlement else Phase.REVIEW,
         hand=event.opened.hand,
@@ -104,6 +104,24 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
         before=event.settlement,
         beneath=state,
         names=event.names,
+    )
+    return _resumed(laid, event) if event.resumed else laid
+
+
+def _resumed(laid: State, event: ev.HandReopened) -> State:
+    """Return a hand that was closed too soon as it was: its end moves chips and Fantasy Land once, when it comes."""
+    assert laid.beneath is not None
+    if laid.beneath.phase is not Phase.ARCHIVED or laid.beneath.hand != event.opened.hand:
+        raise NotNow("Only the hand that was closed last goes on as it was.")
+    before = {seat.player: seat.stack for seat in event.opened.seats}
+    return replace(
+        laid,
+        reopened="",
+        before=None,
+        beneath=None,
+        paid=frozenset(event.paid),
+        stacks={**laid.stacks, **before},
+        fantasyland=frozenset(event.opened.fantasyland),
     )
 
 
@@ -177,10 +195,16 @@ def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
     return replace(state, paybacks=marked, stacks=stacks)
 
 
+def _button_kept(state: State, event: ev.ButtonKept) -> State:
+    need_antenna(event.seat)
+    return replace(state, button_kept=event.seat)
+
+
 EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.HandArchived: _hand_archived,
     ev.HandVoided: _hand_voided,
     ev.HandMisdealt: _hand_misdealt,
     ev.HandReopened: _hand_reopened,
     ev.PaybackMarked: _payback_marked,
+    ev.ButtonKept: _button_kept,
 }

@@ -38,7 +38,8 @@ def _device_recovered(state: State, event: ev.DeviceRecovered) -> State:
 
 def _puck(state: State, puck: Puck) -> State:
     follows = state.phase in BUTTON_FOLLOWS_PUCK and not state.button_keyed
-    return replace(state, puck=puck, button=puck.seat if follows else state.button)
+    kept = state.button_kept if puck.seat in (None, state.button_kept) else None
+    return replace(state, puck=puck, button=puck.seat if follows else state.button, button_kept=kept)
 
 
 def _puck_seen(state: State, event: ev.PuckSeen) -> State:

@@ -21,6 +21,35 @@ from firmware.table.phase import Phase
 from firmware.table.state import Ask, Card, Seat, State
 
 
+def _cards_awaited(state: State, event: ev.CardsAwaited) -> State:
+    for number in event.seats:
+        need_seat(state, number)
+    return replace(state, awaited=event)
+
+
+def _setting_resumed(state: State, _: ev.SettingResumed) -> State:
+    """Go one step back: what was read or keyed of closed seats is dropped, for it will be shown again."""
+    if state.reopened:
+        raise NotNow("A past hand is on the page; its players set it long ago.")
+    nothing: dict[str, Any] = dict.fromkeys(ROWS, ())
+    seats = tuple(
+        replace(seat, found=False, confirmed=False)
+        if seat.open
+        else replace(seat, found=False, confirmed=False, captures={}, things={}, **nothing)
+        for seat in state.seats
+    )
+    return replace(
+        state,
+        phase=Phase.PLACING if any(seat.open for seat in seats) else Phase.SETTING,
+        seats=seats,
+        frame=None,
+        verdicts={},
+        reading_failure="",
+        awaited=None,
+        dismissed=frozenset(),
+    )
+
+
 def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
     seen: dict[int, dict[Row, ev.RowReading]] = {seat.seat: {} for seat in state.seats}
     for reading in event.rows:
@@ -50,6 +79,7 @@ def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
         frame=event.frame,
         verdicts=event.verdicts,
         reading_failure="",
+        awaited=None,
     )
 
 
@@ -81,7 +111,13 @@ def _captures(rows: Mapping[Row, ev.RowReading]) -> dict[Row, ev.Capture]:
 def _reading_failed(state: State, event: ev.ReadingFailed) -> State:
     seats = tuple(_after_look(seat, {}) for seat in state.seats)
     return replace(
-        state, phase=Phase.REVIEW, seats=seats, frame=event.frame, verdicts={}, reading_failure=event.reason
+        state,
+        phase=Phase.REVIEW,
+        seats=seats,
+        frame=event.frame,
+        verdicts={},
+        reading_failure=event.reason,
+        awaited=None,
     )
 
 
@@ -92,7 +128,15 @@ def _looked_again(state: State, _: ev.LookedAgain) -> State:
             "A past hand is on the page; its cards no longer lie on the table. Correct it by its pictures."
         )
     seats = tuple(replace(seat, found=seat.found and seat.confirmed) for seat in state.seats)
-    return replace(state, phase=Phase.READING, seats=seats, settlement=None, keyed="", dismissed=frozenset())
+    return replace(
+        state,
+        phase=Phase.READING,
+        seats=seats,
+        settlement=None,
+        keyed="",
+        awaited=None,
+        dismissed=frozenset(),
+    )
 
 
 def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, tuple[Seat, ...]]:
@@ -211,6 +255,8 @@ def _payment_marked(state: State, event: ev.PaymentMarked) -> State:
 
 
 EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.CardsAwaited: _cards_awaited,
+    ev.SettingResumed: _setting_resumed,
     ev.ReadingTaken: _reading_taken,
     ev.ReadingFailed: _reading_failed,
     ev.LookedAgain: _looked_again,

@@ -37,9 +37,11 @@ from firmware.table.events_evidence import KeyAnnounced as KeyAnnounced
 from firmware.table.events_evidence import RecordFault as RecordFault
 from firmware.table.events_evidence import RecordFaultRead as RecordFaultRead
 from firmware.table.events_evidence import RecordRestored as RecordRestored
+from firmware.table.events_hand import ButtonKept as ButtonKept
 from firmware.table.events_hand import ButtonKeyed as ButtonKeyed
 from firmware.table.events_hand import CardCorrected as CardCorrected
 from firmware.table.events_hand import CardResolved as CardResolved
+from firmware.table.events_hand import CardsAwaited as CardsAwaited
 from firmware.table.events_hand import HandArchived as HandArchived
 from firmware.table.events_hand import HandMisdealt as HandMisdealt
 from firmware.table.events_hand import HandOpened as HandOpened
@@ -60,6 +62,7 @@ from firmware.table.events_hand import ReadingTaken as ReadingTaken
 from firmware.table.events_hand import RowKeyed as RowKeyed
 from firmware.table.events_hand import SeatEnd as SeatEnd
 from firmware.table.events_hand import SeatOpened as SeatOpened
+from firmware.table.events_hand import SettingResumed as SettingResumed
 from firmware.table.events_hand import Settled as Settled
 from firmware.table.events_hand import Surrendered as Surrendered
 from firmware.table.events_hand import SurrenderWithdrawn as SurrenderWithdrawn
@@ -109,6 +112,8 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     NaturalWithdrawn,
     Surrendered,
     SurrenderWithdrawn,
+    CardsAwaited,
+    SettingResumed,
     ReadingTaken,
     ReadingFailed,
     CardPlaced,
@@ -130,6 +135,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     HandMisdealt,
     HandReopened,
     PaybackMarked,
+    ButtonKept,
     StackCounted,
     SeatingChanged,
     HouseSet,

@@ -132,6 +132,33 @@ class SurrenderWithdrawn(Event):
 
 
 @dataclass(frozen=True)
+class CardsAwaited(Event):
+    """A look after the showdown signal showed too few cards at these seats; the table is looked at again by itself.
+
+    `empty`: those of them that showed none at all.
+    """
+
+    type: ClassVar[str] = "cards_awaited"
+    seats: tuple[int, ...]
+    empty: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SettingResumed(Event):
+    """The showdown came too early: the players go on setting, and may still declare or surrender."""
+
+    type: ClassVar[str] = "setting_resumed"
+
+
+@dataclass(frozen=True)
+class ButtonKept(Event):
+    """Between hands: the button stays at this seat for the next hand, though it should have moved."""
+
+    type: ClassVar[str] = "button_kept"
+    seat: int
+
+
+@dataclass(frozen=True)
 class ReadingTaken(Event):
     """The camera read the table. `verdicts` are vision's own about the picture; `ms` its times.
 
@@ -251,9 +278,13 @@ class PaymentMarked(Event):
 
 @dataclass(frozen=True)
 class HandArchived(Event):
-    """The hand is over and its settlement stands."""
+    """The hand is over and its settlement stands.
+
+    `unmarked`: payments that nobody had marked as made. The players have settled among themselves.
+    """
 
     type: ClassVar[str] = "hand_archived"
+    unmarked: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -290,7 +321,8 @@ class SeatEnd:
 class HandReopened(Event):
     """A past hand is disputed. Carries that hand's whole end, so that recovery needs no earlier row.
 
-    `names`: how players of that hand are called by now, where it is otherwise.
+    `names`: how players of that hand are called by now, where it is otherwise. `resumed`: the last hand was closed too
+    soon; nothing is corrected, it lies there as before, with the payments marked that are `paid`.
     """
 
     type: ClassVar[str] = "hand_reopened"
@@ -301,6 +333,8 @@ class HandReopened(Event):
     settlement: dict[str, JsonValue]
     frame: Capture | None = None
     names: dict[str, str] = field(default_factory=dict)
+    resumed: bool = False
+    paid: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ GateCommand = Unlock | Lock | Stay | ListPerson | StrikePerson | SetPin
 """What is done here: it needs sessions, PINs or a look at who asks."""
 SESSION_S: Final = 120.0
 """Seconds without a command after which a session is over: somebody walked away from the screen."""
+FLOOR_SESSION_S: Final = 30.0
+"""The same of a floor person's, who has been called to a table and leaves its screen to the dealer."""
 TABLE: Final = "table"
 SET_UP: Final = "set-up"
 """The actor before the first technician is listed: whoever stands before a fresh box."""
@@ -108,7 +110,7 @@ class Gate:
                 self._sessions.pop(command.session or "", None)
                 return {"ok": True}
             case Stay():
-                return {"ok": True, "expires_s": SESSION_S}
+                return {"ok": True, "expires_s": session_s(who.role)}
             case ListPerson():
                 _need_right_over(who, command.role)
                 person = record.state.person(command.person)
@@ -166,7 +168,7 @@ class Gate:
     def _of_session(self, command: SignedCommand, token: str, state: State) -> Who:
         session = self._sessions.get(token)
         now = self._clock()
-        if session is None or now - session.used > SESSION_S:
+        if session is None or now - session.used > session_s(session.person.role):
             self._sessions.pop(token, None)
             raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
         person = state.person(session.person.name)
@@ -228,10 +230,16 @@ class Gate:
         if person is None or who.role is Role.DEALER:
             raise NotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
         now = self._clock()
-        self._sessions = {t: s for t, s in self._sessions.items() if now - s.used <= SESSION_S}
+        self._sessions = {t: s for t, s in self._sessions.items() if now - s.used <= session_s(s.person.role)}
         token = secrets.token_urlsafe(16)
         self._sessions[token] = _Session(person, now)
-        return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": SESSION_S}
+        lasts = session_s(who.role)
+        return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
+
+
+def session_s(role: Role) -> float:
+    """Return the seconds without an act of his after which the session of somebody of this role is over."""
+    return FLOOR_SESSION_S if role is Role.FLOOR else SESSION_S
 
 
 def refusal(error: NotAllowed, state: State) -> dict[str, Any]:

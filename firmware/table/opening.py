@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
@@ -153,9 +154,31 @@ def _next_button(state: State, house: House) -> int:
             )
         if state.phase is Phase.VOID or puck not in (None, last):
             return puck or last
+        if state.button_kept is not None:
+            return state.button_kept
         return next_button(last, sitters(state, house))
     except RulesError as error:
         raise NotNow("No hand can be dealt: %(why)s.", why=str(error)) from error
+
+
+def button_due(state: State, house: House) -> int | None:
+    """Return where the button should be for the next hand, while the puck still lies where it was; else None."""
+    last = state.button
+    if state.phase is not Phase.ARCHIVED or last is None or state.puck.seat != last:
+        return None
+    try:
+        due = _next_button(state, house)
+    except NotNow:
+        return None
+    return due if due != last else None
+
+
+def right_buttons(state: State, house: House) -> tuple[int, ...]:
+    """Return the seats at which the button deals exactly those in who were dealt in."""
+    playing = {seat.player for seat in state.seats}
+    sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _of_players(house)}
+    found = {n: seating(sitting, n, house.unit, house.rules).playing for n in of}
+    return tuple(n for n, seats in sorted(found.items()) if {of[seat] for seat in seats} == playing)
 
 
 def _two_each(playing: Sequence[ev.SeatOpened]) -> list[ev.SeatOpened]:
@@ -214,6 +237,20 @@ def reopened(past: State, reason: str) -> ev.HandReopened:
         past.frame,
         dict(past.names),
     )
+
+
+def closing_undone(state: State) -> ev.HandReopened:
+    """Return what lays the hand that was closed last on the table again, as it was. Raises NotNow."""
+    if state.phase is not Phase.ARCHIVED or state.settlement is None or state.opened is None:
+        raise NotNow("There is no closing to take back.")
+    after = state.settlement.get("stacks", {})
+    changed = any(state.stacks.get(s.player, -1) != after.get(s.player, s.stack) for s in state.seats)
+    if changed or any(back.hand == state.hand for back in state.paybacks):
+        raise NotNow(
+            "Chips or players have changed since hand %(hand)s was closed; reopen it as a disputed hand.",
+            hand=state.hand,
+        )
+    return replace(reopened(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
 
 
 def _doubtful(past: State) -> frozenset[tuple[int, Row]]:

@@ -45,9 +45,34 @@ class Misdeal(SignedCommand):
 
 
 class CloseHand(SignedCommand):
-    """Close a settled hand without opening the next."""
+    """Close a settled hand without opening the next. Payments still open: the players settled among themselves."""
 
     do: Literal["archive"] = "archive"
+
+
+class UndoClose(SignedCommand):
+    """The last hand was closed too soon: its payments go on where they were."""
+
+    do: Literal["undo_close"] = "undo_close"
+
+
+class BackToSetting(SignedCommand):
+    """The showdown signal came too early."""
+
+    do: Literal["back_to_setting"] = "back_to_setting"
+
+
+class KeepButton(SignedCommand):
+    """The button stays where the puck lies, though it should have moved."""
+
+    do: Literal["keep_button"] = "keep_button"
+    seat: int
+
+
+class OpenHand(SignedCommand):
+    """Open the next hand, whatever is still to be paid back."""
+
+    do: Literal["open_hand"] = "open_hand"
 
 
 class Reopen(SignedCommand):
@@ -91,5 +116,18 @@ class TwoHands(SignedCommand):
 
 
 PlayCommand = (
-    Resolve | KeyHand | PlaceCard | Misdeal | CloseHand | Reopen | MarkPaidBack | CountStack | Sit | TwoHands
+    Resolve
+    | KeyHand
+    | PlaceCard
+    | Misdeal
+    | CloseHand
+    | UndoClose
+    | OpenHand
+    | BackToSetting
+    | KeepButton
+    | Reopen
+    | MarkPaidBack
+    | CountStack
+    | Sit
+    | TwoHands
 )

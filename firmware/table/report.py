@@ -200,6 +200,8 @@ class _Fold:
                 self._row_keyed(down, event)
             case ev.Settled():
                 self._settlement = event.settlement
+            case ev.HandReopened() if event.resumed:
+                self._closed(entry, down, -1)  # it is closed once more
             case ev.HandReopened():
                 self._beneath = self._read, self._settlement
                 self._read = {
@@ -293,13 +295,13 @@ class _Fold:
 
     # ---- hands ----
 
-    def _closed(self, entry: Entry, down: _Open) -> None:
+    def _closed(self, entry: Entry, down: _Open, times: int = 1) -> None:
         hands = (self._settlement or {}).get("hands", ())
         fouls = sum(bool(hand.get("foul")) for hand in hands)
         naturals = sum(hand.get("natural") is not None for hand in hands)
-        self._add(down, hands=1, fouls=fouls, naturals=naturals)
+        self._add(down, hands=times, fouls=times * fouls, naturals=times * naturals)
         if not self.quiet:
-            self._hours[entry.wall_ms // HOUR_MS * HOUR_MS] += 1
+            self._hours[entry.wall_ms // HOUR_MS * HOUR_MS] += times
 
     def report(self) -> Report:
         downs = tuple(

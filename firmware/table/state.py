@@ -15,6 +15,7 @@ from firmware.table.events import (
     ROWS,
     Calibration,
     Capture,
+    CardsAwaited,
     HandOpened,
     HouseSettings,
     IrregularitySeen,
@@ -135,6 +136,10 @@ class State:
     puck: Puck = field(default_factory=Puck)
     frame: Capture | None = None
     reading_failure: str = ""
+    awaited: CardsAwaited | None = None
+    """Where the last look saw too few cards; the next one comes by itself."""
+    button_kept: int | None = None
+    """Between hands: the seat at which the button stays, though it should have moved."""
     verdicts: Mapping[str, Any] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
     settlements: int = 0
@@ -175,6 +180,12 @@ class State:
     def seat(self, number: int) -> Seat | None:
         """Return the seat with this number, or None if it does not play."""
         return next((seat for seat in self.seats if seat.seat == number), None)
+
+    @property
+    def unpaid(self) -> tuple[tuple[int, int], ...]:
+        """The pairs between which a payment is still to be made, in the order of payment."""
+        pairs = ((pair["a"], pair["b"]) for pair in (self.settlement or {}).get("pairs", ()) if pair["paid"])
+        return tuple(pair for pair in pairs if pair not in self.paid)
 
     @property
     def questions(self) -> tuple[Question, ...]:

@@ -28,7 +28,7 @@ def to_setting(table: Table) -> None:
     table.do(WHITE, WHITE)
 
 
-def test_a_whole_hand_with_three_presses_of_white(table: Table, cards: Cards) -> None:
+def test_a_whole_hand_with_presses_of_white_alone(table: Table, cards: Cards) -> None:
     table.readings.ready = [cards()]
     table.puck_at(1)
     table.until(lambda state: state.puck.seat == 1)
@@ -40,6 +40,9 @@ def test_a_whole_hand_with_three_presses_of_white(table: Table, cards: Cards) ->
     state = table.until_phase(Phase.SETTLED)
     assert state.settlement == settle_json(hand_json(state))
     assert state.settlement["points"] == {"1": 3, "2": -3}
+    table.let_pass(1.0)  # five presses within less would be a loose wire's
+    table.press("next")
+    assert table.until(lambda state: bool(state.paid)).phase is Phase.SETTLED, "white marks the payment"
     table.press("next")
     state = table.until(lambda state: state.hand == 2)
     assert state.phase is Phase.DEALING
@@ -179,7 +182,7 @@ def test_the_last_hands_cards_that_still_lie_there_are_no_new_hand(table: Table,
     to_setting(table)
     table.do(WHITE)
     table.until_phase(Phase.SETTLED)
-    table.do(WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
+    table.do(WHITE, WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
     state = table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
     assert (
         state.reading_failure == "The last hand's cards still lie there; collect them, deal, then look again."
@@ -314,6 +317,7 @@ def test_a_hand_is_settled_by_the_rules_it_was_opened_with(start: Start, cards: 
     state = again.until_phase(Phase.SETTLED)
     assert state.settlement is not None
     assert state.settlement["points"] == {"1": 3, "2": -3}
+    again.do(WHITE)
     again.do(WHITE)
     assert again.state.opened is not None
     assert again.state.opened.options == {"scoring.row": 5}

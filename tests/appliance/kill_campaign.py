@@ -47,7 +47,7 @@ VERIFIED_WHOLE: Final = 20_000
 """Hands up to which the whole record is verified at the end; the rows written here always are."""
 
 EFFECT: Final = {
-    "next": ("hand_opened", "phase_advanced", "hand_archived"),
+    "next": ("hand_opened", "phase_advanced", "payment_marked", "hand_archived"),
     "void": ("hand_voided",),
     "misdeal": ("hand_misdealt",),
     "key_hand": ("keying_begun",),

@@ -209,8 +209,7 @@ def run(browser: Browser, seconds: int, streams: int, tabs: int) -> Result:
 
 
 def _deal_on(felt: Felt) -> None:
-    felt.do("next")
-    felt.do("next")
+    felt.to_setting(None)
     felt.to_reading()
 
 

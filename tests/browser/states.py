@@ -23,6 +23,7 @@ from tests.browser.states_health import HEALTH
 from tests.browser.states_languages import spoken
 from tests.browser.states_naturals import NATURALS
 from tests.browser.states_past import PAST
+from tests.browser.states_play import PLAY
 from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
 from tests.browser.states_training import TRAINING
@@ -291,7 +292,7 @@ def fantasy_land_earned(felt: Felt) -> None:
 def fantasy_land(felt: Felt) -> None:
     """Seat 1's thirteen lie face down while the others place."""
     fantasy_land_earned(felt)
-    felt.do("next")
+    felt.deal(None)
     felt.go_on()
 
 
@@ -399,6 +400,7 @@ PLAIN: Final = (
     State("change the dealer", logged_on_between, opened("dealer")),
     *NATURALS,
     *SEATS,
+    *PLAY,
     *PAST,
     *HEALTH,
     *CAMERA,

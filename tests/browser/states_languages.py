@@ -9,8 +9,16 @@ from typing import Final
 from tests.browser.state import State
 
 SPOKEN: Final = {
-    "es": ("settled with a foul", "wrong count", "between hands", "seat closer"),
-    "zh_Hans": ("settled with a foul", "natural waiting", "between hands"),
+    "es": (
+        "settled with a foul",
+        "wrong count",
+        "between hands",
+        "seat closer",
+        "all paid",
+        "payback",
+        "large sums",
+    ),
+    "zh_Hans": ("settled with a foul", "natural waiting", "between hands", "no cards yet"),
     "zh_Hant": ("settled with a foul", "irregularity moved", "rules in force"),
 }
 """By language, the states that are looked at in it."""

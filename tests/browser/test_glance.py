@@ -91,7 +91,7 @@ def test_payments_are_stepped_through_and_taken_back(show: Show) -> None:
         page.locator(".strip .go").tap()
         screen.wait_for_amount(amount)
         screen.until(lambda: page.locator(".fresh").count() == 0)  # what has just come takes no touch
-    page.get_by_text("Undo 2–1").tap()
+    page.get_by_text("Undo 2 ▸ 1").tap()
     screen.wait_for_amount("$60")
     assert screen.felt.state.paid == {(2, 3), (2, 4)}
 
@@ -272,7 +272,7 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     page = screen.page
     page.locator("[data-open=more-dialog]").tap()
     page.evaluate(KEEP_THE_HOLD)
-    misdeal = page.get_by_role("button", name="Misdeal")
+    misdeal = page.get_by_role("button", name="Dealer's error")
     misdeal.click()
     assert page.evaluate("() => window.held") is None, "a hold began, and ended with the touch"
     assert screen.came == []
@@ -280,7 +280,7 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     page.mouse.down()
     page.evaluate("() => window.held()")
     screen.wait_for_phase("void")
-    assert screen.felt.state.void_reason == "Misdeal"
+    assert screen.felt.state.void_reason == "Dealer's error"
 
 
 def held(screen: Screen, dialog: str) -> bool:
@@ -383,8 +383,10 @@ OVERFLOWING = """() => {
         if (shown(e) && box.width && (box.right > innerWidth + 1 || box.left < -1)) found.push("off: " + e.className);
     }
     for (const total of document.querySelectorAll(".total")) {
-        const said = total.parentElement.querySelector(".points").getBoundingClientRect();
-        if (said.right > total.getBoundingClientRect().left + 1) found.push("overlap: " + total.textContent);
+        const said = total.closest(".place").querySelector(".flags, .player").getBoundingClientRect();
+        const own = total.getBoundingClientRect();
+        const beside = said.bottom > own.top && said.top < own.bottom;
+        if (beside && said.right > own.left + 1) found.push("overlap: " + total.textContent);
     }
     return found;
 }"""
@@ -464,11 +466,12 @@ def test_any_seat_is_looked_at_and_corrected_from_its_place_beside_an_open_quest
     }  # fmt: skip
 
 
-def test_a_payments_reasons_stay_beside_a_short_notice(show: Show) -> None:
-    def keyed_fault(felt: Felt) -> None:
+def test_a_payments_reasons_stay_while_a_device_does_not_work(show: Show) -> None:
+    def with_fault(felt: Felt) -> None:
         felt.to_settled()
         felt.say(ev.DeviceFault("puck", "The cable is out."))
 
-    page = show(keyed_fault).page
-    expect(page.locator(".centre .notice")).to_have_text("Puck: not working")
+    page = show(with_fault).page
+    expect(page.locator(".bar .alert")).to_contain_text("The puck is not seen")
+    expect(page.locator(".centre .notice")).to_have_count(0)
     expect(page.locator(".centre .lines")).to_be_visible()

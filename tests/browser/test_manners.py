@@ -28,6 +28,7 @@ MEASURE = """([figures, px_per_mm]) => {
         font: document.fonts.check("700 1em Felt"),
         totals: least(".total b", (e) => em(e) * figures),
         payment: least(".amount b", (e) => em(e) * figures),
+        who: least(".centre .who .number", (e) => em(e) * figures),
         cards: least(".place .card .rank", (e) => e.getBoundingClientRect().height),
         categories: least(".says > b", em),
     };
@@ -41,10 +42,15 @@ def test_what_is_read_across_a_table_has_its_millimetres(show: Show, size: str, 
     screen = show(lambda felt: (felt.to_settled(), felt.pay()), size=size, unit=unit, stack=None)
     found = screen.page.evaluate(MEASURE, [FIGURES, SIZES[size][0] / SCREEN_MM])
     assert found["font"]
-    assert found["totals"] >= 8
-    assert found["payment"] >= 8
+    assert found["totals"] >= 5
+    assert found["payment"] >= 12
+    assert found["who"] >= 8
     assert found["cards"] >= 4
     assert found["categories"] >= 4
+    while screen.felt.state.unpaid:
+        screen.felt.pay()
+    screen.wait_for_news()
+    assert screen.page.evaluate(MEASURE, [FIGURES, SIZES[size][0] / SCREEN_MM])["totals"] >= 8
 
 
 def test_four_colours_are_kept_by_the_screen(show: Show) -> None:
@@ -162,7 +168,7 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
     for key in ("2", "5", "0", "back", "00"):
         page.locator(f"[data-key='{key}']").tap()
     expect(page.locator("#keyed")).to_have_text("$2,500")
-    expect(page.locator("#keyed-says")).to_have_text("$800 and $2,500: $3,300")
+    assert page.locator("#keyed-change dd").all_inner_texts() == ["$800", "$3,300", "+$2,500"]
     page.locator("#keypad-done").tap()
     screen.wait_for(".players .stack:text-is('$3,300')")
     assert screen.felt.state.stacks["Okafor"] == 330_000
@@ -246,7 +252,43 @@ def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> Non
 
 
 def test_the_last_exchange_is_one_touch_away_in_the_next_hand(show: Show) -> None:
-    screen = show(lambda felt: (felt.to_settled(), felt.do("next")))
+    screen = show(lambda felt: (felt.to_settled(), felt.deal()))
     screen.page.get_by_role("button", name="Last hand").tap()
     expect(screen.page.locator("#details-dialog")).to_contain_text("The last exchange: hand 1")
     expect(screen.page.locator("#details-dialog")).to_contain_text("seat 4 pays seat 2")
+
+
+def test_a_floor_persons_session_covers_nothing_and_is_not_renewed_by_the_dealers_touches(show: Show) -> None:
+    screen = show(Felt.to_settled)
+    page = screen.page
+    page.route("**/session", lambda route: route.fulfill(json={"name": "Moreno", "left_s": 25}))
+    page.reload()
+    chip = page.locator("#session")
+    expect(chip).to_contain_text("Moreno")
+    page.wait_for_selector("body[data-seq]")
+    box = chip.bounding_box()
+    assert box is not None
+    for text in page.locator(".bar > *").all():
+        other = text.bounding_box()
+        assert other is not None
+        assert other["x"] >= box["x"] + box["width"] - 1, "the bar begins beside the chip"
+    screen.until(lambda: page.locator(".fresh").count() == 0)
+    page.locator(".strip .go").tap()
+    screen.wait_for_amount("$25")
+    assert [order["do"] for order in screen.came] == ["mark_paid"], (
+        "nobody says that the floor person is there"
+    )
+
+
+def test_what_is_refused_is_said_above_a_dialog(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    refused = {"ok": False, "error": "A name has one to forty letters."}
+    page.route("**/command", lambda route: route.fulfill(status=409, json=refused))
+    page.locator(".players [data-amount]").first.tap()
+    page.locator("[data-key='5']").tap()
+    page.locator("#keypad-done").tap()
+    error = page.locator("#error")
+    expect(error).to_be_visible()
+    page.locator("[data-open=more-dialog]").tap()
+    assert error.evaluate("(e) => e.matches(':popover-open')"), "in the top layer, above what is opened"

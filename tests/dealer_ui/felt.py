@@ -171,10 +171,12 @@ class Felt:
     # ---- whole stretches ----
 
     def deal(self, button: int | None = 2) -> State:
-        """Open a hand, the puck at a seat."""
+        """Open a hand, the puck at a seat; the players of the last one have settled among themselves."""
+        if self.state.phase is Phase.SETTLED:
+            self.do("archive")
         if button is not None:
             self.say(ev.PuckSeen("seat", button))
-        return self.do("next")
+        return self.do("open_hand")
 
     def to_setting(self, button: int | None = 2) -> State:
         self.deal(button)

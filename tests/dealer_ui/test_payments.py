@@ -38,16 +38,16 @@ def test_a_pair_of_nothing_is_even_and_never_waited_for() -> None:
 
 
 def test_marks_lead_through_the_payments_and_back() -> None:
-    forward, back = marks(SETTLED, frozenset())
+    forward, back = marks(SETTLED, frozenset(), 7)
     assert forward is not None
-    assert forward.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": True}
+    assert forward.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": True, "hand": 7}
     assert back is None
-    forward, back = marks(SETTLED, frozenset({(1, 3)}))
+    forward, back = marks(SETTLED, frozenset({(1, 3)}), 7)
     assert forward is not None
     assert forward.command["a"] == 2
     assert back is not None
-    assert back.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": False}
-    forward, back = marks(SETTLED, frozenset({(1, 3), (2, 3)}))
+    assert back.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": False, "hand": 7}
+    forward, back = marks(SETTLED, frozenset({(1, 3), (2, 3)}), 7)
     assert forward is None
     assert back is not None
     assert back.command["b"] == 3

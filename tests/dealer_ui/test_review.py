@@ -300,6 +300,7 @@ def test_floor_people_and_auditors_see_all_of_it(
         assert page(client, f"/review/1{path}")[0] == 200, path
     text = client.get("/review/1/dispute").text
     assert ("reopen" in text) == (role is Role.FLOOR)
+    assert text.count("<span>A card was read wrong</span>") == (role is Role.FLOOR), "one list of reasons"
     assert "export_hand" in text
 
 

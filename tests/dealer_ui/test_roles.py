@@ -64,7 +64,7 @@ def browser(app: Flask) -> Browser:
 def test_a_session_lies_in_a_cookie_that_no_script_can_read(browser: Browser) -> None:
     answer = browser.unlock("Moreno")
     assert answer.status_code == 200
-    assert answer.get_json() == {"ok": True, "role": "floor", "name": "Moreno", "expires_s": 120.0}
+    assert answer.get_json() == {"ok": True, "role": "floor", "name": "Moreno", "expires_s": 30.0}
     cookie = SimpleCookie(answer.headers["Set-Cookie"])[COOKIE]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Strict"

@@ -139,7 +139,7 @@ def test_the_settled_hand_of_the_sketch_is_shown_as_it_was_drawn(felt: Felt) -> 
     assert (screen.payment.payer, screen.payment.winner, screen.payment.amount) == (4, 2, "$25")
     assert {seat.seat: seat.role for seat in screen.seats} == {1: "", 2: "collects", 3: "", 4: "pays"}
     assert at(screen, 2).button
-    assert [pay.label for pay in screen.payments] == ["2–3", "2–4", "2–1", "3–4", "3–1", "4–1"]
+    assert [pay.label for pay in screen.payments] == ["3 ▸ 2", "4 ▸ 2", "2 ▸ 1", "3 ▸ 4", "3 ▸ 1", "4 ▸ 1"]
     assert [pay.state for pay in screen.payments] == ["paid", "now", "later", "later", "later", "later"]
     assert [flag.text for flag in at(screen, 1).flags] == ["Fantasy Land next hand"]
     assert [flag.text for flag in at(screen, 3).flags] == ["FOUL · middle above back"]
@@ -231,6 +231,7 @@ def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
         "misdeal",
         "key_hand",
         "archive",
+        "back_to_setting",
     }
 
 
@@ -293,28 +294,29 @@ def test_a_device_that_dropped_out_is_named_with_its_sentence(felt: Felt) -> Non
         "puck": True,
         "buttons": True,
     }
-    (need,) = screen.needs
-    assert need.kind == "device"
-    assert need.sentence.startswith("The camera gives no picture. Check its cable.")
-
-
-def test_a_dead_device_is_a_notice_beside_the_payments(felt: Felt) -> None:
-    felt.to_settled()
-    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
-    screen = shown(felt)
     assert screen.needs == ()
-    assert screen.notices == ("Camera: not working",)
-    for _ in range(6):
-        felt.pay()
-    assert "Camera: The camera gives no picture. Check its cable." in shown(felt).notices
+    assert screen.alert is not None
+    assert (screen.alert.title, screen.alert.others) == ("The camera sees nothing", ())
+
+
+def test_a_fault_that_the_hand_does_not_need_is_a_line_in_a_dealers_words(felt: Felt) -> None:
+    felt.to_settled()
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture: /dev/video0 errno 19."))
+    felt.say(ev.DeviceFault("view", "Placed cards are not seen: a hand moves. Let the table lie still."))
+    screen = shown(felt)
+    assert (screen.needs, screen.notices) == ((), ())
+    assert screen.alert is not None
+    assert (screen.alert.title, screen.alert.others) == ("Hands off the table", ("Camera",))
+    assert "errno" not in json.dumps([screen.alert.title, screen.alert.todo, *screen.alert.others])
 
 
 def test_a_dead_camera_offers_to_key_the_hand_and_the_rows_follow_one_another(felt: Felt) -> None:
     felt.to_setting()
     felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
+    assert shown(felt).needs == (), "play goes on"
+    felt.do("next")
     (need,) = shown(felt).needs
     felt.do(**need.actions[0].command)
-    felt.do("next")
     while shown(felt).needs:
         first = shown(felt).needs[0]
         assert first.follow
@@ -354,24 +356,24 @@ def test_a_dead_device_that_the_page_stands_in_for_leaves_the_showdown_its_place
 ) -> None:
     felt.to_setting()
     felt.say(ev.DeviceFault(device, "The cable is out."))
-    assert shown(felt).needs
-    felt.go_on()
-    screen = shown(felt)
-    assert screen.phase == "showdown"
-    assert screen.needs == ()
-    assert any("The cable is out." in notice for notice in screen.notices)
+    for phase in ("setting", "showdown"):
+        screen = shown(felt)
+        assert (screen.phase, screen.needs) == (phase, ())
+        assert screen.alert is not None
+        felt.say(ev.PhaseAdvanced(Phase.SHOWDOWN if phase == "setting" else Phase.READING))
 
 
 def test_a_dead_puck_is_said_once_with_where_the_seat_is_keyed(felt: Felt) -> None:
     felt.deal(button=None)
     felt.say(ev.DeviceFault("puck", "The cable is out."))
     screen = shown(felt)
-    assert screen.notices == ()
-    assert (
-        screen.needs[0].sentence == "The cable is out. The hand goes on: key the button's seat under “More”."
-    )
+    assert (screen.notices, screen.needs) == ((), ())
+    assert screen.alert is not None
+    assert screen.alert.todo == "Play on: key the button's seat."
     felt.do("key_button", seat=3)
-    assert "the button is at seat 3" in shown(felt).needs[0].sentence
+    alert = shown(felt).alert
+    assert alert is not None
+    assert "the button is at seat 3" in alert.todo
 
 
 def test_a_foul_is_said_without_the_declaration_that_was_not_borne_out(felt: Felt) -> None:
@@ -403,7 +405,8 @@ def test_no_chips_are_named_of_a_corrected_hand_but_what_is_paid_back(felt: Felt
     corrected(felt)
     screen = shown(felt)
     assert screen.phase == "archived"
-    assert any("back to" in notice for notice in screen.notices)
+    assert screen.refund is not None
+    assert not any("back to" in notice for notice in screen.notices), "it has the large place"
     assert screen.transfers == ()
 
 
@@ -425,3 +428,28 @@ def test_a_payment_that_the_stakes_cut_off_says_what_is_short(lay: Lay) -> None:
 def test_the_view_is_plain_json(felt: Felt) -> None:
     felt.to_settled()
     assert json.loads(json.dumps(shown(felt).as_json()))["phase"] == "settled"
+
+
+# ---- why a hand ends without a settlement ----
+
+
+def reasons(screen: Screen) -> list[tuple[str, str]]:
+    actions = [action for group in screen.more for action in group.actions]
+    return [(a.command["do"], a.command["reason"]) for a in actions if "reason" in a.command and a.hold]
+
+
+def test_a_reason_for_ending_a_hand_stands_once_and_its_group_says_what_it_does(felt: Felt) -> None:
+    felt.to_setting()
+    setting = reasons(shown(felt))
+    assert ("misdeal", "Exposed card") in setting
+    assert ("void", "Damaged or marked card") in setting
+    said = [reason for _, reason in setting]
+    assert len(said) == len(set(said))
+    titles = [group.title for group in shown(felt).more]
+    assert any("the button stays, the cards are dealt again" in title for title in titles)
+    assert any("nothing is settled, nobody pays" in title for title in titles)
+    felt.to_reading()
+    felt.read()
+    late = reasons(shown(felt))
+    assert ("void", "Exposed card") in late, "too late for a misdeal"
+    assert not [reason for do, reason in late if do == "misdeal"]

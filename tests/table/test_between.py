@@ -218,7 +218,8 @@ def test_a_past_hand_settles_anew_beside_its_old_settlement_and_says_what_is_pai
     assert paid.stacks == {"p1": stacks["p1"] - moved, "p2": stacks["p2"] + moved}
     assert do(paid, house_of(), "mark_paid_back", number=1, paid=False).stacks == state.stacks
     assert do(paid, house_of(), "next").paybacks == ()
-    assert do(closed, house_of(), "next").paybacks == closed.paybacks
+    assert do(closed, house_of(), "next") == paid, "white marks it"
+    assert do(closed, house_of(), "open_hand").paybacks == closed.paybacks
 
 
 def test_a_correction_is_reopened_as_it_was_corrected(disputed: tuple[Journal, JournalReader, State]) -> None:

@@ -18,7 +18,7 @@ from firmware.table import events as ev
 from firmware.table.commands import Command, House, decide, parse_command
 from firmware.table.errors import NotAllowed, PinError
 from firmware.table.events import canonical
-from firmware.table.gate import SESSION_S, Gate, GateCommand, refusal
+from firmware.table.gate import FLOOR_SESSION_S, SESSION_S, Gate, GateCommand, refusal
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.people import MAY, PIN_ROLES, Role, check_pin, locked_for
 from firmware.table.people_commands import SignedCommand
@@ -246,14 +246,14 @@ def test_a_pin_with_a_command_is_good_for_that_command(staffed: Table) -> None:
 
 def test_a_session_is_opened_used_and_over(staffed: Table) -> None:
     opened = staffed.give("unlock", by="Moreno", pin=PIN)
-    assert (opened["role"], opened["name"], opened["expires_s"]) == ("floor", "Moreno", SESSION_S)
+    assert (opened["role"], opened["name"], opened["expires_s"]) == ("floor", "Moreno", FLOOR_SESSION_S)
     token = {"session": opened["session"]}
-    staffed.now += SESSION_S - 1
+    staffed.now += FLOOR_SESSION_S - 1
     assert staffed.give("log_on", person="Lin", **token)["ok"]
     assert staffed.actors()[-1] == ("logged_on", "floor:Moreno")
-    staffed.now += SESSION_S - 1  # used since
+    staffed.now += FLOOR_SESSION_S - 1  # used since
     assert staffed.give("log_off", **token)["ok"]
-    staffed.now += SESSION_S + 1
+    staffed.now += FLOOR_SESSION_S + 1
     assert "session is over" in staffed.give("log_on", person="Lin", **token)["error"]
     again = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
     assert staffed.give("lock", **again) == {"ok": True}

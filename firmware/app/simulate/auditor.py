@@ -35,7 +35,7 @@ REOPENS: Final = frozenset(
 """Events after which a settled hand may settle anew."""
 
 DOES: Final[Mapping[str, frozenset[str]]] = {
-    "next": frozenset({"hand_opened", "phase_advanced", "hand_archived"}),
+    "next": frozenset({"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived"}),
     "confirm": frozenset({"natural_confirmed"}),
     "look_again": frozenset({"looked_again"}),
     "key_button": frozenset({"button_keyed"}),

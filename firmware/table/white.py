@@ -1,0 +1,86 @@
+"""What the white button does now: the page's white button says the same (`dealer_ui.view`)."""
+
+from __future__ import annotations
+
+from firmware.rules import Profile
+from firmware.table import events as ev
+from firmware.table.effects import apply
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, Event
+from firmware.table.house import House
+from firmware.table.opening import need_right_seats, opened
+from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence, listed
+from firmware.table.settling import settlement
+from firmware.table.state import Ask, State
+
+
+def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
+    """Return the events that a press of white is. Raises NotNow."""
+    match state.phase:
+        case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
+            due = payback_due(state)
+            return (ev.PaybackMarked(due),) if due else (opened(state, house),)
+        case Phase.DEALING:
+            need_right_seats(state, house)
+            opens = any(seat.open for seat in state.seats)
+            return (ev.PhaseAdvanced(Phase.PLACING if opens else Phase.SETTING),)
+        case Phase.SETTING | Phase.PLACING:
+            return (ev.PhaseAdvanced(Phase.SHOWDOWN),)
+        case Phase.SETTLED:
+            if state.unpaid and not state.reopened:
+                return (ev.PaymentMarked(*state.unpaid[0]),)
+            archived = ev.HandArchived()
+            return (archived,) if state.reopened else (archived, opened(apply(state, archived), house))
+        case Phase.SHOWDOWN | Phase.READING:
+            raise NotNow("The cards are being read; wait for the reading.")
+        case Phase.REVIEW:
+            if looks_again(state):
+                return (ev.LookedAgain(),)
+            if not state.questions:
+                settlement(state, rules)  # it did not settle by itself: the rules say why
+            raise NotNow(_what_is_open(state))
+
+
+def looks_again(state: State) -> bool:
+    """Say whether to look again is the likeliest next step of a review: rows are short, and nobody has begun to key.
+
+    Without a camera there is nothing to look with, and a past hand's cards no longer lie there.
+    """
+    first = state.questions[0] if state.phase is Phase.REVIEW and state.questions else None
+    if (
+        first is None
+        or first.what is not Ask.COUNT
+        or first.row is None
+        or len(first.cards) >= ROWS[first.row]
+    ):
+        return False
+    if state.keyed or state.reopened or "camera" in state.faults:
+        return False
+    cards = (card for seat in state.seats for row in seat.rows.values() for card in row)
+    return not any(card.by == "dealer" for card in cards)
+
+
+def payback_due(state: State) -> int | None:
+    """Return the number of the payback that white marks: of a hand corrected since the last one was opened.
+
+    What was left open then is no longer waited for; it is told, and marked under "More".
+    """
+    carried = len(state.opened.paybacks) if state.opened else 0
+    open_ones = (n for n, back in enumerate(state.paybacks, start=1) if n > carried and not back.paid)
+    return next(open_ones, None)
+
+
+def _what_is_open(state: State) -> Sentence:
+    words = {
+        Ask.IRREGULARITY: Sentence("an irregularity"),
+        Ask.BUTTON: Sentence("the button's seat"),
+        Ask.COUNT: Sentence("a row with a wrong number of cards"),
+        Ask.DUPLICATE: Sentence("a card that is on the table twice"),
+        Ask.CARD: Sentence("an unsure card"),
+        Ask.NATURAL: Sentence("a natural to confirm"),
+    }
+    kinds = dict.fromkeys(words[question.what] for question in state.questions)
+    return Sentence(
+        "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
+    )

@@ -1,0 +1,64 @@
+"""States of a hand that is played by real hands: too early, not moved, timed out, counted wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from playwright.sync_api import Page
+
+from firmware.table import events as ev
+from tests.browser.state import State, opened
+from tests.browser.states_seats import closed
+from tests.dealer_ui.felt import Felt
+
+
+def no_cards_yet(felt: Felt) -> None:
+    """Showdown was pressed before the last seats had turned their cards up."""
+    felt.to_setting()
+    felt.to_reading()
+    felt.say(ev.CardsAwaited((3, 4), (4,)))
+
+
+def timed_out(felt: Felt) -> None:
+    """Hands were over the felt all the time."""
+    felt.to_setting()
+    felt.to_reading()
+    felt.say(ev.ReadingFailed("The table did not lie still: a hand moves. Look again."))
+
+
+def folded(felt: Felt) -> None:
+    """Nobody has keyed that seat 4 surrendered."""
+    felt.hands[4] = ("", "", "")
+    felt.to_setting()
+    felt.to_reading()
+    felt.read()
+
+
+def wrong_button(felt: Felt) -> None:
+    """Five play, and the puck lies where another would sit out."""
+    felt.do("rename_player", player="Player 5", name="Bo")
+    felt.deal(button=2)
+    felt.say(ev.PuckSeen("seat", 1))
+
+
+def half_paid(felt: Felt) -> None:
+    """One of six payments is made."""
+    felt.to_settled()
+    felt.pay()
+
+
+def counted(page: Page) -> None:
+    """Key three zeros too many for a stack."""
+    page.locator(".players li", has_text="Okafor").get_by_role("button", name="Count").tap()
+    for key in ("7", "5", "0", "00", "0"):
+        page.locator(f"[data-key='{key}']").tap()
+
+
+PLAY: Final = (
+    State("no cards yet", no_cards_yet),
+    State("reading timed out", timed_out),
+    State("empty seat asked", folded, table={"profile": "washington-1-unit", "options": {}}),
+    State("wrong button", wrong_button, table={"seats": {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}}),
+    State("closing asked", half_paid, opened("more")),
+    State("count beyond the limit", closed, counted),
+)
