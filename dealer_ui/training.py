@@ -131,10 +131,13 @@ def _asks_more(state: State) -> bool:
 
 
 def _with_next_hand(screen: Screen, state: State) -> Screen:
-    """Offer the next hand also before every payment is marked: to pay is practised by who wants to."""
+    """Offer the next hand also before every payment is marked: to pay is practised by who wants to.
+
+    A hand that is closed is followed by the next of itself.
+    """
     if screen.current is None or not screen.answering:
         return screen
-    press = {"do": "next", "hand": state.hand, "phase": str(state.phase)}
+    press = {"do": "archive", "hand": state.hand}
     return replace(screen, actions=(Action(_("Next hand"), press, tone="quiet"), *screen.actions))
 
 

@@ -155,6 +155,8 @@ def _services(facts: Facts) -> Found:
 def _camera(facts: Facts) -> Found:
     if says := _fault(facts, "camera"):
         return "bad", "", says, Sentence("Check the camera's cable. Meanwhile hands are keyed on the page.")
+    if says := _fault(facts, "view"):
+        return "look", "", says, None
     if not facts.answers:
         return _unknown()
     return "ok", "", Sentence("The camera delivers pictures."), None
@@ -254,12 +256,23 @@ def _lamps(facts: Facts) -> Found:
     return "ok", "", Sentence("Lamps and buzzer raise no fault."), None
 
 
+def _pictures(facts: Facts) -> Found:
+    if says := _fault(facts, "images"):
+        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+    if says := _fault(facts, "captures"):
+        return "bad", "", says, None
+    if not facts.answers:
+        return _unknown()
+    return "ok", "", Sentence("The last hand's pictures are whole."), None
+
+
 def _room(facts: Facts) -> Found:
     advice = Sentence("Export the record and make room, or put a larger disk in: a hand takes up to 10 MB.")
+    figure = "" if facts.free_mb is None else f"{facts.free_mb} MB"
+    if says := _fault(facts, "disk"):
+        return "bad", figure, says, advice
     if facts.free_mb is None:
-        says = _fault(facts, "disk")
-        return ("bad", "", says, advice) if says else _unknown()
-    figure = f"{facts.free_mb} MB"
+        return _unknown()
     if facts.free_mb < RESERVE // MB:
         return "bad", figure, Sentence("There is no room left: no new hand is opened."), advice
     if facts.free_mb < ROOM_MB:
@@ -437,6 +450,7 @@ CHECKS: Final[tuple[tuple[str, Sentence, Callable[[Facts], Found]], ...]] = (
     ("puck", Sentence("Puck reader"), _puck),
     ("buttons", Sentence("Buttons"), _buttons),
     ("lamps", Sentence("Lamps and buzzer"), _lamps),
+    ("pictures", Sentence("Pictures"), _pictures),
     ("room", Sentence("Disk: room"), _room),
     ("wear", Sentence("Disk: wear"), _wear),
     ("chain", Sentence("Record"), _chain),

@@ -50,8 +50,8 @@ def test_an_empty_felt_is_looked_at_again_until_the_cards_lie_there(table: Table
 
 def test_a_seat_that_shows_too_few_cards_is_asked_once_the_felt_has_been_still(table: Table) -> None:
     showdown(table)
-    answer(table, FEW)
     began = table.clock()
+    answer(table, FEW)
     assert looked_for(table) == ("A", "B"), "no image is kept of it"
     looks = 0
     while not table.state.questions:

@@ -22,6 +22,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.captures import CaptureStore
 from firmware.table.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
+from firmware.table.health import Facts, judge
 from firmware.table.journal import CLOCK_CALM_NS, Journal, JournalReader
 from firmware.table.moment import Moment
 from firmware.table.verify import verify
@@ -31,9 +32,15 @@ WHITE = '{"do":"next"}'
 Cards = Callable[..., dict[str, Any]]
 
 
-def notices(state: State) -> str:
-    """What the page says."""
-    return " ".join(view(1, state, None).notices)
+def told(state: State) -> str:
+    """What the health page says, while the table page says that something is wrong."""
+    if not state.faults:
+        assert view(1, state, None).alert is None
+        return ""
+    alert = view(1, state, None).alert
+    assert alert is not None
+    assert alert.todo
+    return " ".join(str(check.says) for check in judge(Facts(answers=True, faults=state.faults)))
 
 
 def to_settled(table: Table, cards: Cards) -> None:
@@ -88,9 +95,11 @@ def test_a_full_disk_stops_new_hands_and_deletes_nothing(
         table.do(WHITE)
         filler.leave(40 * MB)
         state = table.until(lambda state: "disk" in state.faults)
-        assert DISK in notices(state)
+        assert DISK in told(state)
         assert "fault" in table.panel.lit()
         to_settled(table, cards)  # the open hand is played to its end
+        table.do(WHITE)
+        assert not table.state.unpaid
         before = sorted(path.name for path in data.rglob("*"))
         for _ in range(2):
             assert table.ask(WHITE)["error"] == DISK
@@ -194,12 +203,12 @@ def test_a_clock_that_steps_back_breaks_no_order_and_is_shown(table: Table) -> N
     table.do(WHITE)
     wall(table, 12_345)
     state = table.until(lambda state: "clock" in state.faults)
-    assert CLOCK in notices(state)
+    assert CLOCK in told(state)
     table.do(WHITE)
     wall(table, now + 60_000)
     state = table.until(lambda state: "clock" not in state.faults)
     assert state.phase is Phase.SETTING
-    assert CLOCK not in notices(state)
+    assert CLOCK not in told(state)
     entries = JournalReader(table.config.data).events_since(0)
     stepped = [entry.type for entry in entries if entry.clock == "stepped_back"]
     assert stepped == ["device_fault"], "the step stands in the first row after it"
@@ -276,7 +285,7 @@ def test_a_torn_image_is_named_at_the_restart(start: Callable[[], Table], cards:
     CaptureStore(table.config.data).path(image.name).write_bytes(b"pix")
     again = start()
     state = again.until(lambda state: "images" in state.faults)
-    assert "The image 000001/1-frame.jpg of hand 1 is changed." in notices(state)
+    assert "The image 000001/1-frame.jpg of hand 1 is changed." in told(state)
     assert state.phase is Phase.SETTLED, "the hand is shown all the same"
-    again.do(WHITE)
+    again.do('{"do":"archive"}', WHITE)
     again.until(lambda state: "images" not in state.faults)

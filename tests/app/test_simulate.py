@@ -148,12 +148,12 @@ def test_an_answer_that_is_not_written_down_rings(run: Run) -> None:
     rings(run(20, journal=Forgets), "lost")
 
 
-def test_another_card_than_the_dealer_said_rings(run: Run) -> None:
+def test_another_card_than_the_dealer_said_rings(run: Run, clumsy: ReaderErrors) -> None:
     class Mishears(Bent):
         def bend(self, event: ev.Event) -> ev.Event | None:
             return replace(event, card="2c") if isinstance(event, ev.CardResolved) else event
 
-    rings(run(20, journal=Mishears), "lost")
+    rings(run(20, journal=Mishears, errors=clumsy), "lost")
 
 
 def test_a_reading_that_is_written_down_otherwise_rings(run: Run) -> None:

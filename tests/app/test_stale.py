@@ -49,7 +49,7 @@ def test_cards_that_still_lie_there_after_a_void_hand_are_no_new_hand(table: Tab
     to_setting(table)
     table.do(WHITE)
     table.until_phase(Phase.SETTLED)
-    table.do(WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
+    table.do(WHITE, WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
     table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
     table.do('{"do":"void","reason":"pressed by mistake"}', WHITE, WHITE, WHITE)
     state = table.until(lambda state: state.hand == 3 and state.phase in (Phase.REVIEW, Phase.SETTLED))
@@ -64,7 +64,7 @@ def test_cards_that_still_lie_at_the_one_open_seat_of_two_are_the_last_hands(car
     assert not lie_as_before([replace(row, cards=()) for row in open_seat], before)
 
 
-def test_a_press_that_went_down_before_the_settlement_was_there_does_not_end_its_hand(
+def test_a_press_that_went_down_before_the_settlement_was_there_marks_no_payment(
     table: Table, cards: Cards
 ) -> None:
     """A press is told a tenth of a second after the button went down: meanwhile the cards may have been read."""
@@ -76,6 +76,7 @@ def test_a_press_that_went_down_before_the_settlement_was_there_does_not_end_its
     table.until_phase(Phase.SETTLED)
     table.process.put(Press("next", impatient))
     table.ask(CONFIRM)  # what is asked after it is answered after it
-    assert (table.state.hand, table.state.phase) == (1, Phase.SETTLED)
+    assert (table.state.phase, len(table.state.unpaid)) == (Phase.SETTLED, 1)
     table.press("next")
-    table.until(lambda state: state.hand == 2)
+    table.until(lambda state: not state.unpaid)
+    assert table.state.hand == 1

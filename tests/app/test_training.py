@@ -49,7 +49,7 @@ def to_settled(table: TrainingTable, hand: int) -> None:
 
 def next_hand(table: TrainingTable) -> None:
     state = table.process.state
-    assert table.process.ask(json.dumps({"do": "next", "hand": state.hand}).encode())["ok"]
+    assert table.process.ask(json.dumps({"do": "archive", "hand": state.hand}).encode())["ok"]
 
 
 def test_hands_come_to_their_settlement_by_themselves(table: TrainingTable) -> None:

@@ -71,7 +71,10 @@ WELL = Facts(
 RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
     "table": [({"answers": False}, "bad")],
     "services": [({"services": {"feltwatch-ui.service": "failed"}}, "bad")],
-    "camera": [({"faults": {"camera": "The camera does not answer."}}, "bad")],
+    "camera": [
+        ({"faults": {"camera": "The camera does not answer."}}, "bad"),
+        ({"faults": {"view": "A hand lies over the cards."}}, "look"),
+    ],
     "sharpness": [({"picture": {**PICTURE, "sharpness": seen(False, 2.2, 1.3)}}, "bad")],
     "light": [
         ({"picture": {**PICTURE, "light": seen(False, 40, 70)}}, "bad"),
@@ -88,7 +91,15 @@ RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
     "puck": [({"readers_ok": 4}, "bad"), ({"faults": {"puck": "The cable is out."}}, "bad")],
     "buttons": [({"buttons": False}, "look"), ({"faults": {"buttons": "White is stuck."}}, "bad")],
     "lamps": [({"faults": {"lamps": "A lamp is out."}}, "look"), ({"faults": {"buzzer": "Mute."}}, "look")],
-    "room": [({"free_mb": 999}, "look"), ({"free_mb": 63}, "bad")],
+    "pictures": [
+        ({"faults": {"images": "An image is changed."}}, "bad"),
+        ({"faults": {"captures": "A picture was not kept."}}, "bad"),
+    ],
+    "room": [
+        ({"free_mb": 999}, "look"),
+        ({"free_mb": 63}, "bad"),
+        ({"faults": {"disk": "No file can be made any more."}}, "bad"),
+    ],
     "wear": [({"worn_percent": 80}, "look"), ({"worn_percent": 110}, "bad")],
     "chain": [
         ({"broken_at": 17}, "bad"),

@@ -183,10 +183,9 @@ class TurnedTable:
         """Kill the table process: now, or as its next event is about to be written, or as soon as one was."""
         if self._process is None:
             return
-        self._faults.strike("table-killed")
         match self._rng.randrange(3):
             case 0:
-                self._died()
+                self._killed()
             case 1:
                 self._deadly = True
             case _:
@@ -201,13 +200,17 @@ class TurnedTable:
         try:
             return work()
         except Killed:
-            self._died()
+            self._killed()
         except TableError:
             raise
         except Exception as error:
             self.broken.append(f"{type(error).__name__}: {error}")
             self._died()
         return None
+
+    def _killed(self) -> None:
+        self._faults.strike("table-killed")
+        self._died()
 
     def _died(self) -> None:
         """The process is gone: its connection drops, its queue and its reading process with it."""
