@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from html import unescape
 from urllib.parse import unquote_plus
 
@@ -410,6 +410,14 @@ def test_any_day_and_any_hour_of_it_are_a_few_touches_away(lay: Lay) -> None:
     assert "No hand in the record is like that." in page(client, "/review?day=2026-03-18")[1]
     assert hands_at(client, touched(client, by_hour, "any time")) == [4, 3, 2, 1]
     assert "+1 day" not in client.get("/review?day=2026-03-20").text, "nothing was played after it"
+
+
+def test_today_and_yesterday_begin_at_midnight(app: Flask, felt: Felt, client: FlaskClient) -> None:
+    played(felt)
+    sign_on(app, client, felt, Role.FLOOR)
+    for words in ("today", "since yesterday", "in the last week"):
+        since = unquote_plus(touched(client, "/review", words)).removeprefix("/review?from=")
+        assert datetime.fromisoformat(since).astimezone().time() == time(), words
 
 
 def test_an_empty_record_has_an_empty_list(app: Flask, felt: Felt, client: FlaskClient) -> None:
