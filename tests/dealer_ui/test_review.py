@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from html import unescape
+from time import tzset
 from urllib.parse import unquote_plus
 
 import pytest
@@ -412,7 +414,18 @@ def test_any_day_and_any_hour_of_it_are_a_few_touches_away(lay: Lay) -> None:
     assert "+1 day" not in client.get("/review?day=2026-03-20").text, "nothing was played after it"
 
 
-def test_today_and_yesterday_begin_at_midnight(app: Flask, felt: Felt, client: FlaskClient) -> None:
+@pytest.fixture
+def clocks_changed_two_days_ago(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    changed = (date.today() - timedelta(days=2)).timetuple().tm_yday
+    with monkeypatch.context() as box:
+        box.setenv("TZ", f"WIN0SUM,{changed - 1},{(changed + 99) % 365}")
+        tzset()
+        yield
+    tzset()
+
+
+@pytest.mark.usefixtures("clocks_changed_two_days_ago")
+def test_today_and_the_days_before_it_begin_at_midnight(app: Flask, felt: Felt, client: FlaskClient) -> None:
     played(felt)
     sign_on(app, client, felt, Role.FLOOR)
     for words in ("today", "since yesterday", "in the last week"):
