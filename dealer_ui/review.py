@@ -20,7 +20,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.looks import Look, compared, looks
 from dealer_ui.more import past_hands
 from dealer_ui.pages import page
-from dealer_ui.review_list import HOUR_MS, PAGE, WITH, BadFilter, Filter, filter_of, has, steps
+from dealer_ui.review_list import HOUR_MS, PAGE, WITH, BadFilter, Filter, filter_of, has, midnight_ms, steps
 from dealer_ui.review_view import proofs, reviewed, settled_again
 from dealer_ui.screen import Action
 from dealer_ui.sentences import say
@@ -171,9 +171,8 @@ def _days(wanted: Filter, archive: Archive) -> _Days:
 
 
 def _times() -> tuple[tuple[str, int], ...]:
-    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     days = ((_("today"), 0), (_("since yesterday"), 1), (_("in the last week"), 7))
-    return tuple((words, round((today - timedelta(days=ago)).timestamp() * 1000)) for words, ago in days)
+    return tuple((words, midnight_ms(date.today() - timedelta(days=ago))) for words, ago in days)
 
 
 # ---- one hand ----

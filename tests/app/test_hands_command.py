@@ -63,7 +63,7 @@ def test_hands_are_listed_and_narrowed(data: Path) -> None:
     assert "UNDER DISPUTE" in lines[2]
     assert "[void]" in lines[1]
     told = [json.loads(line) for line in run(data, "list", "--with", "dispute", "--json").stdout.splitlines()]
-    assert [line["hand"] for line in told] == [1]
+    assert [(line["hand"], line["disputed"] is True) for line in told] == [(1, True)]
     assert told[0]["seats"][0]["player"] == "p1"
     assert "More: --before 2" in run(data, "list", "--limit", 2).stderr
     assert "No such hands" in run(data, "list", "--player", "nobody").stderr
@@ -227,6 +227,20 @@ def test_a_full_disk_leaves_no_half_slip_and_the_one_before_as_it_was(
     run(data, "anchor", "--pdf", slip, exits=1)
     assert slip.read_bytes() == kept
     assert sorted(tmp_path.iterdir()) == sorted([*before, slip])
+
+
+def test_a_slip_that_is_there_outlives_a_power_cut(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slip, durable, synced = tmp_path / "slip.pdf", [], os.fsync
+
+    def noted(handle: int) -> None:
+        durable.append((Path(f"/proc/self/fd/{handle}").readlink(), slip.exists()))
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    run(data, "anchor", "--pdf", slip)
+    assert durable[-1] == (tmp_path.resolve(), True), "the folder, once the slip has its name in it"
 
 
 def test_a_slip_may_go_down_a_pipe(data: Path, tmp_path: Path) -> None:

@@ -21,7 +21,15 @@ import pytest
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.app.config import TimesConfig
 from firmware.app.reading_child import WATCH_EVERY
-from firmware.app.reading_messages import ReaderSpec, ReaderState, ReadingDone, ReadingJob, ReadingLost
+from firmware.app.reading_messages import (
+    KnownCard,
+    ReaderSpec,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Watch,
+)
 from firmware.app.reading_process import ReadingProcess
 from firmware.app.simulation import camera_on
 from firmware.devices.camera import Image
@@ -160,6 +168,22 @@ def test_a_reading_names_cards_and_images_that_are_on_disk(here: Place) -> None:
     os.kill(first, signal.SIGKILL)
     assert isinstance(here.read(10, "000002/look"), ReadingDone)
     assert here.process.pid != first
+
+
+def test_a_watched_table_that_lacks_a_card_on_record_is_kept_as_a_whole_picture(here: Place) -> None:
+    record = {
+        (place, row): tuple(KnownCard(card, True) for card in cards)
+        for place, rows in HANDS.items()
+        for row, cards in rows.items()
+    }
+    kept = []
+    for more in ((), (KnownCard("2d", True),)):
+        known = {**record, ("A", "middle"): more}
+        here.process.request(ReadingJob(1, f"000003/{uuid4().hex}", ("A", "C"), Watch(known, fresh=True)))
+        done = here.answer()
+        assert isinstance(done, ReadingDone), done
+        kept.append(done.reading["frame"] is not None)
+    assert kept == [False, True]
 
 
 def test_a_recorded_hand_is_read_again_as_it_was(here: Place, tmp_path: Path) -> None:

@@ -227,6 +227,7 @@ def test_an_irregularity_shows_the_picture_with_the_place_marked_and_the_rule(fe
     assert picture.mark == "100,100 160,100 160,190 100,190"
     assert picture.crop is not None
     assert picture.crop.width >= 3 * 90, "what lies around it is seen too"
+    assert picture.crop.y < 100 < 190 < picture.crop.y + picture.crop.height, "and all of the card itself"
 
 
 def test_every_state_of_the_page_is_rendered(felt: Felt, client: FlaskClient) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from html import unescape
+from time import tzset
 from urllib.parse import unquote_plus
 
 import pytest
@@ -411,6 +413,25 @@ def test_any_day_and_any_hour_of_it_are_a_few_touches_away(lay: Lay) -> None:
     assert "No hand in the record is like that." in page(client, "/review?day=2026-03-18")[1]
     assert hands_at(client, touched(client, by_hour, "any time")) == [4, 3, 2, 1]
     assert "+1 day" not in client.get("/review?day=2026-03-20").text, "nothing was played after it"
+
+
+@pytest.fixture
+def clocks_changed_two_days_ago(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    changed = (date.today() - timedelta(days=2)).timetuple().tm_yday
+    with monkeypatch.context() as box:
+        box.setenv("TZ", f"WIN0SUM,{changed - 1},{(changed + 99) % 365}")
+        tzset()
+        yield
+    tzset()
+
+
+@pytest.mark.usefixtures("clocks_changed_two_days_ago")
+def test_today_and_the_days_before_it_begin_at_midnight(app: Flask, felt: Felt, client: FlaskClient) -> None:
+    played(felt)
+    sign_on(app, client, felt, Role.FLOOR)
+    for words in ("today", "since yesterday", "in the last week"):
+        since = unquote_plus(touched(client, "/review", words)).removeprefix("/review?from=")
+        assert datetime.fromisoformat(since).astimezone().time() == time(), words
 
 
 def test_an_empty_record_has_an_empty_list(app: Flask, felt: Felt, client: FlaskClient) -> None:

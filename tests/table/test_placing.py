@@ -109,6 +109,13 @@ def test_what_the_dealer_said_stands_against_the_same_misreading(face_up: Deal) 
     assert whats(compare(state, look(state, zone(1, "back", "2c Kh 8h 6h 3h")))) == ["card_changed"]
 
 
+def test_what_the_camera_takes_a_card_for_counts_on_its_own_spot_only(face_up: Deal) -> None:
+    state = seen(at(face_up), zone(1, "front", "Qs"))
+    state = apply(state, ev.CardCorrected(1, "front", 0, "Qd", "Qs"))
+    assert compare(state, look(state, zone(1, "front", "Qs", (0,)))) == ()
+    assert "card_missing" in whats(compare(state, look(state, zone(1, "front", "Qs", (2,)))))
+
+
 # ---- irregularities ----
 
 
@@ -177,6 +184,16 @@ def test_a_missing_card_is_asked_with_what_lies_on_it(face_up: Deal) -> None:
     assert [card.card for card in gone.seats[0].back] == ["Ah", "Kh", "6h", "3h"]
     stays = apply(state, ev.IrregularityEnded(1, "record", "dealer"))
     assert len(stays.seats[0].back) == 5
+
+
+def test_a_missing_card_that_the_record_no_longer_names_cannot_be_taken_off_it(face_up: Deal) -> None:
+    state = seen(at(face_up), zone(1, "back", "Kh 8h 6h", (1, 2, 3)))
+    state = apply(state, ev.CardCorrected(1, "back", 4, "3d", "3h"))
+    state = apply(state, ev.IrregularityEnded(1, "table", "dealer"))
+    with pytest.raises(NotNow, match="no such card any more"):
+        apply(state, ev.IrregularityEnded(2, "table", "dealer"))
+    after = apply(state, ev.IrregularityEnded(2, "record", "dealer"))
+    assert [card.card for card in after.seats[0].back] == ["Kh", "8h", "6h", "3d"]
 
 
 @pytest.mark.parametrize(("stands", "card"), [("record", "Ah"), ("table", "2c")])

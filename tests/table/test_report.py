@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,6 +144,12 @@ def test_the_collection_is_what_the_page_asks_of_each_player_for_the_down() -> N
         )
     )
     assert found.total.collection == 1000 + 1000 + 500
+
+
+def test_a_table_whose_limit_is_not_on_the_schedule_owes_nothing() -> None:
+    unlisted = replace(opening(1, "Ines", 1), unit=123)
+    found = of(rows((0, ev.LoggedOn("Ines", 1)), (1, unlisted), (2, settled()), (2, ev.HandArchived())))
+    assert (found.total.hands, found.total.collection) == (1, 0)
 
 
 def test_a_down_without_a_hand_or_a_dealer_owes_nothing() -> None:

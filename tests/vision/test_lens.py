@@ -111,6 +111,13 @@ def test_a_spoilt_calibration_is_refused(text: str) -> None:
         Lens.from_json(text)
 
 
+def test_the_least_size_of_a_calibrations_picture_is_one_pixel() -> None:
+    assert Lens.from_json(json.dumps({**GOOD, "width_px": 1, "height_px": 1})).height_px == 1
+    for side in ("width_px", "height_px"):
+        with pytest.raises(CalibrationError, match="impossible values"):
+            Lens.from_json(json.dumps({**GOOD, side: 0}))
+
+
 def test_too_few_views_are_refused(photos: list[Image]) -> None:
     blank = np.full((HEIGHT, WIDTH), 128, np.uint8)
     with pytest.raises(CalibrationError, match="made out in 3 of 4 pictures; 6 are needed"):

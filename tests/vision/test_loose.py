@@ -41,6 +41,18 @@ def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(
 
 
 @pytest.mark.slow
+def test_a_cards_corners_are_found_from_its_two_indices_however_it_is_foreshortened(
+    reader: CardReader,
+) -> None:
+    flat = np.asarray(cv2.resize(_photograph(), None, fx=1, fy=0.75, interpolation=cv2.INTER_AREA), np.uint8)
+    (ten,) = (card for card in read_loose(flat, reader)[:2] if card.named.card == "Th")
+    corners = ten.corners if ten.corners[0, 1] < ten.corners[2, 1] else np.roll(ten.corners, 2, axis=0)
+    left, top, right, bottom = 60, 0.75 * 120, 60 + 63 * 4, 0.75 * (120 + 88 * 4)
+    truth = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+    assert np.abs(corners - truth).max() < 8, "two millimetres"
+
+
+@pytest.mark.slow
 def test_the_scale_of_a_photograph_is_found_by_itself(reader: CardReader) -> None:
     picture = _photograph()
     for share in (0.4, 1.0, 2.2):

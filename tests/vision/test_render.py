@@ -77,6 +77,21 @@ def test_things_lie_where_they_are_laid(what: str, layout: TableLayout) -> None:
         assert np.abs(off.mean(axis=0)).max() < 3
 
 
+def test_a_thing_throws_its_shadow_on_the_felt_around_it(layout: TableLayout) -> None:
+    lit, shaded = (
+        render_table(
+            {},
+            layout,
+            conditions=replace(TIDY, shadow=shadow),
+            scale=0.5,
+            things=[Thing("chip", 417.5, 395.0)],
+        )
+        for shadow in (0.0, 0.5)
+    )
+    assert sum(_at(shaded, 417.5 + 20, 395.0)) < 0.95 * sum(_at(lit, 417.5 + 20, 395.0)), "beside the chip"
+    assert _at(shaded, 417.5, 395.0) == _at(lit, 417.5, 395.0), "not upon it"
+
+
 def test_the_naturals_marker_has_the_layouts_colour(layout: TableLayout) -> None:
     scene = render_table({}, layout, conditions=TIDY, things=[Thing("marker", 417.5, 395.0)])
     assert layout.natural_marker is not None
