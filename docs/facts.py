@@ -16,6 +16,7 @@ import click
 
 from dealer_ui.i18n import LANGUAGES
 from dealer_ui.set_up_steps import STEPS
+from docs.glossary import glossary
 from firmware.app.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.sources import Sentence, Source, sources
@@ -43,6 +44,10 @@ WORDS: Final[Mapping[str, str]] = {
     "key_hand": "key the hand, without the camera",
     "place_card": "key a placed card",
     "archive": "close the hand",
+    "undo_close": "take back that a hand was closed",
+    "open_hand": "open the next hand before all is paid back",
+    "back_to_setting": "take a showdown back that came too early",
+    "keep_button": "leave the button where the puck lies",
     "reopen": "reopen a past hand",
     "mark_paid_back": "mark a payback",
     "count_stack": "count a stack",
@@ -304,6 +309,7 @@ def _section(wanted: str) -> str:
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "commands": _commands,
     "felt": _felt,
+    "glossary": lambda _: glossary(),
     "help": _help,
     "languages": _languages,
     "locks": _locks,

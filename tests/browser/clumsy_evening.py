@@ -355,6 +355,7 @@ def play(browser: Browser, folder: Path, profile: str, hands: int, seed: int) ->
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector("body[data-seq]")
+        page.set_default_timeout(2000)  # a finger does not wait for what went away
         return Clumsy(table, cards, page, seed).play(hands)
 
 

@@ -16,6 +16,7 @@ import pypdfium2
 import pytest
 
 from docs.facts import LINK, ROOT, WORDS, linked, made
+from docs.glossary import catalogue
 from docs.laminate import CARD, SIZES, write
 from firmware.table.people import MAY
 from tests.browser.golden import FOLDER as GOLDEN
@@ -181,3 +182,28 @@ def test_the_dealers_card_is_one_sheet(paper: str, tmp_path: Path) -> None:
     for heading in re.findall(r"^#+ (.*)", CARD.read_text(encoding="utf-8"), re.MULTILINE):
         assert heading in words
     sheet.close()
+
+
+def test_what_the_dealers_card_quotes_stands_so_on_the_page() -> None:
+    said = [re.sub(r"%\(\w+\)s", "\0", english) for _, english in catalogue("es")]
+    page = [re.compile(re.escape(one).replace("\0", ".+")) for one in said if one.strip("\0 ")]
+    quoted = [words.strip("… ") for words in re.findall("“(.+?)”", CARD.read_text(encoding="utf-8"))]
+    quoted.remove("quotation marks")
+    missing = {
+        words
+        for words in quoted
+        if not any(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", one) for one in said)
+    }
+    missing -= {words for words in missing if any(one.fullmatch(words) for one in page)}
+    shown = "Seat 1 · front: "
+    missing -= {words for words in missing if any(one.fullmatch(shown + words) for one in page)}
+    assert missing == set()
+    assert len(quoted) > 15
+
+
+def test_the_glossary_has_every_word_in_every_language() -> None:
+    table = made("glossary")
+    assert "| Full house | 葫芦 | 葫蘆 | Full |" in table
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")]
+    assert len(rows) > 60
+    assert all(cell.strip() for row in rows for cell in row)
