@@ -6,7 +6,7 @@ from typing import Final
 
 from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
-from dealer_ui.needs import KEYABLE
+from dealer_ui.needs import KEYABLE, named
 from dealer_ui.payments import payments
 from dealer_ui.screen import Action, Amount, Group, Pad
 from dealer_ui.sentences import say
@@ -172,6 +172,7 @@ def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
             {"do": "key_row", "row": row, **at},
             count,
             _("Seat %(seat)s · %(row)s, left to right", seat=seat.seat, row=row_name(row)),
+            named([card.card for card in seat.row(row) if card.sure], count),
         )
         for row, count in ROWS.items()
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 from dealer_ui.faults import needs_device
@@ -129,6 +129,12 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
     )
 
 
+def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
+    """Return a row's named cards, or none where there are more than belong there, or one twice."""
+    known = tuple(code for code in codes if code)
+    return known if len(set(known)) == len(known) <= count else ()
+
+
 def puck_words(state: State) -> str:
     """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
     if state.puck.detail:
@@ -242,7 +248,15 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
             tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
             + (Card("empty"),) * (expected - seen),
         ),
-        pads=(Pad(_("Key the row…"), key, expected, _("Seat %(seat)s · %(row)s, left to right", **where)),),
+        pads=(
+            Pad(
+                _("Key the row…"),
+                key,
+                expected,
+                _("Seat %(seat)s · %(row)s, left to right", **where),
+                named(sure, expected),
+            ),
+        ),
         actions=(*folded, *again) if looks_again(state) else (*again, *folded, *ghost),
     )
 

@@ -43,6 +43,8 @@ class Pad:
     count: int = 1
     title: str = ""
     """What stands over the pad; the label where this is empty."""
+    have: tuple[str, ...] = ()
+    """The row's cards that are named already, left to right: only those that are wrong are touched."""
 
 
 @dataclass(frozen=True)

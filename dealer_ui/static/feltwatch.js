@@ -173,8 +173,8 @@
 
   // ---- the card pad ----
 
-  let pad = null; // {title, command, count}
-  let picked = [];
+  let pad = null; // {title, command, count, have}
+  let picked = []; // a code or null at each spot of the row
   let keying = false; // a row of a hand without a camera was keyed: the next row's pad comes by itself
 
   function goOnKeying() {
@@ -194,7 +194,9 @@
   function openPad(button) {
     pad = JSON.parse(button.dataset.pad);
     pad.follow = button.hasAttribute("data-follow");
-    picked = [];
+    const left = [...document.querySelectorAll("#pad [data-card]:not(.used)")].map((key) => key.dataset.card);
+    const have = left.length === pad.count && !pad.have.length ? left : pad.have; // the deck's last row fills itself
+    picked = Array.from({ length: pad.count }, (_, i) => have[i] ?? null);
     $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
     showPicked();
@@ -214,7 +216,7 @@
       if (key) slot.append(...[...key.childNodes].map((node) => node.cloneNode(true)));
       slots.append(slot);
     }
-    $("pad-done").disabled = picked.length !== pad.count;
+    $("pad-done").disabled = picked.includes(null);
   }
 
   function pick(code) {
@@ -223,8 +225,17 @@
       send({ ...pad.command, card: code });
       return;
     }
-    picked = picked.includes(code) ? picked.filter((one) => one !== code) : picked.concat(code).slice(0, pad.count);
+    const at = picked.includes(code) ? picked.indexOf(code) : picked.indexOf(null);
+    if (at < 0) return;
+    picked[at] = picked[at] ? null : code;
     showPicked();
+    if (picked[at] && !picked.includes(null)) sendPicked(); // the last touch of a row is its end
+  }
+
+  function sendPicked() {
+    $("pad").close();
+    keying = pad.follow;
+    send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keying = false; });
   }
 
   // ---- the keypad: sums and PINs ----
@@ -389,11 +400,7 @@
       figures = "";
     }
     else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); learnWait(); }
-    else if (button.id === "pad-done") {
-      $("pad").close();
-      keying = pad.follow;
-      send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keying = false; });
-    }
+    else if (button.id === "pad-done") sendPicked();
     else if (button.dataset.command) {
       if (button.hasAttribute("data-hold") && event.detail !== 0) return; // a keyboard's click needs no holding
       closeDialogs();

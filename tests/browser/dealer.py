@@ -145,10 +145,12 @@ class Dealer:
             with suppress(TimeoutError):  # the page has opened the pad by itself meanwhile
                 button.tap(timeout=1000)
         codes = cards.split()
-        for code in codes:
+        picked = self.page.locator("#pad [data-card][aria-pressed=true]")
+        there = [str(one.get_attribute("data-card")) for one in picked.all()] if len(codes) > 1 else []
+        for code in [*(code for code in there if code not in codes), *(c for c in codes if c not in there)]:
             self.page.locator(f"#pad [data-card='{code}']").tap()
-        if len(codes) > 1 or self.page.locator("#pad").is_visible():
-            self.page.locator("#pad-done").tap()
+        if there and set(there) == set(codes):
+            self.page.locator("#pad-done").tap()  # a whole row stood there already
 
     def offers(self, **command: Any) -> bool:
         """Say whether the page has a button for such a command."""
