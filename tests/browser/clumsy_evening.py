@@ -250,7 +250,7 @@ class Clumsy:
                         return
         question = state.questions[0] if state.questions else None
         if question is not None and seen["mode"] == "need" and state.phase in (Phase.REVIEW, Phase.PLACING):
-            hand = self._hands[question.seat] if question.seat in self._hands else None
+            hand = self._hands.get(question.seat or 0)
             truth = hand.truth if hand else {}
             if question.what is Ask.CARD and question.row and hand and rng.random() < 0.95:
                 right = true_card(state, question, truth.get(question.row, "").split())
@@ -367,7 +367,7 @@ def report(evenings: Sequence[Evening], seed: int) -> str:
         "",
         "    python -m tests.browser.clumsy_evening --write docs/clumsy-evening.md",
         "",
-        f"Seed {seed}; {machine}. A real Chromium at 800×480 before a real table process; the cards are told, not read.",
+        f"Seed {seed}; {machine}. A real Chromium at 800×480, a real table process; cards are told, not read.",
         "",
         "| game | hands | closed | void, misdealt | closed too soon and taken back | steps | strays | problems |",
         "|---|---|---|---|---|---|---|---|",

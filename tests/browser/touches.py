@@ -1,0 +1,253 @@
+"""How many touches a dealer needs, counted on the real page: each is tried by a finger that counts itself.
+
+python -m tests.browser.touches --write        docs/dealer/touches.md anew
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from dealer_ui.app import Settings, create_app
+from dealer_ui.command import SOCKET
+from firmware.table import Phase
+from firmware.table import events as ev
+from tests.browser.chrome import launched
+from tests.browser.dealer import hold
+from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.served import served
+from tests.waiting import DEADLINE, until
+
+PAGE: Final = Path(__file__).parents[2] / "docs/dealer/touches.md"
+WHITE: Final = ".strip button:has(.lamp-white)"
+THREE: Final = {1: "A", 2: "B", 3: "C"}
+
+
+@dataclass
+class Finger:
+    """Touches the page of a felt, and counts."""
+
+    felt: Felt
+    page: Page
+    count: int = 0
+
+    def tap(self, what: str | Locator) -> None:
+        """Touch what takes touches: nothing fresh is on the page then."""
+        self.page.wait_for_selector(f"body[data-seq='{self.felt.seq}']", state="attached")
+        expect(self.page.locator(".fresh")).to_have_count(0)
+        button = self.page.locator(what) if isinstance(what, str) else what
+        if button.get_attribute("data-hold") is None:
+            button.tap()
+        else:
+            hold(button)
+        self.count += 1
+
+    def named(self, words: str) -> Locator:
+        """Return the button that says so."""
+        return self.page.get_by_role("button", name=words)
+
+    def until(self, so: Callable[[], object]) -> None:
+        """Wait while the page goes on."""
+        until(so, lambda seconds: self.page.wait_for_timeout(1000 * seconds))
+
+    def until_phase(self, phase: Phase) -> None:
+        """Wait for the record and the page."""
+        self.until(lambda: self.felt.state.phase is phase)
+        self.page.wait_for_selector(f"body[data-phase='{phase}']", state="attached")
+
+
+def _natural(felt: Felt) -> None:
+    felt.hands = dict(SIX_PAIRS_DEALT)
+    felt.to_setting()
+    felt.do("declare", seat=1)
+    felt.to_reading()
+    felt.read()
+
+
+def confirm_natural(finger: Finger) -> None:
+    """Confirm a natural."""
+    finger.tap(finger.named("Confirm the natural"))
+    finger.until_phase(Phase.SETTLED)
+
+
+def pay(finger: Finger) -> None:
+    """Pay a hand of four."""
+    for left in range(5, -1, -1):
+        finger.tap(WHITE)
+        finger.until(lambda left=left: len(finger.felt.state.unpaid) == left)  # type: ignore[misc]
+
+
+def undo(finger: Finger) -> None:
+    """Take a payment back that was marked by mistake."""
+    finger.tap(finger.named("Undo"))
+    finger.until(lambda: not finger.felt.state.paid)
+
+
+def name_unsure_card(finger: Finger) -> None:
+    """Say which card an unsure one is."""
+    finger.tap(".candidate >> nth=0")
+    finger.until(lambda: not finger.felt.state.questions)
+
+
+def correct_card(finger: Finger) -> None:
+    """Correct a card."""
+    finger.tap(finger.page.get_by_label("Seat 1, Lin: look closer"))
+    finger.tap(finger.page.get_by_label("Correct: Seat 1 · front, card 3"))
+    finger.tap("#pad [data-card=Kc]")
+    finger.until(lambda: "Kc" in _row(finger, 1, "front"))
+
+
+def correct_row(finger: Finger) -> None:
+    """Correct a row in which two cards are wrong."""
+    finger.tap(finger.page.get_by_label("Seat 1, Lin: look closer"))
+    finger.tap(finger.page.locator("#look-A").get_by_role("button", name="Key the front"))
+    old = _row(finger, 1, "front")
+    for code in (old[1], old[2], "Kc", "Jc"):
+        finger.tap(f"#pad [data-card='{code}']")
+    finger.until(lambda: _row(finger, 1, "front") == [old[0], "Kc", "Jc"])
+
+
+def key_hand(finger: Finger) -> None:
+    """Key a whole hand of four without a camera."""
+    page = finger.page
+    finger.tap(finger.named("Key the row…"))
+    for seat in (1, 2, 3, 4):
+        for row, cards in zip(ev.ROWS, HANDS[seat], strict=True):
+            page.wait_for_selector(f"#pad-title:has-text('Seat {seat} · {row}')")
+            if (seat, row) == (4, "back"):
+                finger.tap("#pad-done")
+                break
+            for code in cards.split():
+                finger.tap(f"#pad [data-card='{code}']")
+    finger.until_phase(Phase.SETTLED)
+
+
+def void(finger: Finger) -> None:
+    """Call a misdeal, or void a hand."""
+    finger.tap("[data-open=more-dialog]")
+    finger.tap(finger.page.locator("#more button[data-command*='misdeal']").first)
+    finger.until(lambda: finger.felt.state.phase is Phase.VOID)
+
+
+def _row(finger: Finger, seat: int, row: ev.Row) -> list[str]:
+    found = finger.felt.state.seat(seat)
+    assert found is not None
+    return [str(card.card) for card in found.row(row)]
+
+
+def _unsure(felt: Felt) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    felt.read(unsure={(2, "front", 1): ("9d", "6d")})
+
+
+def _camera_dead(felt: Felt) -> None:
+    felt.to_setting()
+    felt.do("key_hand", reason="The camera does not read.")
+    felt.do("next")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is tried: from where, by what, on which felt, and how many touches it may take."""
+
+    begin: Callable[[Felt], object]
+    do: Callable[[Finger], None]
+    limit: int
+    seats: Mapping[int, str] | None = None
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        return str(self.do.__doc__).rstrip(".")
+
+
+TASKS: Final = (
+    Task(_natural, confirm_natural, 1),
+    Task(Felt.to_settled, pay, 6),
+    Task(lambda felt: (felt.to_settled(), felt.pay()), undo, 1),
+    Task(_unsure, name_unsure_card, 2),
+    Task(Felt.to_settled, correct_card, 3, THREE),
+    Task(Felt.to_settled, correct_row, 6, THREE),
+    Task(_camera_dead, key_hand, 52),
+    Task(Felt.to_setting, void, 2),
+)
+
+
+@contextmanager
+def on_page(browser: Browser, folder: Path, task: Task) -> Iterator[Finger]:
+    """Open the page of a felt on which the task is to be done."""
+    made = {"seats": task.seats} if task.seats else {}
+    with ExitStack() as stack:
+        felt = Felt(folder, **made)
+        stack.callback(felt.journal.close)
+        if task.seats:
+            felt.hands = {seat: HANDS[seat] for seat in task.seats}
+        task.begin(felt)
+        stack.enter_context(felt.answering())
+        port = stack.enter_context(served(create_app(Settings(felt.folder, felt.folder / SOCKET))))
+        context = browser.new_context(has_touch=True, viewport={"width": 800, "height": 480})
+        stack.callback(context.close)
+        context.set_default_timeout(1000 * DEADLINE)
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector("body[data-seq]", state="attached")
+        yield Finger(felt, page)
+
+
+def counted(browser: Browser, folder: Path, task: Task) -> int:
+    """Do it; return how many touches it took."""
+    with on_page(browser, folder, task) as finger:
+        task.do(finger)
+        return finger.count
+
+
+def table(counts: Mapping[str, int]) -> str:
+    """Return the page of the book."""
+    limits = {task.title: task.limit for task in TASKS}
+    lines = [f"| {title} | {count} | {limits[title]} |" for title, count in counts.items()]
+    return "\n".join(
+        (
+            "# How many touches",
+            "",
+            "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`). A",
+            "test counts them again. To press and hold is one touch. A name that lies at another seat asks about that seat, too.",
+            "",
+            "| what | touches | at most |",
+            "|---|---|---|",
+            *lines,
+            "",
+        )
+    )
+
+
+def told() -> dict[str, int]:
+    """Return what the book says: touches by task."""
+    found = re.findall(r"^\| (.+?) \| (\d+) \| \d+ \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {title: int(count) for title, count in found}
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write the book's page.")
+def main(write: bool) -> None:
+    """Count the touches of every task."""
+    counts: dict[str, int] = {}
+    with sync_playwright() as playwright, launched(playwright) as browser:
+        for number, task in enumerate(TASKS):
+            with tempfile.TemporaryDirectory() as folder:
+                counts[task.title] = counted(browser, Path(folder) / str(number), task)
+                click.echo(f"{task.title}: {counts[task.title]} of at most {task.limit}")
+    if write:
+        PAGE.write_text(table(counts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
