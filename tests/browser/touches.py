@@ -218,8 +218,9 @@ def table(counts: Mapping[str, int]) -> str:
         (
             "# How many touches",
             "",
-            "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`). A",
-            "test counts them again. To press and hold is one touch. A name that lies at another seat asks about that seat, too.",
+            "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`).",
+            "A test counts them again. To press and hold is one touch. A name that lies at another seat",
+            "asks about that seat, too.",
             "",
             "| what | touches | at most |",
             "|---|---|---|",
