@@ -24,7 +24,7 @@ from firmware.table.journal_file import READY as READY
 from firmware.table.journal_file import RESTORING as RESTORING
 from firmware.table.journal_file import WAIT_S, as_journal_error, as_journal_errors, guard, need_kind
 from firmware.table.journal_reader import JournalReader as JournalReader
-from firmware.table.journal_reader import entries, replay, since_last_opened
+from firmware.table.journal_reader import replay, since_last_opened
 from firmware.table.lock import take_lock
 from firmware.table.moment import Clock, Moment, now
 from firmware.table.named_files import NamedFiles
@@ -337,8 +337,13 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
     numbers = [row[0] for row in back]
     if (first and first[0] != 1) or numbers != list(range(end, max(0, end - BOTH_WAYS), -1)):
         raise JournalError(f"Rows of the journal {path} are missing or too many; restore a backup.")
+    marks = ", ".join("?" * len(numbers))
+    found = db.execute(
+        f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers
+    )  # each sought from the root
+    by_number = {row[0]: row for row in found}
     for row in back:
-        if entries(db, "WHERE seq = ?", (row[0],)) != [Entry(*row)]:
+        if by_number.get(row[0]) != row:
             raise JournalError(
                 f"The journal {path} is damaged: row {row[0]} is not found by its number. Restore a backup."
             )

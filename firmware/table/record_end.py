@@ -53,10 +53,17 @@ def look(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
 def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:
     store = folder / captures.FOLDER
     found: list[str] = []
-    for number in range(hand + 1, hand + 1 + AHEAD):
-        name = captures.hand_folder(number)
-        if len(found) < NAMED and os.path.isdir(f"{store}/{name}"):  # noqa: PTH112 -- Path takes five times as long
-            found += _images_in(store, name)
+    try:
+        inside = os.open(store, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return ()
+    try:
+        for number in range(hand + 1, hand + 1 + AHEAD):
+            name = captures.hand_folder(number)
+            if len(found) < NAMED and os.access(name, os.F_OK, dir_fd=inside):
+                found += _images_in(store, name)
+    finally:
+        os.close(inside)
     return tuple(found[:NAMED])
 
 
