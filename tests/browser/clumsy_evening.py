@@ -5,7 +5,8 @@
 The finger mostly does what the page proposes. Now and then it touches twice, touches what it should not, presses a real
 button at any moment, holds, reloads, goes back, gives the showdown before the cards are up, or names a wrong card. The
 players sometimes forget the puck. At every step the page must say a sentence and offer a next step; at the end the
-stacks must be what they began with, with every closed hand's settlement and every counted chip, summed up here once more.
+stacks must be what they began with, with every closed hand's settlement and every counted chip,
+summed up here once more.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -225,10 +228,10 @@ class Clumsy:
                     self._page.goto(f"{self._address}office")
                     self._page.go_back()
                 case "close":
-                    self._page.locator("dialog[open] [data-close]").first.tap(timeout=2000)
+                    self._page.locator("dialog[open] [data-close]").first.tap(timeout=1500)
 
     def _tap(self, number: int) -> None:
-        self._page.locator("button").nth(number).tap(timeout=2000)
+        self._page.locator("button").nth(number).tap(timeout=1500)
 
     def _next(self, state: State, seen: Mapping[str, Any]) -> None:
         """Do what is to be done; at times clumsily."""
@@ -271,8 +274,8 @@ class Clumsy:
                 self._key(question.seat, question.row, truth[question.row])
                 return
         button = self._page.locator("button").nth(rng.choice(seen["go"] or seen["steps"]))
-        if button.get_attribute("data-hold", timeout=2000) is None:
-            button.tap(timeout=2000)
+        if button.get_attribute("data-hold", timeout=1500) is None:
+            button.tap(timeout=1500)
         else:
             hold(button)
 
@@ -355,8 +358,18 @@ def play(browser: Browser, folder: Path, profile: str, hands: int, seed: int) ->
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector("body[data-seq]")
-        page.set_default_timeout(2000)  # a finger does not wait for what went away
+        page.set_default_timeout(1500)  # a finger does not wait for what went away
         return Clumsy(table, cards, page, seed).play(hands)
+
+
+def play_alone(profile: str, hands: int, seed: int) -> Evening:
+    """Play one evening in a browser and a folder of its own."""
+    with (
+        sync_playwright() as playwright,
+        launched(playwright) as browser,
+        tempfile.TemporaryDirectory(prefix="feltwatch-clumsy-") as folder,
+    ):
+        return play(browser, Path(folder) / "d", profile, hands, seed)
 
 
 def report(evenings: Sequence[Evening], seed: int) -> str:
@@ -397,18 +410,13 @@ def report(evenings: Sequence[Evening], seed: int) -> str:
 @click.option("--write", type=click.Path(path_type=Path), help="Write the report there, too.")
 def main(hands: int, profiles: tuple[str, ...], seed: int, write: Path | None) -> None:
     """Play clumsy evenings; exits with 1 where something is wrong."""
+    names = profiles or profile_names()
     evenings = []
-    with (
-        sync_playwright() as playwright,
-        launched(playwright) as browser,
-        tempfile.TemporaryDirectory(prefix="feltwatch-clumsy-") as folder,
-    ):
-        for name in profiles or profile_names():
-            evening = play(browser, Path(folder) / name, name, hands, seed)
+    with ProcessPoolExecutor(len(names), mp_context=get_context("spawn")) as pool:  # they mostly wait
+        for evening in pool.map(play_alone, names, [hands] * len(names), [seed] * len(names)):
             evenings.append(evening)
-            click.echo(f"{name}: {evening.hands} hands, {evening.steps} steps, {evening.seconds:.0f} s")
-            for problem in evening.problems:
-                click.echo(f"  {problem}")
+            told = f"{evening.profile}: {evening.hands} hands, {evening.steps} steps, {evening.seconds:.0f} s"
+            click.echo("\n  ".join((told, *evening.problems)))
     text = report(evenings, seed)
     click.echo(text)
     if write:
