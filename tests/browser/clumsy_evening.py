@@ -253,15 +253,15 @@ class Clumsy:
                         return
         question = state.questions[0] if state.questions else None
         if question is not None and seen["mode"] == "need" and state.phase in (Phase.REVIEW, Phase.PLACING):
-            hand = self._hands.get(question.seat or 0)
-            truth = hand.truth if hand else {}
-            if question.what is Ask.CARD and question.row and hand and rng.random() < 0.95:
+            asked = self._hands.get(question.seat or 0)
+            truth = asked.truth if asked else {}
+            if question.what is Ask.CARD and question.row and asked and rng.random() < 0.95:
                 right = true_card(state, question, truth.get(question.row, "").split())
                 command = {"do": "set_card", "seat": question.seat, "row": question.row, "card": right}
                 if self._dealer.offers(**command):
                     self._dealer.touch(**command)
                     return
-            if question.what is Ask.COUNT and hand and hand.surrenders:
+            if question.what is Ask.COUNT and asked and asked.surrenders:
                 self._tap(rng.choice(seen["steps"]))  # nobody has said so before: the page offers it now
                 return
             if (
@@ -331,7 +331,7 @@ def summed(entries: Sequence[Entry]) -> dict[str, int]:
             case ev.HandReopened(resumed=True):
                 for player, amount in moved.items():
                     chips[player] -= amount
-            case ev.StackCounted(player=player, stack=stack):
+            case ev.StackCounted(player=player, stack=int(stack)):
                 chips[player] = stack
             case ev.AddedOn(player=player, amount=amount) | ev.BoughtIn(player=player, amount=amount):
                 chips[player] = chips.get(player, 0) + amount

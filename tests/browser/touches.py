@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -185,7 +185,7 @@ TASKS: Final = (
 @contextmanager
 def on_page(browser: Browser, folder: Path, task: Task) -> Iterator[Finger]:
     """Open the page of a felt on which the task is to be done."""
-    made = {"seats": task.seats} if task.seats else {}
+    made: dict[str, Any] = {"seats": task.seats} if task.seats else {}
     with ExitStack() as stack:
         felt = Felt(folder, **made)
         stack.callback(felt.journal.close)
