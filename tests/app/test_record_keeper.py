@@ -21,7 +21,7 @@ from firmware.app.errors import ConfigError
 from firmware.app.hands_command import command as hands
 from firmware.app.house import prepare_house
 from firmware.app.keeping_commands import keep
-from firmware.app.record_keeper import EXPORTS, RecordKeeper
+from firmware.app.record_keeper import RecordKeeper
 from firmware.app.table_devices import Devices
 from firmware.app.table_process import TableProcess
 from firmware.table import Phase
@@ -29,6 +29,7 @@ from firmware.table import events as ev
 from firmware.table.anchors import Anchor
 from firmware.table.archive import Archive
 from firmware.table.captures import CaptureStore
+from firmware.table.dispute_file import EXPORTS
 from firmware.table.dispute_verifier import check
 from firmware.table.index_file import FILE as INDEX
 from firmware.table.journal import Journal, JournalReader
