@@ -25,8 +25,6 @@ REQUEST: Final = Path("/run/feltwatch/stick.json")
 PROGRESS: Final = Path("/run/feltwatch-stick/progress.json")
 SILENT_S: Final = 60.0
 """Seconds without a word after which a copy does not go on: a slow stick takes some for a few megabytes."""
-NOT_BEGUN_S: Final = 15.0
-"""Seconds after which a request that nobody took up is not going to be."""
 MOST_BYTES: Final = 4096
 
 Step = Literal["asked", "waiting", "copying", "checking", "done", "failed"]

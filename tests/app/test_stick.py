@@ -32,6 +32,7 @@ from firmware.app.stick_disks import (
 )
 from firmware.table.dispute_file import export_path
 from firmware.table.errors import NotNow
+from firmware.table.sentence import Sentence
 from firmware.table.stick import (
     MOST_BYTES,
     SILENT_S,
@@ -82,8 +83,7 @@ def folder(tmp_path: Path) -> Path:
 
 def why(told: Progress) -> str:
     assert told.step == "failed"
-    message: str = told.refusal["message"]
-    return message % told.refusal["args"]
+    return str(Sentence(told.refusal["message"], **told.refusal["args"]))
 
 
 # ---- a folder in the place of a stick ----
@@ -159,7 +159,7 @@ def broken(error: int) -> Callable[..., int]:
 def test_a_stick_that_fails_while_it_is_written_is_told_and_nothing_is_left_on_it(
     box: Box, folder: Path, monkeypatch: pytest.MonkeyPatch, error: int, said: str
 ) -> None:
-    monkeypatch.setattr(program.os, "fsync", broken(error))
+    monkeypatch.setattr(os, "fsync", broken(error))
     assert why(box.put(FolderStick(folder))) == said
     assert list(folder.iterdir()) == []
 
@@ -168,7 +168,7 @@ def test_a_stick_that_does_not_hold_what_was_written_is_found_out(
     box: Box, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = os.write
-    monkeypatch.setattr(program.os, "write", lambda to, piece: real(to, b"\0" * len(piece)))
+    monkeypatch.setattr(os, "write", lambda to, piece: real(to, b"\0" * len(piece)))
     assert why(box.put(FolderStick(folder))) == str(UNLIKE)
 
 
