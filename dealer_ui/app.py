@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from dealer_ui import (
     camera,
+    dispute,
     glance,
     guard,
     health,
@@ -26,6 +27,7 @@ from dealer_ui import (
     review,
     set_up,
     slip_page,
+    stick,
     stream,
     training,
 )
@@ -42,6 +44,7 @@ from dealer_ui.words import capital, card_name, rank_text, row_name
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
+from firmware.table.stick import PROGRESS
 
 MAX_REQUEST: Final = 16 * 1024  # bytes; a command is one short line
 
@@ -67,6 +70,8 @@ class Settings:
     """Seconds between which the limit for the table's answer to a command lies."""
     export_s: float = 60.0
     """Seconds that the table may take for a dispute file: it has pictures to draw."""
+    stick: Path = PROGRESS
+    """Where it is told how far a dispute file is on its way to a stick."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -97,9 +102,11 @@ def create_app(settings: Settings) -> Flask:
         sessions=Sessions(),
         tallies=Tallies(reader),
         slow_s={"export_hand": settings.export_s},
+        stick=settings.stick,
     ).attach(app)
     for part in (
         camera,
+        dispute,
         glance,
         stream,
         orders,
@@ -111,6 +118,7 @@ def create_app(settings: Settings) -> Flask:
         review,
         report_page,
         slip_page,
+        stick,
         set_up,
     ):
         app.register_blueprint(part.blueprint)

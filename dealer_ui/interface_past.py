@@ -89,6 +89,10 @@ PATHS: Final[dict[str, Any]] = {
         _HAND,
         _asked("row", "The number of the look's row; the last look without it.", "integer"),
         _asked("card", "The number of a card in it, to see it closer.", "integer"),
+        _asked(
+            "marks",
+            "`off`: the picture alone; `on`: with what was read. Without it a hand in dispute is bare.",
+        ),
     ),
     "/review/{name}/changes": _get("The looks side by side, with what changed", "text/html", _HAND),
     "/review/{name}/again": _get(
@@ -101,6 +105,15 @@ PATHS: Final[dict[str, Any]] = {
         "A past hand's corrections, and what reopens, marks and exports it", "text/html", _HAND
     ),
     "/review/{name}/file": _get("A past hand's dispute file", "application/zip", _HAND, **_FILE),
+    "/review/{name}/proof": _get(
+        "Its hash and the words of its key, as a part of the page", "text/html", _HAND
+    ),
+    "/review/{name}/stick": _get(
+        "How far it is on its way to a USB stick",
+        "application/json",
+        _HAND,
+        _asked("job", "The name of the request, as `export_hand` gave it."),
+    ),
     "/report": _get("What a shift came to", "text/html", *_SPAN),
     "/report.csv": _get("What a shift came to, a line a down", "text/csv", *_SPAN),
     "/report.pdf": _get("What a shift came to, with plots", "application/pdf", *_SPAN),

@@ -29,7 +29,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui import guard, i18n, report_page, review
+from dealer_ui import dispute, guard, i18n, report_page, review
 from dealer_ui.app import bare_app
 from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import ngettext
@@ -107,7 +107,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
     app.extensions["feltwatch-lan"] = Door(people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL))
     app.before_request(_admit)
     i18n.speak(app, lambda: services(app).live.state().house.language)
-    for part in (blueprint, review.blueprint, report_page.blueprint):
+    for part in (blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
         app.register_blueprint(part)
     app.after_request(_harden)
     return app

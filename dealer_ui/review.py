@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cache, wraps
-from pathlib import Path
 from typing import Any, Final
 
-from flask import Blueprint, Response, abort, jsonify, request, send_file, url_for
+from flask import Blueprint, abort, jsonify, request, url_for
 from werkzeug.exceptions import HTTPException
 
 from dealer_ui import guard
+from dealer_ui.dispute_file import data
 from dealer_ui.glance import PAST
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
@@ -21,8 +21,7 @@ from dealer_ui.looks import Look, compared, looks
 from dealer_ui.more import past_hands
 from dealer_ui.pages import page
 from dealer_ui.review_list import HOUR_MS, PAGE, WITH, BadFilter, Filter, filter_of, has, midnight_ms, steps
-from dealer_ui.review_view import proofs, reviewed, settled_again
-from dealer_ui.screen import Action
+from dealer_ui.review_view import reviewed, settled_again
 from dealer_ui.sentences import say
 from dealer_ui.services import services
 from dealer_ui.timeline import day_of, time_of, timeline
@@ -30,7 +29,6 @@ from firmware.rules import SEATS, Profile, RulesError, load_profile, profile_nam
 from firmware.table.archive import Archive, Wanted
 from firmware.table.errors import CaptureError, NotNow, TableError
 from firmware.table.people import Role
-from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.recall import Recalled, recall
 from firmware.table.settling import rules_of
 from firmware.table.state import State
@@ -39,20 +37,6 @@ blueprint = Blueprint("review", __name__)
 
 LAST: Final = 10
 """Hands that the dealer may recall without anybody's PIN; without their pictures."""
-FLOOR: Final = frozenset({Role.FLOOR})
-REASONS: Final = (
-    N_("A card was read wrong"),
-    N_("A row was read wrong"),
-    N_("The foul is disputed"),
-    N_("The button was wrong"),
-    N_("The payment is disputed"),
-)
-"""Why a hand is reopened or disputed: there is no keyboard."""
-DECIDED: Final = (
-    N_("The settlement stands"),
-    N_("The hand was corrected"),
-    N_("Settled between the players"),
-)
 TABS: Final = (
     ("hand", N_("Settlement")),
     ("story", N_("Timeline")),
@@ -73,7 +57,7 @@ def refused(error: HTTPException) -> Any:
     return page("review/error.html", _("Past hands"), sentence=error.description), error.code or 500
 
 
-def _of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
+def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
     """Hand a view the hand that its address names, where its reader may see it and the record can tell it."""
 
     @wraps(view)
@@ -121,9 +105,9 @@ def listed() -> Any:
     if not whole and wanted.narrows:
         guard.need(PAST, _("Looking for hands"))
     state = services().live.state()
-    archive = _archive()
+    archive = archive_of_record()
     try:
-        if os.access(services().captures.folder.parent, os.W_OK):
+        if os.access(data(), os.W_OK):
             archive.refresh()
         names = archive.names(of_open=False)
         found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
@@ -147,8 +131,9 @@ def listed() -> Any:
     )
 
 
-def _archive() -> Archive:
-    return Archive(services().captures.folder.parent, services().reader)
+def archive_of_record() -> Archive:
+    """Return the archive of the record that is shown."""
+    return Archive(data(), services().reader)
 
 
 @dataclass(frozen=True)
@@ -178,7 +163,8 @@ def _times() -> tuple[tuple[str, int], ...]:
 # ---- one hand ----
 
 
-def _shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
+def shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
+    """Return a page about a past hand."""
     state = services().live.state()
     number = recalled.hand
     return page(
@@ -191,11 +177,20 @@ def _shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
         earlier=number - 1 if number > 1 else None,
         later=number + 1 if number < _last(state) else None,
         disputed=number in state.disputed,
-        lies_open=bool(state.reopened) and state.hand == number,
+        lies_open=_lies_open(state, number),
         pictures=_sees_pictures(number),
         clauses=guard.role() is not Role.DEALER,
         **values,
     )
+
+
+def _lies_open(state: State, hand: int) -> bool:
+    return bool(state.reopened) and state.hand == hand
+
+
+def _is_disputed(hand: int) -> bool:
+    state = services().live.state()
+    return hand in state.disputed or _lies_open(state, hand)
 
 
 def _rules(recalled: Recalled) -> Profile | None:
@@ -207,30 +202,33 @@ def _rules(recalled: Recalled) -> Profile | None:
 
 @blueprint.get("/review/<hand>")
 @guard.open_to(guard.EVERYBODY)
-@_of_hand
+@of_hand
 def hand(recalled: Recalled) -> str:
     """Show a past hand's cards and its settlement with every clause."""
-    return _shown("hand", recalled, "hand")
+    return shown("hand", recalled, "hand")
 
 
 @blueprint.get("/review/<hand>/story")
 @guard.open_to(guard.EVERYBODY)
-@_of_hand
+@of_hand
 def story(recalled: Recalled) -> str:
     """Tell a past hand row by row."""
-    return _shown("story", recalled, "story", told=timeline(recalled))
+    return shown("story", recalled, "story", told=timeline(recalled))
 
 
 @blueprint.get("/review/<hand>/look")
 @guard.open_to(guard.EVERYBODY)
-@_of_hand
+@of_hand
 def look(recalled: Recalled) -> str:
-    """Show a full frame with everything that was read drawn in: `row` names the look, `card` enlarges a card."""
+    """Show a full frame: `row` names the look, `card` enlarges a card, `marks` says whether what was read is drawn in.
+
+    Whoever says nothing sees it drawn in; the hand in dispute bare.
+    """
     _need_pictures(recalled)
     seen = looks(recalled)
     if not seen:
         zones = any(one.zone for one in timeline(recalled))
-        return _shown("look", recalled, "look", looks=(), look=None, zones=zones)
+        return shown("look", recalled, "look", looks=(), look=None, zones=zones)
     row = request.args.get("row", str(seen[-1].seq))
     chosen = next((one for one in seen if str(one.seq) == row), None)
     if chosen is None:
@@ -239,17 +237,20 @@ def look(recalled: Recalled) -> str:
     card = next((one for one in chosen.cards if str(one.number) == number), None)
     if number and card is None:
         abort(404, _("There is no such card in this picture."))
-    return _shown("look", recalled, "look", looks=seen, look=chosen, size=_size(chosen), card=card)
+    marks = request.args.get("marks", "on" if card or not _is_disputed(recalled.hand) else "off") != "off"
+    return shown(
+        "look", recalled, "look", looks=seen, look=chosen, size=size_of(chosen), card=card, marks=marks
+    )
 
 
 @blueprint.get("/review/<hand>/changes")
 @guard.open_to(guard.EVERYBODY)
-@_of_hand
+@of_hand
 def changes(recalled: Recalled) -> str:
     """Show the frames of a hand side by side, with the places marked that changed."""
     _need_pictures(recalled)
-    beside = [(pair, _size(pair.before), _size(pair.after)) for pair in compared(looks(recalled))]
-    return _shown("changes", recalled, "changes", beside=beside)
+    beside = [(pair, size_of(pair.before), size_of(pair.after)) for pair in compared(looks(recalled))]
+    return shown("changes", recalled, "changes", beside=beside)
 
 
 def _need_pictures(recalled: Recalled) -> None:
@@ -257,7 +258,7 @@ def _need_pictures(recalled: Recalled) -> None:
         guard.need(PAST, _("A picture of a past hand"))
 
 
-def _size(seen: Look) -> tuple[int, int] | None:
+def size_of(seen: Look) -> tuple[int, int] | None:
     """Return a frame's width and height in pixels; None where it is not there any more."""
     from PIL import Image, UnidentifiedImageError
 
@@ -270,7 +271,7 @@ def _size(seen: Look) -> tuple[int, int] | None:
 
 @blueprint.get("/review/<hand>/again")
 @guard.open_to(guard.EVERYBODY)
-@_of_hand
+@of_hand
 def again(recalled: Recalled) -> str:
     """Settle a past hand's cards again beside what stands: by its own rules or by another profile."""
     own = recalled.opened.profile
@@ -282,70 +283,11 @@ def again(recalled: Recalled) -> str:
     except RulesError as error:
         abort(404, str(error))
     if recalled.settlement is None or rules is None:
-        return _shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
+        return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
     beside = settled_again(recalled, rules, rules.title)
-    return _shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
+    return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
 
 
 @cache
 def _titles() -> tuple[tuple[str, str], ...]:
     return tuple((name, load_profile(name).title) for name in profile_names())
-
-
-@blueprint.get("/review/<hand>/dispute")
-@guard.open_to(guard.EVERYBODY)
-@_of_hand
-def dispute(recalled: Recalled) -> str:
-    """Show a hand's corrections, before and after; for a floor person, what reopens, marks and exports it."""
-    guard.need(PAST, _("Correcting and keeping a hand"))
-    state = services().live.state()
-    number = recalled.hand
-    is_floor = guard.role() is Role.FLOOR
-    archive = _archive()
-    whole = archive.hand(number)
-    return _shown(
-        "dispute",
-        recalled,
-        "dispute",
-        proofs=proofs(whole, archive.images(whole)),
-        reasons=[(why, _(why)) for why in REASONS],
-        reopens=_reopens(number) if is_floor and recalled.settlement is not None else None,
-        is_free=state.phase in BETWEEN_HANDS,
-        disputes=_disputes(number) if is_floor and number not in state.disputed else None,
-        closes=_closes(number) if is_floor and number in state.disputed else (),
-        reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
-        if is_floor
-        else None,
-        exports=Action(_("Make the dispute file"), {"do": "export_hand", "past": number}, tone="go"),
-        is_made=_export(number).is_file(),
-    )
-
-
-def _reopens(hand: int) -> Action:
-    return Action(_("Reopen it to correct it"), {"do": "reopen", "past": hand, "reason": REASONS[0]})
-
-
-def _disputes(hand: int) -> Action:
-    return Action(_("Keep it as disputed"), {"do": "dispute", "past": hand, "reason": REASONS[0]})
-
-
-def _closes(hand: int) -> tuple[Action, ...]:
-    return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
-
-
-@blueprint.get("/review/<hand>/file")
-@guard.open_to(PAST)
-@_of_hand
-def dispute_file(recalled: Recalled) -> Response:
-    """Give a hand's dispute file, once the table has made it."""
-    path = _export(recalled.hand)
-    try:
-        if path.is_symlink() or path.parent.is_symlink():
-            raise FileNotFoundError(path)  # the table makes none: somebody would have another file read out
-        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)
-    except OSError:
-        abort(404, _("There is no dispute file of this hand; make it first."))
-
-
-def _export(hand: int) -> Path:
-    return services().captures.folder.parent / "exports" / f"hand-{hand:06}.zip"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from flask import Flask, current_app
@@ -16,6 +17,7 @@ from dealer_ui.render import Messages
 from dealer_ui.sessions import Sessions
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
+from firmware.table.stick import PROGRESS
 
 _KEY: Final = "feltwatch"
 
@@ -70,6 +72,8 @@ class Services:
     tallies: Tallies
     slow_s: Mapping[str, float] = field(default_factory=dict)
     """Seconds that the table may take for commands that are more than an event, by name."""
+    stick: Path = PROGRESS
+    """Where it is told how far a dispute file is on its way to a stick."""
 
     def attach(self, app: Flask) -> None:
         """Make them the application's."""

@@ -9,11 +9,52 @@
     return answer.ok;
   }
 
-  async function fetchFile(button) {
-    const says = document.getElementById("exported");
+  // ---- the dispute file ----
+
+  const says = document.getElementById("exported");
+  const MADE_WITHIN = 60000; // ms
+  const BEGUN_WITHIN = 15000; // ms; nobody takes the request up that nobody has taken up by then
+
+  async function made(button, command) {
     says.textContent = button.dataset.making;
-    const answer = await feltwatch.post(document.body.dataset.commands, JSON.parse(button.dataset.export), 60000);
-    if (!answer.ok) { says.textContent = answer.error; return; }
+    const answer = await feltwatch.post(document.body.dataset.commands, JSON.parse(command), MADE_WITHIN);
+    if (answer.ok) await showProof(); else says.textContent = answer.error;
+    return answer;
+  }
+
+  async function showProof() {
+    const proof = document.getElementById("proof");
+    const response = await fetch(proof.dataset.proof, { headers: { Accept: "application/json" } });
+    if (response.ok) proof.innerHTML = await response.text();
+  }
+
+  async function putOnStick(button) {
+    const answer = await made(button, button.dataset.stick);
+    if (answer.ok) await follow(button, answer.stick);
+  }
+
+  async function follow(button, job) {
+    const bar = document.getElementById("on-its-way");
+    const since = performance.now();
+    let told = { step: "asked", over: false };
+    while (!told.over) {
+      try {
+        const address = `${button.dataset.progress}?job=${encodeURIComponent(job)}`;
+        told = await (await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store" })).json();
+      } catch { /* the next look tells */ }
+      if (told.step === "asked" && performance.now() - since > BEGUN_WITHIN) told = { over: true, percent: 0, says: button.dataset.silent };
+      if (told.says && says.textContent !== told.says) says.textContent = told.says;
+      says.dataset.step = told.step || "failed";
+      bar.hidden = told.over;
+      bar.value = told.percent || 0;
+      if (!told.over) await new Promise((done) => setTimeout(done, 300));
+    }
+  }
+
+  async function fetchFile(button) {
+    const answer = await made(button, button.dataset.export);
+    if (!answer.ok) return;
+    if (!button.dataset.file) { says.textContent = button.dataset.made; return; }
     const link = document.createElement("a");
     link.href = button.dataset.file;
     link.textContent = answer.file;
@@ -34,13 +75,17 @@
   document.addEventListener("click", async (event) => {
     const reason = event.target.closest("button[data-reason]");
     if (reason) choose(reason);
-    const button = event.target.closest("button[data-command], button[data-export]");
+    const button = event.target.closest("button[data-command], button[data-export], button[data-stick]");
     if (!button || busy) return;
     busy = true;
     try {
-      if (button.dataset.export) await fetchFile(button);
+      if (button.dataset.stick) await putOnStick(button);
+      else if (button.dataset.export) await fetchFile(button);
       else await deed(button);
     } finally { busy = false; }
   });
+  // A page that was loaded anew goes on where it was.
+  const stick = document.querySelector("button[data-stick]");
+  if (stick && stick.dataset.job) follow(stick, stick.dataset.job);
   document.body.setAttribute("data-ready", ""); // touches are heard from here on
 })();

@@ -178,7 +178,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
     The running table makes and signs it (--by names who asks). While it is stopped, whoever may read its key may
     make one; the end of the record is then vouched for by the file's own signature alone.
     """
-    from firmware.app.record_keeper import EXPORTS
+    from firmware.table.dispute_file import EXPORTS
     from firmware.table.dispute_verifier import check
 
     out = out or Path(f"hand-{number:06}.zip")

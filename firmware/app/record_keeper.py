@@ -21,7 +21,7 @@ from firmware.table.anchors import Anchor, sign_head
 from firmware.table.archive import Archive
 from firmware.table.captures import CaptureStore
 from firmware.table.disk import make_folder
-from firmware.table.dispute_file import write_dispute_file
+from firmware.table.dispute_file import export_path, write_dispute_file
 from firmware.table.effects_evidence import last_hand
 from firmware.table.errors import NotNow
 from firmware.table.evidence_commands import DropImages, ExportHand, RecordCommand, SignHead
@@ -32,11 +32,10 @@ from firmware.table.moment import Clock
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.sentence import Sentence
 from firmware.table.signing import DeviceKey, KeyUnusable
+from firmware.table.stick import StickDesk
 
 log = logging.getLogger(__name__)
 
-EXPORTS: Final = "exports"
-"""In the data folder: where dispute files are put for whoever asked for them."""
 KEPT_EXPORTS: Final = 20
 INDEX_EVERY: Final = 1.0
 INDEX_EVERY_IN_PLAY: Final = 15.0
@@ -71,10 +70,12 @@ class RecordKeeper:
         keeping: KeepingConfig,
         wall: Clock,
         pdf: Pdf | None = None,
+        stick: StickDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Read the device's key, or make it. Without one hands go on; nothing can be signed, and a fault says so."""
         self._data, self._journal, self._wall, self._pdf, self._clock = data, journal, wall, pdf, clock
+        self._stick = stick
         self._rule = Rule(keeping.days, keeping.megabytes)
         self._archive = Archive(data)
         self._store = CaptureStore(data)
@@ -139,7 +140,7 @@ class RecordKeeper:
                 anchor, seq = self._sign(table, who)
                 return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
             case ExportHand():
-                return self._export(command.past, table, who)
+                return self._export(command, table, who)
             case DropImages():
                 rule = (
                     Rule(command.days, command.megabytes) if command.days or command.megabytes else self._rule
@@ -168,29 +169,38 @@ class RecordKeeper:
         )
         return Anchor.of(event), table.write([event], who.actor)
 
-    def _export(self, number: int, table: Table, who: Who) -> Future[dict[str, Any]]:
+    def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
         key = self._need_key()
-        hand = self._archive.hand(number)  # refused before anything is signed
+        if command.stick:
+            self._need_stick().need_free()
+        hand = self._archive.hand(command.past)  # refused before anything is signed
         about = hand.later[-1:] or hand.play[-1:]
         if not self._archive.reader.anchors(about[0].seq, 1):
             self._sign(table, who)
-        return self._worker.submit(self._write_file, number, key)
+        name = table.state.house.table if command.stick else None
+        return self._worker.submit(self._write_file, command.past, key, name)
 
-    def _write_file(self, number: int, key: DeviceKey) -> dict[str, Any]:
-        folder = self._data / EXPORTS
+    def _need_stick(self) -> StickDesk:
+        if self._stick is None:
+            raise NotNow("This table has no program that writes sticks.")
+        return self._stick
+
+    def _write_file(self, number: int, key: DeviceKey, stick: str | None) -> dict[str, Any]:
+        """Make a hand's dispute file; `stick`: it is put on one as that table's."""
+        out = export_path(self._data, number)
         pdf = self._pdf
         try:
-            make_folder(folder)
-            out = folder / f"hand-{number:06}.zip"
+            make_folder(out.parent)
             make_pdf = None if pdf is None else lambda hand: pdf(self._data, hand)
             write_dispute_file(self._archive, number, key, out, make_pdf)
-            self._forget_old_exports(folder)
+            self._forget_old_exports(out.parent)
+            asked = {} if stick is None else {"stick": self._need_stick().ask(number, stick)}
         except TableError as error:
             return error.sentence.refusal()
         except Exception:
             log.exception("the dispute file of hand %s met a fault of ours", number)
             return Sentence("The dispute file met an error of ours; look at the table's log.").refusal()
-        return {"ok": True, "file": out.name}
+        return {"ok": True, "file": out.name, **asked}
 
     def _forget_old_exports(self, folder: Path) -> None:
         """Dispute files are copies: the record has all that is in them."""

@@ -62,6 +62,7 @@ def run(config: Config) -> None:
     from firmware.app.record_keeper import RecordKeeper
     from firmware.app.table_process import TableProcess
     from firmware.service import ServiceManager
+    from firmware.table.stick import StickDesk
 
     manager = ServiceManager.from_environment()
     house_rules(config)  # what is wrong with it is said before anything is made
@@ -81,7 +82,9 @@ def run(config: Config) -> None:
             ReadingProcess(spec, limits),
             config.socket,
             times.turn_up,
-            keeper=RecordKeeper(config.data, journal, config.key, config.keeping, wall, dispute_pdf),
+            keeper=RecordKeeper(
+                config.data, journal, config.key, config.keeping, wall, dispute_pdf, StickDesk()
+            ),
             answer_within=times.answer,
             limits=vars(limits),
         )

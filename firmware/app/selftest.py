@@ -24,7 +24,7 @@ from dealer_ui.errors import TableUnreachable
 from dealer_ui.link import TableLink
 from firmware.app.config import SOCKET
 from firmware.app.errors import AppError
-from firmware.app.record_keeper import EXPORTS
+from firmware.table.dispute_file import EXPORTS
 from firmware.table.errors import TableError
 from firmware.table.events_camera import DeckChecked
 from firmware.table.journal import JournalReader

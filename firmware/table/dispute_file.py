@@ -31,6 +31,8 @@ from firmware.table.signing import DeviceKey, fingerprint
 
 log = logging.getLogger(__name__)
 
+EXPORTS: Final = "exports"
+"""In the data folder: where the table puts dispute files for whoever asked for them."""
 PDF: Final = "hand.pdf"
 _HASH: Final = re.compile(r'"([0-9a-f]{64})"')
 _PACKED: Final = (".jpg", ".png", ".pdf")
@@ -57,6 +59,11 @@ Rows after the hand's own lead up to the next anchor; they tell of other hands a
 
 class DisputeFileError(TableError, OSError):
     """The dispute file cannot be written; nothing of it is left."""
+
+
+def export_path(data: Path, hand: int) -> Path:
+    """Return where the table puts a hand's dispute file."""
+    return data / EXPORTS / f"hand-{hand:06}.zip"
 
 
 def write_dispute_file(

@@ -50,10 +50,14 @@ class SignHead(SignedCommand):
 
 
 class ExportHand(SignedCommand):
-    """Make a hand's dispute file; the answer carries the `file`, its name in the data folder's exports."""
+    """Make a hand's dispute file; the answer carries the `file`, its name in the data folder's exports.
+
+    `stick`: it is put on a USB stick, too; the answer carries the request's name as `stick`.
+    """
 
     do: Literal["export_hand"] = "export_hand"
     past: int
+    stick: bool = False
 
 
 class DropImages(SignedCommand):

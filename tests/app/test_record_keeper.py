@@ -21,7 +21,7 @@ from firmware.app.errors import ConfigError
 from firmware.app.hands_command import command as hands
 from firmware.app.house import prepare_house
 from firmware.app.keeping_commands import keep
-from firmware.app.record_keeper import EXPORTS, RecordKeeper
+from firmware.app.record_keeper import RecordKeeper
 from firmware.app.table_devices import Devices
 from firmware.app.table_process import TableProcess
 from firmware.table import Phase
@@ -29,6 +29,7 @@ from firmware.table import events as ev
 from firmware.table.anchors import Anchor
 from firmware.table.archive import Archive
 from firmware.table.captures import CaptureStore
+from firmware.table.dispute_file import EXPORTS, export_path
 from firmware.table.dispute_verifier import check
 from firmware.table.index_file import FILE as INDEX
 from firmware.table.journal import Journal, JournalReader
@@ -36,6 +37,7 @@ from firmware.table.keeping import SPARED
 from firmware.table.moment import Moment
 from firmware.table.signing import FILE as KEY_FILE
 from firmware.table.signing import DeviceKey, KeyUnusable, fingerprint
+from firmware.table.stick import Progress, StickDesk, read_request
 from tests.app.conftest import HANDS, FakeReadings, reading_json
 from tests.waiting import DEADLINE, until
 
@@ -53,7 +55,13 @@ class Box:
         self.seconds = 0.0
         self.journal = Journal(config.data, self.moment)
         self.keeper = RecordKeeper(
-            config.data, self.journal, key, keeping, self.moment, clock=lambda: self.seconds
+            config.data,
+            self.journal,
+            key,
+            keeping,
+            self.moment,
+            stick=StickDesk(config.data / "asked.json", config.data / "told.json"),
+            clock=lambda: self.seconds,
         )
         self.readings = FakeReadings()
         self.process = TableProcess(
@@ -185,6 +193,23 @@ def test_a_hand_is_exported_by_command_and_the_file_holds(box: Box, key: Path) -
     assert any("lead up to it" in sentence for sentence in report.holds)
     assert box.do("export_hand", past=hand, **FLOOR)["file"] == answer["file"]
     assert "Hand 9 is not in the record" in box.ask("export_hand", past=9, **FLOOR)["error"]
+
+
+def test_a_hand_that_is_to_go_on_a_stick_is_exported_and_asked_for_one_at_a_time(box: Box) -> None:
+    hand = box.hand()
+    asked, told = box.config.data / "asked.json", box.config.data / "told.json"
+    assert "PIN" in box.ask("export_hand", past=hand, stick=True)["error"]
+    assert "stick" not in box.do("export_hand", past=hand, **FLOOR)
+    assert not asked.exists()
+    answer = box.do("export_hand", past=hand, stick=True, **FLOOR)
+    request = read_request(asked)
+    assert request is not None
+    assert (request.id, request.hand) == (answer["stick"], hand)
+    assert export_path(box.config.data, hand).is_file(), "made before it is asked for"
+    Progress(request.id, hand, "copying").tell(told)
+    assert "already" in box.ask("export_hand", past=hand, stick=True, **FLOOR)["error"]
+    Progress(request.id, hand, "done").tell(told)
+    assert box.do("export_hand", past=hand, stick=True, **FLOOR)["stick"] != request.id
 
 
 def test_the_shell_asks_the_running_table(box: Box, tmp_path_factory: pytest.TempPathFactory) -> None:

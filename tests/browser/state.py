@@ -12,6 +12,8 @@ from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 
 Act = Callable[[Page], object]
+STICK = "stick.json"
+"""In a felt's folder: how far a dispute file is on its way to a stick."""
 
 
 def _nothing(page: Page) -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from playwright.sync_api import Page
 
 from firmware.table import events as ev
 from firmware.table.anchors import sign_head
+from firmware.table.dispute_file import EXPORTS
+from firmware.table.dispute_verifier import MANIFEST
 from firmware.table.people import Role
+from firmware.table.sentence import Sentence
 from firmware.table.signing import DeviceKey
-from tests.browser.state import State, opened
+from firmware.table.stick import Progress, Step
+from tests.browser.state import STICK, State, opened
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, played, ticking
 
@@ -34,6 +42,10 @@ def many(felt: Felt) -> None:
 
 def _past(name: str, path: str, play: Any, role: Role | None = Role.FLOOR) -> State:
     return State(name, play, table=_Always(), path=path, role=role)
+
+
+def _on_stick(name: str, step: Step, /, **more: Any) -> State:
+    return replace(_past(name, "/review/1/dispute", on_its_way(step, **more)), act=settled_down)
 
 
 class _Always(Mapping[str, Any]):
@@ -69,6 +81,36 @@ def grown(felt: Felt) -> None:
     felt.deal()
 
 
+def exported(felt: Felt) -> None:
+    """The table has made the dispute file; here one that is always the same."""
+    played(felt)
+    folder = felt.folder / EXPORTS
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "hand-000001.zip", "w") as packed:
+        packed.writestr(
+            zipfile.ZipInfo(MANIFEST, (1980, 1, 1, 0, 0, 0)), json.dumps({"key": KEY.public.hex()})
+        )
+
+
+def on_its_way(step: Step, /, **more: Any) -> Callable[[Felt], None]:
+    """It is on its way to a stick."""
+
+    def play(felt: Felt) -> None:
+        exported(felt)
+        Progress("job", 1, step, **more).tell(felt.folder / STICK)
+
+    return play
+
+
+def settled_down(page: Page) -> None:
+    """Wait until the page has heard how far it is."""
+    page.wait_for_selector("#exported[data-step]")
+
+
+FULL: Final = Sentence(
+    "The stick is full: %(free)s MB are free, %(needed)s MB are needed. Use another stick.", free=3, needed=9
+)
+
 PAST: Final = (
     _past("past hands", "/review", many),
     _past("past hands of the dealer", "/review", many, None),
@@ -82,6 +124,10 @@ PAST: Final = (
     _past("settled again", "/review/1/again?profile=washington-1-6", played),
     _past("hand to correct", "/review/1/dispute", played),
     _past("hand corrected", "/review/1/dispute", corrected),
+    _past("hand seen bare", "/review/1/look?marks=off", played),
+    _on_stick("dispute file being written", "copying", at=60, of=100),
+    _on_stick("dispute file on the stick", "done", name="feltwatch-12-hand-1.zip"),
+    _on_stick("dispute file on no stick", "failed", refusal=FULL.as_json()),
     _past("shift report", "/report", many),
     _past("slip", "/slip", signed, None),
     _past("slip of an older end", "/slip?back=/report", grown),

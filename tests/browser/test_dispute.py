@@ -26,6 +26,7 @@ from firmware.table.journal import Journal
 from firmware.table.moment import now
 from firmware.table.people import Role
 from firmware.table.pins import PinStore
+from firmware.table.stick import StickDesk
 from tests.app.conftest import FakeReadings
 from tests.browser.conftest import own_window
 from tests.browser.dealer import Dealer
@@ -65,7 +66,7 @@ def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
         yield Box(page, Dealer(page, data), f"http://127.0.0.1:{port}")
 
 
-def running(made: Config, key: Path) -> ExitStack:
+def running(made: Config, key: Path, stick: StickDesk | None = None) -> ExitStack:
     """Run the table process, with who keeps its record, until the stack is closed."""
     stack = ExitStack()
     journal = Journal(made.data)
@@ -78,7 +79,7 @@ def running(made: Config, key: Path) -> ExitStack:
         FakeReadings(),
         made.socket,
         0.0,
-        keeper=RecordKeeper(made.data, journal, key, KeepingConfig(), now, dispute_pdf),
+        keeper=RecordKeeper(made.data, journal, key, KeepingConfig(), now, dispute_pdf, stick),
     )
     thread = threading.Thread(target=process.run)
     thread.start()

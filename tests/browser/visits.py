@@ -24,7 +24,7 @@ from dealer_ui.sessions import COOKIE
 from firmware.table.events import PersonListed
 from tests.browser.axe import barriers
 from tests.browser.shared_server import OWN_WORKER, shared_server
-from tests.browser.state import State
+from tests.browser.state import STICK, State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
@@ -108,7 +108,9 @@ class Visitor:
 
     def _look(self, state: State, stack: ExitStack, sizes: Sequence[str], axe: bool) -> Visit:
         felt = played(state, stack)
-        app = create_app(Settings(felt.folder, felt.folder / SOCKET, training=state.training))
+        app = create_app(
+            Settings(felt.folder, felt.folder / SOCKET, training=state.training, stick=felt.folder / STICK)
+        )
         serving = stack.enter_context(ExitStack())
         # a server that ends has an address of its own
         port = serving.enter_context(self._server.serving(app) if state.live else served(app))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import re
@@ -126,6 +127,8 @@ def test_a_dispute_file_is_given_once_the_table_has_made_it(lan: Flask, past: Fe
     (past.folder / "exports/hand-000001.zip").write_bytes(b"PK")
     assert 'href="/review/1/file" download' in page(client, "/review/1/dispute")[1]
     assert asked(client, "/review/1/file") == (200, b"PK")
+    assert hashlib.sha256(b"PK").hexdigest()[:16] in page(client, "/review/1/dispute")[1], "to be compared"
+    assert page(client, "/review/1/stick")[0] == 404, "nobody elsewhere asks for a stick"
 
 
 def test_a_picture_that_the_houses_rule_removed_is_not_there(lan: Flask, past: Felt) -> None:

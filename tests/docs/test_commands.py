@@ -52,6 +52,7 @@ ELSEWHERE: Final = {
     "selftest": "app/test_selftest.py",
     "settle": "rules/test_commands.py",
     "simulate": "app/test_simulate.py",
+    "stick": "app/test_stick.py",
     "training": "app/test_training.py",
     "ui": "dealer_ui/test_command.py",
     "update": "security/test_updates.py",

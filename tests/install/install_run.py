@@ -7,6 +7,7 @@ panel makes of that is part of it. The screen is a stand-in that tells what woul
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -487,6 +488,43 @@ def test_a_table_that_asks_for_it_switches_the_box_off_in_good_order(box: Machin
     assert not (box.data / "table.sock").exists(), "the table was stopped, not killed"
     box.boot()
     box.wait(lambda: is_up(box), "it is up again, and the request is forgotten")
+    whole(box)
+
+
+def test_a_dispute_file_goes_through_the_sandbox_of_the_unit_that_writes_sticks(box: Machine) -> None:
+    """A folder stands where a stick would be: nothing is mounted here."""
+    told, there = "/run/feltwatch-stick/progress.json", "/run/feltwatch-stick/there"
+    other = f"{UNITS}/feltwatch-stick.service.d/there.conf"
+    (box.root / other).parent.mkdir()
+    (box.root / other).write_text(
+        f"[Service]\nExecStart=\nExecStart=/opt/feltwatch/current/bin/feltwatch stick --onto {there}\n"
+    )
+    box.run("mkdir", "--parents", there, check=True)
+    box.run("systemctl", "daemon-reload", check=True)
+
+    def ask(name: str) -> None:
+        request = json.dumps({"id": name, "hand": 1, "table": "12"})
+        written = f"echo '{request}' >/run/feltwatch/.ask && mv /run/feltwatch/.ask /run/feltwatch/stick.json"
+        exports = "/var/lib/feltwatch/exports"
+        made = f"mkdir -p {exports} && echo proof >{exports}/hand-000001.zip"
+        box.run("runuser", "-u", "feltwatch-table", "--", "sh", "-c", f"{made} && {written}", check=True)
+
+    def said(name: str, *steps: str) -> bool:
+        heard = box.run("runuser", "-u", "feltwatch-ui", "--", "cat", told).stdout
+        progress = json.loads(heard or "{}")
+        return progress.get("id") == name and progress["step"] in steps
+
+    ask("one")
+    box.wait(lambda: said("one", "done"), "the file is there, and the page's user hears of it")
+    assert box.run("cat", f"{there}/feltwatch-12-hand-1.zip", check=True).stdout == "proof\n"
+    assert box.run("ls", "/run/feltwatch/stick.json").returncode != 0, "the request is taken away"
+    (box.root / other).unlink()
+    (box.root / other).parent.rmdir()
+    box.run("systemctl", "daemon-reload", check=True)
+    ask("two")
+    box.wait(lambda: said("two", "waiting"), "it looks for a stick, and finds none")
+    box.run("systemctl", "stop", "feltwatch-stick.service", check=True)
+    box.run("rm", "-r", there, check=True)
     whole(box)
 
 

@@ -20,8 +20,11 @@ from dealer_ui.lan_command import PORT as PORT_OF_REVIEW
 from dealer_ui.lan_command import SECRETS
 from dealer_ui.lan_tls import KEY
 from firmware.app.config import Config, load_config
+from firmware.app.stick_command import DATA
 from firmware.app.training import PORT, TABLE_PORT
 from firmware.devices.puck_serial import STABLE_NAME
+from firmware.table.dispute_file import EXPORTS
+from firmware.table.stick import PROGRESS, REQUEST
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
 UNITS: Final = sorted((HERE / "units").iterdir())
@@ -43,6 +46,7 @@ needs_systemd = pytest.mark.skipif(
         ("feltwatch-review-page", 0.8),
         ("feltwatch-fault@", 1.0),
         ("feltwatch-poweroff", 1.0),
+        ("feltwatch-stick", 1.6),
         ("feltwatch-kiosk", 2.7),
         ("feltwatch-goback", 4.6),
     ],
@@ -118,7 +122,7 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
 
 def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
     """So installer and `uninstall` stop it, whatever a release brings."""
-    runs_once = {"feltwatch-fault@.service", "feltwatch-goback.service", "feltwatch-poweroff.service"}
+    runs_once = {f"feltwatch-{name}.service" for name in ("fault@", "goback", "poweroff", "stick")}
     parts = {unit.name for unit in UNITS if "\nPartOf=feltwatch.target\n" in unit.read_text()}
     assert parts == {unit.name for unit in UNITS} - runs_once - {"feltwatch.target"}
 
@@ -225,6 +229,21 @@ def test_nginx_before_the_review_has_one_socket_to_reach_and_neither_record_nor_
     ]
     assert f"LoadCredential={KEY}:{SECRETS}/{KEY}" in front
     assert f"ListenStream={PAGE_OF_REVIEW}\nSocketGroup=feltwatch-front\nSocketMode=0660\n" in socket
+
+
+def test_who_writes_sticks_sees_dispute_files_alone_and_reaches_no_disk_of_the_boxs_own() -> None:
+    unit = (HERE / "units/feltwatch-stick.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch stick" in unit
+    assert [line for line in unit if line.startswith(("Bind", "DeviceAllow", "Temporary"))] == [
+        "TemporaryFileSystem=/var:ro",
+        f"BindReadOnlyPaths=-{DATA}/{EXPORTS}",
+        "DeviceAllow=block-sd rw",
+    ]
+    assert "PrivateMounts=yes" in unit, "what it mounts nobody else sees"
+    assert "CapabilityBoundingSet=CAP_SYS_ADMIN CAP_DAC_OVERRIDE" in unit
+    assert f"ReadWritePaths=-{REQUEST.parent}" in unit
+    assert f"RuntimeDirectory={PROGRESS.parent.name}" in unit
+    assert f"PathExists={REQUEST}\n" in (HERE / "units/feltwatch-stick.path").read_text()
 
 
 def test_debians_own_nginx_stays_off_unless_it_is_meant() -> None:

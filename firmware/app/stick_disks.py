@@ -1,0 +1,141 @@
+"""The stick that is plugged in, and its file system in a mount that nobody else sees.
+
+A stick may have been made by anybody: what it says of itself is not believed, and no program on it is ever run. That
+its file system is mounted at all is the kernel's to survive (docs/security.md). UNTESTED on a real stick.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from firmware.table.sentence import Sentence
+
+log = logging.getLogger(__name__)
+
+KINDS: Final = "vfat,exfat,ext4"
+OPTIONS: Final = "nosuid,nodev,noexec,nosymfollow"
+MOUNT_S: Final = 60.0
+
+SEVERAL: Final = Sentence(
+    "There is more than one stick in the box. Leave one in, and touch the button again."
+)
+PROTECTED: Final = Sentence("The stick is write-protected. Slide its switch, or use another stick.")
+NO_FORMAT: Final = Sentence(
+    "The stick has no file system that this box can write. Use one with FAT, exFAT or ext4."
+)
+GONE: Final = Sentence(
+    "The stick was taken out too early, or it fails: the file on it is not whole. Put it in again, "
+    "and touch the button again."
+)
+
+
+class NotWritten(Exception):
+    """The file is not on the stick; `said` is why."""
+
+    def __init__(self, said: Sentence) -> None:
+        super().__init__(str(said))
+        self.said: Final = said
+
+
+class Stick(Protocol):
+    """Something to write on."""
+
+    def mounted(self, *, write: bool) -> AbstractContextManager[Path]:
+        """Return its folder, for as long as it is needed. Raises NotWritten."""
+
+
+@dataclass(frozen=True)
+class FolderStick:
+    """A folder in the place of a stick, for a machine that has none."""
+
+    folder: Path
+
+    @contextmanager
+    def mounted(self, *, write: bool) -> Iterator[Path]:
+        """Give the folder."""
+        yield self.folder
+
+
+@dataclass(frozen=True)
+class BlockStick:
+    """The partitions of a disk; the disk itself where it has none."""
+
+    nodes: tuple[Path, ...]
+
+    @contextmanager
+    def mounted(self, *, write: bool) -> Iterator[Path]:
+        """Mount the first file system that is one of ours."""
+        with tempfile.TemporaryDirectory(prefix="stick-") as folder:
+            _mount(self.nodes, folder, write)
+            try:
+                yield Path(folder)
+            finally:
+                if _run("umount", folder).returncode:
+                    _run("umount", "--lazy", folder)  # what was pulled out may look busy
+
+
+def _mount(nodes: tuple[Path, ...], folder: str, write: bool) -> None:
+    said = ""
+    for node in nodes:
+        options = f"{'rw' if write else 'ro'},{OPTIONS}"
+        done = _run("mount", "--types", KINDS, "--options", options, str(node), folder)
+        if done.returncode == 0:
+            return
+        said += done.stderr
+    log.warning("the stick cannot be mounted: %s", said.strip())
+    if not write:  # it could be a moment ago
+        raise NotWritten(GONE)
+    raise NotWritten(PROTECTED if "write-protected" in said else NO_FORMAT)
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    plain = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=MOUNT_S, env=plain
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NotWritten(GONE) from error
+
+
+def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
+    """Return the one stick that is plugged in; None where there is none. Raises NotWritten.
+
+    A stick is a disk on USB, or one that says that it can be taken out, with a medium in it, of which nothing is in
+    use: a box may run from such a disk itself.
+    """
+    sticks: list[Path] = []
+    for disk in sorted(disks.glob("sd*")):
+        on_usb = any(part.startswith("usb") for part in disk.resolve().parts)
+        if (on_usb or _says(disk, "removable") == "1") and _says(disk, "size") not in ("", "0"):
+            try:  # without O_CREAT: refused where the kernel has it mounted, whoever did that and wherever
+                os.close(os.open(nodes / disk.name, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
+            except OSError as error:
+                if error.errno == errno.EBUSY:
+                    log.info("%s is in use", disk.name)
+            else:
+                sticks.append(disk)
+    if len(sticks) > 1:
+        raise NotWritten(SEVERAL)
+    if not sticks:
+        return None
+    if _says(sticks[0], "ro") == "1":
+        raise NotWritten(PROTECTED)
+    parts = sorted(path.parent.name for path in sticks[0].glob("*/partition"))
+    return BlockStick(tuple(nodes / name for name in parts or [sticks[0].name]))
+
+
+def _says(disk: Path, what: str) -> str:
+    try:
+        return (disk / what).read_text().strip()
+    except OSError:
+        return ""
