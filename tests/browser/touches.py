@@ -18,8 +18,11 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
+from dealer_ui.services import services
+from dealer_ui.sessions import COOKIE
 from firmware.table import Phase
 from firmware.table import events as ev
+from firmware.table.people import Role
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
@@ -28,6 +31,7 @@ from tests.waiting import DEADLINE, until
 
 PAGE: Final = Path(__file__).parents[2] / "docs/dealer/touches.md"
 WHITE: Final = ".strip button:has(.lamp-white)"
+FLOOR: Final = "Moreno F."
 THREE: Final = {1: "A", 2: "B", 3: "C"}
 
 
@@ -37,6 +41,8 @@ class Finger:
 
     felt: Felt
     page: Page
+    came: list[dict[str, Any]]
+    """The commands that reached the table."""
     count: int = 0
 
     def tap(self, what: str | Locator) -> None:
@@ -137,6 +143,16 @@ def void(finger: Finger) -> None:
     finger.until(lambda: finger.felt.state.phase is Phase.VOID)
 
 
+def put_on_stick(finger: Finger) -> None:
+    """Have the dispute file of an earlier hand put on a stick, a floor person signed on."""
+    finger.tap("[data-open=more-dialog]")
+    finger.tap("#more a[href='/review/1']")
+    finger.tap(".tabs a[href$='/dispute']")
+    finger.page.wait_for_selector("body[data-ready] [data-stick]")
+    finger.tap("[data-stick]")
+    finger.until(lambda: finger.came[-1].get("stick"))  # tests/browser/test_stick.py: and it comes there
+
+
 def _row(finger: Finger, seat: int, row: ev.Row) -> list[str]:
     found = finger.felt.state.seat(seat)
     assert found is not None
@@ -155,6 +171,13 @@ def _camera_dead(felt: Felt) -> None:
     felt.do("next")
 
 
+def _an_earlier_hand(felt: Felt) -> None:
+    felt.say(ev.PersonListed(FLOOR, Role.FLOOR, "0" * 16))
+    felt.to_settled()
+    felt.do("archive")
+    felt.to_settled()
+
+
 @dataclass(frozen=True)
 class Task:
     """What is tried: from where, by what, on which felt, and how many touches it may take."""
@@ -163,6 +186,8 @@ class Task:
     do: Callable[[Finger], None]
     limit: int
     seats: Mapping[int, str] | None = None
+    floor: bool = False
+    """Whether a floor person is signed on."""
 
     @property
     def title(self) -> str:
@@ -179,6 +204,7 @@ TASKS: Final = (
     Task(Felt.to_settled, correct_row, 6, THREE),
     Task(_camera_dead, key_hand, 52),
     Task(Felt.to_setting, void, 2),
+    Task(_an_earlier_hand, put_on_stick, 4, floor=True),
 )
 
 
@@ -192,15 +218,20 @@ def on_page(browser: Browser, folder: Path, task: Task) -> Iterator[Finger]:
         if task.seats:
             felt.hands = {seat: HANDS[seat] for seat in task.seats}
         task.begin(felt)
-        stack.enter_context(felt.answering())
-        port = stack.enter_context(served(create_app(Settings(felt.folder, felt.folder / SOCKET))))
+        came = stack.enter_context(felt.answering())
+        app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+        port = stack.enter_context(served(app))
         context = browser.new_context(has_touch=True, viewport={"width": 800, "height": 480})
         stack.callback(context.close)
         context.set_default_timeout(1000 * DEADLINE)
+        if task.floor:
+            signed_on = {"session": "s", "role": Role.FLOOR, "name": FLOOR, "expires_s": 120}
+            token = services(app).sessions.begin(signed_on)
+            context.add_cookies([{"name": COOKIE, "value": token, "url": f"http://127.0.0.1:{port}"}])
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector("body[data-seq]", state="attached")
-        yield Finger(felt, page)
+        yield Finger(felt, page, came)
 
 
 def counted(browser: Browser, folder: Path, task: Task) -> int:
