@@ -76,6 +76,8 @@ class Naming:
     into: Literal["player", "name"]
     then: Amount | None = None
     """What the keypad asks for after that, for the same command."""
+    offers: tuple[str, ...] = ()
+    """Names that are one touch away."""
 
 
 @dataclass(frozen=True)

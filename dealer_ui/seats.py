@@ -179,7 +179,8 @@ def _actions(state: State, name: str) -> tuple[Action, ...]:
 def _renaming(state: State, name: str) -> Naming:
     at = {"player": name, **_at(state)}
     title = _("Another name for %(player)s", player=name)
-    return Naming(_("Another name"), {"do": "rename_player", **at}, title, into="name")
+    label = _("Another name")
+    return Naming(label, {"do": "rename_player", **at}, title, into="name", offers=offered_names(state))
 
 
 def _free(state: State) -> list[int]:
@@ -202,6 +203,14 @@ def _leaving(state: State, name: str, stack: int | None) -> Action:
     return Action(label, {"do": "leave_seat", "player": name, **_at(state)}, tone="warn", hold=True)
 
 
+def offered_names(state: State) -> tuple[str, ...]:
+    """Return the names of who sat here lately, and one for somebody without a name: a touch instead of letters."""
+    taken = {*state.stacks, *(seat.player for seat in state.house.seats)}
+    guests = (_("Guest"), *(_("Guest %(number)s", number=number) for number in range(2, len(SEATS) + 2)))
+    guest = next(name for name in guests if name not in taken)
+    return (guest, *(name for name in state.recent if name not in (*taken, guest)))
+
+
 def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
     """Return what seats somebody at each free seat: a name, then the chips he brings where chips are counted here."""
     counted = any(stack_of(state, seat.player) is not None for seat in state.house.seats)
@@ -213,6 +222,7 @@ def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
             _("Who sits down at seat %(seat)s?", seat=seat),
             into="player",
             then=_buy_in({}, "stack", "", state.house.unit, rules) if counted else None,
+            offers=offered_names(state),
         )
         for seat in _free(state)
     )

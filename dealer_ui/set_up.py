@@ -18,6 +18,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import ngettext
 from dealer_ui.orders import give
 from dealer_ui.pages import page
+from dealer_ui.seats import offered_names
 from dealer_ui.services import services
 from dealer_ui.set_up_steps import BY_NAME, STEPS, Stage, Standing, Step, after, first_open, standings
 from dealer_ui.words import money
@@ -186,7 +187,8 @@ def _values(name: str, state: State) -> dict[str, Any]:
             return {"games": [_game(name) for name in names], "unit": money(state.house.unit)}
         case "seats":
             seated = {seat.seat: seat.player for seat in state.house.seats}
-            return {"chairs": [(number, seated.get(number, "")) for number in SEATS]}
+            chairs = [(number, seated.get(number, "")) for number in SEATS]
+            return {"chairs": chairs, "offers": offered_names(state)}
         case _:
             return {}
 

@@ -255,12 +255,12 @@
 
   // A name goes into its command; what is asked after it, into the same command.
   function openLetters(button) {
-    const { title, command, into, then } = JSON.parse(button.dataset.name);
+    const { title, command, into, then, offers } = JSON.parse(button.dataset.name);
     letters.ask(title, (name) => {
       const named = { ...command, [into]: name };
       if (then) openKeypad({ ...then, title: `${name}: ${then.title}`, command: named });
       else send(named);
-    });
+    }, offers);
   }
 
   const hundredths = () => (sum.into === "past" ? 1 : 100);

@@ -34,7 +34,10 @@
     if ("close" in told) button.closest("dialog").close();
     else if (told.open) document.getElementById(told.open).showModal();
     else if (told.commands) all(JSON.parse(told.commands), told.then);
-    else if (told.letters) letters.ask(told.title, (text) => all([{ ...JSON.parse(told.command), [told.letters]: text }], told.then));
+    else if (told.letters) {
+      const done = (text) => all([{ ...JSON.parse(told.command), [told.letters]: text }], told.then);
+      letters.ask(told.title, done, JSON.parse(told.offers || "[]"));
+    }
   });
 
   // ---- figures: the table's number, and what a point is worth ---------------------------------------------------

@@ -1,50 +1,128 @@
-// The letters of our own (parts/letters.html), for names. `letters.ask(title, done)` shows them and calls `done(name)`.
+// The letters of our own (parts/letters.html), for names. `letters.ask(title, done, offers)` shows them and calls
+// `done(name)`; an offer is a whole name, one touch away. Chinese letters come by their pinyin (names/*.txt).
 "use strict";
 const letters = (() => {
   const LONGEST = 40; // as the table has it
+  const ABREAST = 8; // offers, and Chinese letters, that are shown at once
   const dialog = document.getElementById("letters");
   const said = document.getElementById("lettered");
   const hand = document.getElementById("letters-done");
   const shift = dialog.querySelector("[data-shift]");
   const others = dialog.querySelector("[data-others]");
+  const row = document.getElementById("letters-offers");
+  const spelled = new Map(); // a script's address → its syllables and their letters
   let text = "";
   let done = () => {};
+  let names = [];
   let capital = null; // null: as a name begins
   let other = false;
+  let script = "";
+  let syllable = "";
+  let first = 0; // of the Chinese letters that are shown
 
-  const upper = () => (capital === null ? /(^|[\s'-])$/.test(text) : capital);
+  const upper = () => (capital === null ? /(^|[\s'-])$/.test(text) : capital) && !script;
+
+  // The letters of a syllable, and the likeliest of each one that begins so.
+  function chinese() {
+    const known = spelled.get(script);
+    if (!known || !syllable) return [];
+    const longer = [...known].filter(([one]) => one !== syllable && one.startsWith(syllable));
+    return [...new Set([...(known.get(syllable) || []), ...longer.flatMap(([, some]) => some.slice(0, 3))])];
+  }
+
+  function offer(words, told) {
+    const button = document.createElement("button");
+    const span = document.createElement("span");
+    button.type = "button";
+    button.className = "action plain";
+    Object.assign(button.dataset, told);
+    span.textContent = words;
+    button.append(span);
+    return button;
+  }
+
+  function showOffers() {
+    const found = chinese();
+    const shown = found.slice(first, first + ABREAST).map((letter) => offer(letter, { chinese: letter }));
+    if (found.length > ABREAST) {
+      const more = offer("›", { further: "" });
+      more.setAttribute("aria-label", row.dataset.more);
+      shown.push(more);
+    }
+    if (!syllable && !text) shown.push(...names.slice(0, ABREAST).map((name) => offer(name, { offered: name })));
+    row.lang = script && dialog.querySelector(`[data-script="${script}"]`).lang;
+    row.classList.toggle("names", !syllable);
+    row.replaceChildren(...shown);
+  }
 
   function show() {
-    said.textContent = text || "\u00a0";
-    hand.disabled = text.trim() === "";
+    said.textContent = `${text}${syllable}` || "\u00a0";
+    hand.disabled = text.trim() === "" || syllable !== "";
     shift.setAttribute("aria-pressed", upper());
     others.setAttribute("aria-pressed", other);
+    for (const key of dialog.querySelectorAll("[data-script]")) key.setAttribute("aria-pressed", key.dataset.script === script);
     for (const key of dialog.querySelectorAll("[data-letter]")) {
       const letter = other && key.dataset.other ? key.dataset.other : key.dataset.letter;
       if (letter.length === 1 && letter !== " ") key.firstElementChild.textContent = upper() ? letter.toLocaleUpperCase() : letter;
     }
+    showOffers();
+  }
+
+  function add(letter) {
+    text = `${text}${letter}`.replace(/^\s+|\s(?=\s)/g, "").slice(0, LONGEST);
+    capital = null;
+    syllable = "";
+    first = 0;
+    show();
   }
 
   function type(letter) {
-    text = `${text}${upper() ? letter.toLocaleUpperCase() : letter}`.replace(/^\s+|\s(?=\s)/g, "").slice(0, LONGEST);
+    if (script && /^[a-z]$/.test(letter)) {
+      syllable = `${syllable}${letter}`.slice(0, 6);
+      first = 0;
+      show();
+    } else if (syllable && letter === " ") {
+      if (chinese().length) add(chinese()[0]);
+    } else add(upper() ? letter.toLocaleUpperCase() : letter);
+  }
+
+  function back() {
+    if (syllable) syllable = syllable.slice(0, -1);
+    else text = text.slice(0, -1);
+    first = 0;
     capital = null;
     show();
   }
 
-  function back() {
-    text = text.slice(0, -1);
-    capital = null;
+  async function write(address) {
+    script = script === address ? "" : address;
+    syllable = "";
+    other = false;
     show();
+    if (!script || spelled.has(address)) return;
+    const lines = (await (await fetch(address)).text()).trim().split("\n").map((line) => line.split(" "));
+    spelled.set(address, new Map(lines.map(([sound, some]) => [sound, [...some]])));
+    show();
+  }
+
+  function finish(name) {
+    dialog.close();
+    done(name);
   }
 
   dialog.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
+    const told = button.dataset;
     if (button === shift) { capital = !upper(); show(); }
     else if (button === others) { other = !other; show(); }
-    else if (button.dataset.letter === "back") back();
-    else if (button.dataset.letter) type(other && button.dataset.other ? button.dataset.other : button.dataset.letter);
-    else if (button === hand) { dialog.close(); done(text.trim()); }
+    else if (told.script) write(told.script);
+    else if (told.chinese) add(told.chinese);
+    else if ("further" in told) { first = first + ABREAST < chinese().length ? first + ABREAST : 0; showOffers(); }
+    else if (told.offered) finish(told.offered);
+    else if (told.letter === "back") back();
+    else if (told.letter) type(other && told.other ? told.other : told.letter);
+    else if (button === hand) finish(text.trim());
   });
 
   // Where there is a keyboard it may be used; space and enter stay what presses the key that has the focus.
@@ -57,11 +135,14 @@ const letters = (() => {
   });
 
   return {
-    ask(title, then) {
+    ask(title, then, offers = []) {
       document.getElementById("letters-title").textContent = title;
       text = "";
       capital = null;
       other = false;
+      script = "";
+      syllable = "";
+      names = offers;
       done = then;
       show();
       dialog.showModal();

@@ -16,6 +16,8 @@ from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 PLACES: Final = "ABCD"
+RECENT: Final = 8
+"""How many players who left are remembered."""
 
 
 def _house_set(state: State, event: ev.HouseSet) -> State:
@@ -109,6 +111,7 @@ def _without(state: State, gone: Iterable[str]) -> State:
     names = frozenset(gone)
     return replace(
         state,
+        recent=(*sorted(names), *(name for name in state.recent if name not in names))[:RECENT],
         stacks={player: stack for player, stack in state.stacks.items() if player not in names},
         fantasyland=state.fantasyland - names,
         sits_out=state.sits_out - names,

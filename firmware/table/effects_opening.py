@@ -93,6 +93,7 @@ def _hand_opened(state: State, event: ev.HandOpened) -> State:
         house=event.house,
         calibrations=event.calibrations,
         disputed=frozenset(event.disputed),
+        recent=event.recent,
     )
 
 

@@ -51,7 +51,8 @@ class HandOpened(Event):
     seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
     also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
     `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute;
-    `calibrations` what the camera reads by: "felt", "lens", "deck", where there is one.
+    `calibrations` what the camera reads by: "felt", "lens", "deck", where there is one; `recent` who left
+    the table lately, the last one first.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -78,6 +79,7 @@ class HandOpened(Event):
     house: HouseSettings = field(default_factory=HouseSettings)
     disputed: tuple[int, ...] = ()
     calibrations: dict[str, Calibration] = field(default_factory=dict)
+    recent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

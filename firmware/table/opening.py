@@ -70,6 +70,7 @@ def opened(state: State, house: House) -> ev.HandOpened:
         house=state.house,
         calibrations=dict(state.calibrations),
         disputed=tuple(sorted(state.disputed)),
+        recent=state.recent,
     )
 
 

@@ -154,6 +154,8 @@ class State:
     fantasyland: frozenset[str] = frozenset()
     sits_out: frozenset[str] = frozenset()
     passes: frozenset[str] = frozenset()
+    recent: tuple[str, ...] = ()
+    """Who left the table lately, the last one first."""
     two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
     reopened: str = ""

@@ -48,6 +48,20 @@ def accented(page: Page) -> None:
     page.locator("[data-others]").tap()
 
 
+def pinyin(page: Page) -> None:
+    """Touch a free seat, take the key for Chinese letters, and spell a syllable that many have."""
+    touch(".players .free [data-name]")(page)
+    page.locator("#letters [lang=zh-Hant][data-script]").tap()
+    for key in "lin":
+        page.locator(f'#letters [data-letter="{key}"]').tap()
+    page.wait_for_selector("[data-chinese=林]")
+
+
+def names_offered(page: Page) -> None:
+    """Touch a free seat: who left lately is one touch away."""
+    touch(".players .free [data-name]")(page)
+
+
 def brought(page: Page) -> None:
     """Spell a name and hand it in: chips are asked next."""
     spelled("bo")(page)
@@ -74,6 +88,8 @@ SEATS: Final = (
     State("player closer", closed, touch("[data-open=chair-2]")),
     State("name spelled", closed, spelled("mary-ann o'neill")),
     State("accents", closed, accented),
+    State("name by pinyin", closed, pinyin),
+    State("names offered", left, names_offered),
     State("chips brought", closed, brought),
     State("another hand", two_hands, another_hand),
 )

@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from firmware.table import Phase
+from firmware.table import events as ev
+from firmware.table.people import Role
 from tests.browser.conftest import Screen, Show
 from tests.browser.dealer import hold
 from tests.dealer_ui.felt import Felt
@@ -193,3 +195,46 @@ def test_a_buy_in_shows_what_it_comes_to(show: Show) -> None:
     for key in ("2", "00"):
         page.locator(f"[data-key='{key}']").tap()
     assert page.locator("#keyed-change dd").all_inner_texts() == ["$0", "$200", "+$200"]
+
+
+# ---- the stake ----
+
+STAKE = """(wanted) => {
+  const walk = document.createTreeWalker(document.querySelector("#bar"), NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const at = node.data.indexOf(wanted);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + wanted.length);
+    const said = range.getBoundingClientRect();
+    for (let box = node.parentElement; box !== document.body; box = box.parentElement) {
+      const clip = box.getBoundingClientRect();
+      if (said.left < clip.left - 1 || said.right > clip.right + 1) return `cut by ${box.className}`;
+    }
+    return said.width > 0 && said.right <= innerWidth ? "whole" : "not shown";
+  }
+  return "absent";
+}"""
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "$12,345 a point"), ("es", "$12,345 el punto"), ("zh_Hans", "每分 $12,345")],
+)
+def test_the_stake_is_never_cut_nor_left_out(show: Show, language: str, said: str) -> None:
+    def in_words(felt: Felt) -> None:
+        felt.do("set_house", reason="Test", language=language)
+        felt.say(ev.PersonListed("Maximiliane Wolkenstein", Role.DEALER))
+        felt.do("log_on", person="Maximiliane Wolkenstein")
+        felt.to_settled()
+
+    screen = show(in_words, unit=1_234_500, stack=None)
+    page, felt = screen.page, screen.felt
+    assert page.evaluate(STAKE, said) == "whole"
+    felt.say(ev.DeviceFault("puck", "The puck reader is not there."))
+    screen.wait_for_news()
+    assert page.evaluate(STAKE, said) == "whole"
+    felt.say(ev.DeviceFault("camera", "The camera gives no picture."))
+    screen.wait_for_news()
+    assert page.evaluate(STAKE, said) == "whole"

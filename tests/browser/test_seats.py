@@ -75,3 +75,48 @@ def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
     page.locator("#letters-done").tap()
     expect(page.locator("#error")).to_have_text("There is a Tran at this table already.")
     assert names(felt)[1] == "Lin"
+
+
+def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    page.locator(".players .free [data-name]").tap()
+    page.locator("#letters [lang=zh-Hant][data-script]").tap()
+    spell(page, "chen")
+    page.locator("#letters [data-chinese=陳]").tap()
+    page.locator("#letters [lang=zh-Hans][data-script]").tap()
+    spell(page, "ting")
+    expect(page.locator("#letters-done")).to_be_disabled()
+    while not page.locator("#letters [data-chinese=婷]").is_visible():
+        page.locator("#letters [data-further]").tap()
+    page.locator("#letters [data-chinese=婷]").tap()
+    spell(page, "lin")
+    page.locator('#letters [data-letter=" "]').tap()  # the first one
+    expect(page.locator("#lettered")).to_have_text("陳婷林")
+    spell(page, "l")
+    page.get_by_role("button", name="take the last letter back").tap()
+    page.locator("#letters-done").tap()
+    for key in "400":
+        page.locator(f"#keypad [data-key='{key}']").tap()
+    page.locator("#keypad-done").tap()
+    expect(page.locator(".players li", has_text="陳婷林")).to_be_visible()
+    assert names(screen.felt)[5] == "陳婷林"
+    assert not screen.trouble
+
+
+def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
+    def left(felt: Felt) -> None:
+        closed(felt)
+        felt.do("leave_seat", player="Lin")
+
+    screen = show(left, stack=None, profile="washington-1-6", options={"deal.kind": "closed"})
+    page, felt = screen.page, screen.felt
+    free = page.locator(".players .free")
+    free.get_by_role("button", name="Seat 1").tap()
+    page.locator("[data-offered=Lin]").tap()
+    expect(page.locator(".players li", has_text="Lin")).to_be_visible()
+    free.get_by_role("button", name="Seat 5").tap()
+    expect(page.locator("[data-offered]")).to_have_text(["Guest"])
+    page.locator("[data-offered]").tap()
+    expect(page.locator(".players li", has_text="Guest")).to_be_visible()
+    assert (names(felt)[1], names(felt)[5]) == ("Lin", "Guest")
