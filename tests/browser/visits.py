@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 from flask import Flask
-from playwright.sync_api import Browser, ConsoleMessage, Frame
+from playwright.sync_api import Browser, ConsoleMessage, Frame, expect
 
 from dealer_ui.app import Settings, create_app
 from dealer_ui.command import SOCKET
@@ -137,6 +137,7 @@ class Visitor:
             serving.close()
             page.wait_for_selector("#notlive", state="visible")
         state.act(page)
+        expect(page.locator("dialog[open] [data-load]:empty")).to_have_count(0)  # the rules have come
         for size in sizes:
             self._resize(size)
             page.evaluate(SETTLED)
