@@ -21,7 +21,7 @@ from firmware.table.errors import JournalError
 from firmware.table.index_file import SHAPE, WAIT_S
 from firmware.table.journal_reader import JournalReader
 from firmware.table.row_index import INDEXED
-from firmware.table.transaction import transaction
+from firmware.table.transaction import Transaction
 
 BATCH: Final = 20_000
 """Rows of the journal in one transaction."""
@@ -94,7 +94,7 @@ def _clear(db: sqlite3.Connection) -> None:
 
 def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
     """Take the next rows in, and return the number of the last one."""
-    with transaction(db):
+    with Transaction(db):
         seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
         upto = min(end, seq + BATCH)
         if upto <= seq:

@@ -8,7 +8,6 @@ are "front", "middle", "back".
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from functools import cache
 from typing import Any, Final
@@ -177,14 +176,24 @@ EVENTS: Final[tuple[type[Event], ...]] = (
 BY_TYPE: Final[dict[str, type[Event]]] = {event.type: event for event in EVENTS}
 
 
+_FORM: Final[dict[str, Any]] = {
+    "sort_keys": True,
+    "separators": (",", ":"),
+    "ensure_ascii": False,
+    "allow_nan": False,
+}
+_VALUE: Final = json.JSONEncoder(**_FORM)
+_FIELDS: Final = json.JSONEncoder(**_FORM, default=vars)
+
+
 def canonical(value: JsonValue | dict[str, Any] | list[Any]) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, UTF-8 as is, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _VALUE.encode(value)
 
 
 def payload(event: Event) -> str:
     """Return the event's fields as canonical JSON."""
-    return canonical(dataclasses.asdict(event))
+    return _FIELDS.encode(event)
 
 
 @cache

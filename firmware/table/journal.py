@@ -6,15 +6,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from firmware.table import witness
 from firmware.table.disk import give_to_owner, make_file, make_folder, sync_folder
-from firmware.table.entry import COLUMNS, MARKS
+from firmware.table.entry import COLUMNS, MARKS, seal
 from firmware.table.entry import Entry as Entry
 from firmware.table.entry import content_hash as content_hash
 from firmware.table.errors import JournalError, JournalUncertain
@@ -32,7 +31,7 @@ from firmware.table.record_end import end_fault
 from firmware.table.schema import migrate, strange_header, strangers
 from firmware.table.sentence import Sentence
 from firmware.table.state import State
-from firmware.table.transaction import transaction
+from firmware.table.transaction import Transaction
 from firmware.table.witness import Head, Witness
 
 TABLE: Final = "table"
@@ -43,6 +42,7 @@ CLOCK_CALM_NS: Final = 60 * 10**9
 """So long the network's time must stand for a later one that the record has to be believed no more."""
 BOTH_WAYS: Final = 1000
 """Last rows that are read from the end back and each by its number when a journal is opened: both must agree."""
+_INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
 _NOT_WRITTEN: Final = "The journal could not be written"
 
 
@@ -160,7 +160,7 @@ class Journal:
         """
         rows: list[Entry] = []
         last = self._last
-        for event, who in [*((e, actor) for e in events), *((e, TABLE) for e in followed)]:
+        for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in followed]:
             last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
             rows.append(last)
         began = time.perf_counter()
@@ -182,16 +182,18 @@ class Journal:
     def _commit(self, rows: list[tuple[Any, ...]], last: Entry | None) -> None:
         self._need_ready()
         try:
-            with transaction(self._db):
-                self._db.executemany(f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})", rows)
+            with Transaction(self._db):
+                self._db.executemany(_INSERT, rows)
         except sqlite3.Error as error:
             if not self._was_written(error, (last.seq, last.hash) if last else (0, "")):
                 raise as_journal_error(error, _NOT_WRITTEN) from error
         self._last = last
         self._witness_is_behind = True
         self._note_files()
-        with suppress(OSError):  # the rows are durable; nothing follows them until the witness is
+        try:  # noqa: SIM105 -- at every commit, and `suppress` takes ten times as long
             self._write_witness()
+        except OSError:  # the rows are durable; nothing follows them until the witness is
+            pass
 
     def _note_files(self) -> None:
         try:
@@ -208,7 +210,7 @@ class Journal:
         digest = content_hash(data)
         self._need_ready()
         try:
-            with transaction(self._db):
+            with Transaction(self._db):
                 if not self._has(digest):
                     self._db.execute(
                         "INSERT INTO content (hash, kind, bytes) VALUES (?, ?, ?)", (digest, kind, data)
@@ -372,18 +374,6 @@ def _next(
         hand = event.hand
     stepped_back = stepped_back or (last is not None and moment.wall_ms < last.wall_ms)
     clock = "stepped_back" if stepped_back else moment.clock
-    entry = Entry(
-        seq=seq,
-        hand=hand,
-        boot=moment.boot,
-        monotonic_ns=moment.monotonic_ns,
-        wall_ms=moment.wall_ms,
-        clock=clock,
-        actor=actor,
-        command=command,
-        type=event.type,
-        payload=payload(event),
-        previous=previous,
-        hash="",
-    )
-    return replace(entry, hash=entry.sealed())
+    when = moment.boot, moment.monotonic_ns, moment.wall_ms, clock
+    row = (seq, hand, *when, actor, command, event.type, payload(event), previous)
+    return Entry(*row, seal(row))

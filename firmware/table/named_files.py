@@ -7,43 +7,42 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
 
 from firmware.table.errors import JournalError
 
 _Known = tuple[int, int, int] | None
-_SUFFIXES: Final = ("", "-wal")
 
 
 class NamedFiles:
     """Remembers device, inode and size of a database's files after each commit; nothing changes them in between."""
 
     def __init__(self, path: Path) -> None:
-        self._paths = [f"{path}{suffix}" for suffix in _SUFFIXES]
-        self._known: list[_Known] = [None, None]
+        self._path = str(path)
+        self._known: dict[str, _Known] = {self._path: None, f"{path}-wal": None}
 
     def note(self) -> None:
         """Take the files as they are after a commit. Raises JournalError where one was removed or replaced."""
-        found = [_look(path) for path in self._paths]
-        for path, known, now in zip(self._paths, self._known, found, strict=True):
+        found = {}
+        for path, known in self._known.items():
+            found[path] = now = _look(path)
             if known is not None and (now is None or known[:2] != now[:2] or now[2] < known[2]):
                 raise _other(path)
         self._known = found
 
     def compare(self) -> None:
         """Raise JournalError where a file is not what it was after the last commit."""
-        for path, known in zip(self._paths, self._known, strict=True):
+        for path, known in self._known.items():
             if known is not None and _look(path) != known:
                 raise _other(path)
 
     def is_same_file(self) -> bool:
         """Say whether the database's name still leads to the same file, whatever its size."""
-        known, now = self._known[0], _look(self._paths[0])
+        known, now = self._known[self._path], _look(self._path)
         return known is None or (now is not None and known[:2] == now[:2])
 
     def forget(self) -> None:
         """Remember nothing: the files are opened anew."""
-        self._known = [None, None]
+        self._known = dict.fromkeys(self._known)
 
 
 def _look(path: str) -> _Known:

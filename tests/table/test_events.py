@@ -50,6 +50,12 @@ def test_the_json_is_canonical(event: Event) -> None:
     assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+@given(events())
+def test_the_json_holds_every_field_and_nothing_else(event: Event) -> None:
+    fields = json.loads(json.dumps(dataclasses.asdict(event)))
+    assert json.loads(payload(event)) == fields
+
+
 def test_every_event_has_its_own_type_name() -> None:
     assert len(BY_TYPE) == len(EVENTS)
     assert all(kind.type == name for name, kind in BY_TYPE.items())
