@@ -248,6 +248,22 @@ def test_what_was_read_is_taken_off_the_picture_and_drawn_again(show: Show) -> N
     assert drawn.first.is_visible()
 
 
+TAP_TWICE = """([x, y]) => {
+  const there = document.elementFromPoint(x, y);
+  const at = { bubbles: true, cancelable: true, detail: 1, clientX: x, clientY: y, pointerId: 1 };
+  for (let tap = 0; tap < 2; tap++) {
+    there.dispatchEvent(new PointerEvent("pointerdown", at));
+    there.dispatchEvent(new PointerEvent("pointerup", at));
+    there.dispatchEvent(new PointerEvent("click", at));
+  }
+}"""
+
+
+def tap_twice(page: Page, x: float, y: float) -> None:
+    """Tap twice within the time that counts as one gesture, however busy this machine is."""
+    page.evaluate(TAP_TWICE, [x, y])
+
+
 def test_two_fingers_and_two_taps_bring_the_picture_near_and_a_finger_moves_it(show: Show) -> None:
     page = looked_at(show, "/review/1/look?marks=off")
     whole = width(page)
@@ -264,8 +280,7 @@ def test_two_fingers_and_two_taps_bring_the_picture_near_and_a_finger_moves_it(s
     assert width(page) == pytest.approx(whole / 3, rel=0.02)
     page.wait_for_timeout(400)
     for near in (whole, whole / 3, whole):
-        page.touchscreen.tap(x, y)
-        page.touchscreen.tap(x, y)
+        tap_twice(page, x, y)
         assert width(page) == pytest.approx(near, rel=0.02)
         page.wait_for_timeout(400)  # two taps more are two more, and no four
 
@@ -277,8 +292,7 @@ def test_one_tap_on_a_card_still_leads_to_it_and_two_bring_it_near(show: Show) -
     box = card.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.touchscreen.tap(x, y)
-    page.touchscreen.tap(x, y)
+    tap_twice(page, x, y)
     page.wait_for_timeout(600)
     assert page.url == address
     assert width(page) == pytest.approx(whole / 3, rel=0.02)

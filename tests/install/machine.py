@@ -34,7 +34,7 @@ page, order = sys.argv[1:]
 def ask(path, body=None, headers={}):
     request = urllib.request.Request(page + path, body, headers)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
