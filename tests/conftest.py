@@ -102,6 +102,22 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         return nodeid if file == STATES else file
 
 
+_WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "app", "appliance", "docs"))
+"""Folders of the tests that take longest by themselves."""
+
+
+@pytest.hookimpl(trylast=True)  # whatever order chance has made, within it
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long ones and end with many short ones: so no worker is left with a long one at the end."""
+
+    def turn(item: pytest.Item) -> int:
+        if item.nodeid.startswith(STATES):
+            return 2
+        return 0 if item.nodeid.startswith(_WAITS) else 1
+
+    items.sort(key=turn)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 

@@ -182,8 +182,11 @@ class Journal:
     def _commit(self, rows: list[tuple[Any, ...]], last: Entry | None) -> None:
         self._need_ready()
         try:
-            with Transaction(self._db):
-                self._db.executemany(_INSERT, rows)
+            if len(rows) == 1:
+                self._db.execute(_INSERT, rows[0])  # a statement outside a transaction is one by itself
+            else:
+                with Transaction(self._db):
+                    self._db.executemany(_INSERT, rows)
         except sqlite3.Error as error:
             if not self._was_written(error, (last.seq, last.hash) if last else (0, "")):
                 raise as_journal_error(error, _NOT_WRITTEN) from error

@@ -24,6 +24,7 @@ def test_a_screens_own_language_holds_in_all_its_tabs(show: Show, chromium: Brow
     page, other = context.new_page(), context.new_page()
     for tab in (page, other):
         tab.goto(screen.page.url)
+    page.bring_to_front()  # a tab in the background is drawn once a second
     speaks(page, "en")
     page.locator("[data-open=more-dialog]").tap()
     page.locator("[data-open=screen-dialog]").tap()

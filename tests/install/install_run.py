@@ -24,6 +24,7 @@ from firmware.table.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.verify import verify
 from tests.install.machine import (
+    LONG,
     PAGE,
     Machine,
     another_release,
@@ -38,7 +39,7 @@ from vision.render import Hands, render_table
 
 pytestmark = [
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2 * LONG),
 ]
 
 REPOSITORY: Final = Path(__file__).parents[2]

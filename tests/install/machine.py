@@ -23,6 +23,8 @@ from firmware.app.release_package import sign
 from firmware.table.signing import DeviceKey
 from tests.waiting import DEADLINE
 
+LONG: Final = 15 * DEADLINE
+"""Seconds after which the machine hangs. An upgrade makes a whole environment, beside every other test."""
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
 PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv,nginx-light,libnginx-mod-stream"
@@ -167,7 +169,7 @@ class Machine:
     def wait_until_off(self) -> None:
         """Wait until it has switched itself off."""
         assert self._nspawn is not None
-        self._nspawn.wait(DEADLINE)
+        self._nspawn.wait(LONG)
         self._nspawn, self._leader = None, 0
 
     def cut_power(self) -> None:
@@ -217,7 +219,7 @@ class Machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=LONG,
             check=False,
         )
         assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}\n{self.log()}"
@@ -259,7 +261,7 @@ class Machine:
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something to be so."""
-        deadline = time.monotonic() + 2 * DEADLINE  # an upgrade makes a whole environment
+        deadline = time.monotonic() + LONG
         while not condition():
             assert time.monotonic() < deadline, f"in vain: {what}\n{self.log() if self._leader else ''}"
             time.sleep(0.2)

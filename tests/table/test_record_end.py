@@ -115,17 +115,22 @@ def test_nothing_is_acknowledged_on_a_file_that_is_not_the_named_one(
                 journal.append([ev.PhaseAdvanced(Phase.SETTING)], "test")
 
 
+def commits(db: sqlite3.Connection, text: str) -> bool:
+    """Say whether a statement makes something durable: COMMIT, or a row by itself."""
+    return text == "COMMIT" or (text.startswith("INSERT INTO journal") and not db.in_transaction)
+
+
 class FailingCommit(sqlite3.Connection):
     """Commits, and then says that it failed, or fails and says so."""
 
     done = True
 
     def execute(self, text: str, values: Any = (), /) -> sqlite3.Cursor:
-        if text != "COMMIT":
+        if not commits(self, text):
             return super().execute(text, values)
         if self.done:
-            super().execute("COMMIT")
-        else:
+            super().execute(text, values)
+        elif self.in_transaction:
             super().execute("ROLLBACK")
         error = sqlite3.OperationalError("disk I/O error")
         error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
@@ -190,9 +195,10 @@ class FullDisk(sqlite3.Connection):
     other: Path | None = None
 
     def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
-        if sql != "COMMIT":
+        if not commits(self, sql):
             return super().execute(sql, *given)
-        super().execute("ROLLBACK")
+        if self.in_transaction:
+            super().execute("ROLLBACK")
         if self.other is not None:
             self.other.replace(self.wal)
         with self.wal.open("ab") as file:
