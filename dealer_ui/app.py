@@ -6,7 +6,7 @@ import gzip
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError
@@ -129,9 +129,15 @@ def create_app(settings: Settings) -> Flask:
     return app
 
 
+class _App(Flask):
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what a request failed by; its address is anybody's, and may have line ends in it."""
+        self.logger.error("%r failed", f"{request.method} {request.path}", exc_info=exc_info)
+
+
 def bare_app() -> Flask:
     """Return an application without a route: what the templates need, and errors told in a sentence."""
-    app = Flask(__name__)
+    app = _App(__name__)
     app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
     app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}

@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from flask import (
     Blueprint,
@@ -27,6 +26,7 @@ from flask import (
     send_file,
     url_for,
 )
+from werkzeug.exceptions import BadHost
 from werkzeug.wrappers import Response as AnyResponse
 
 from dealer_ui import dispute, guard, i18n, report_page, review
@@ -51,7 +51,9 @@ blueprint = Blueprint("lan", __name__)
 TRIES_EACH: Final = (5, 1 / 60)
 """Passphrases of one address: five at once, then one a minute."""
 TRIES_OF_ALL: Final = (20, 1 / 6)
-"""Of all together, in the place of a lock-out: nobody can be kept out for long by somebody else's tries."""
+"""Of all together, but for addresses from which somebody has logged in: those have their own share alone."""
+ONCE_A_MINUTE: Final = (1, 1 / 60)
+"""How often the log says that tries are put off: else they would push everything else out of it."""
 
 HEADERS: Final = {  # that of TLS is nginx's
     "Content-Security-Policy": "; ".join(
@@ -83,6 +85,7 @@ class Door:
     people: LanPeople
     sessions: LanSessions
     tries: Limit
+    told: Limit
 
 
 def create_app(data: Path, secrets: Path) -> Flask:
@@ -104,7 +107,9 @@ def create_app(data: Path, secrets: Path) -> Flask:
         sessions=sessions,
         tallies=Tallies(reader),
     ).attach(app)
-    app.extensions["feltwatch-lan"] = Door(people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL))
+    app.extensions["feltwatch-lan"] = Door(
+        people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL), Limit(ONCE_A_MINUTE, ONCE_A_MINUTE)
+    )
     app.before_request(_admit)
     i18n.speak(app, lambda: services(app).live.state().house.language)
     for part in (blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
@@ -128,6 +133,8 @@ def _address() -> str:
 
 
 def _admit() -> AnyResponse | None:
+    if isinstance(request.routing_exception, BadHost):
+        raise request.routing_exception  # no page has an address under such a name
     if request.method not in guard.SAFE_METHODS:
         _need_own_site()
     if request.endpoint in OPEN:
@@ -144,7 +151,7 @@ def _admit() -> AnyResponse | None:
 def _need_own_site() -> None:
     """Refuse what a page of another site sends: a browser says whence it comes."""
     origin = request.headers.get("Origin")
-    elsewhere = origin is not None and urlsplit(origin).netloc != request.host
+    elsewhere = origin is not None and origin != f"{request.scheme}://{request.host}"
     if elsewhere or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         abort(403, _("This request comes from another site. Use the page itself."))
 
@@ -182,7 +189,8 @@ def check() -> AnyResponse | tuple[str, int]:
     """Begin a session where name and passphrase are right: 303 to the list; else the page again, 403."""
     name, passphrase = request.form.get("name", ""), request.form.get("passphrase", "")
     if wait := door().tries.wait_s(_address()):
-        log.warning("log-in put off: too many tries, the last from %s", _address())
+        if not door().told.wait_s(""):
+            log.warning("log-ins put off: too many tries, the last from %s; said once a minute", _address())
         return _too_often(wait)
     try:
         found = door().people.matches(name, passphrase)
@@ -193,6 +201,7 @@ def check() -> AnyResponse | tuple[str, int]:
         log.warning("log-in refused to %s", _address())  # not the name: people type passphrases there
         return _asked(_("Name or passphrase is wrong.")), 403
     name = " ".join(name.split())
+    door().tries.know(_address())
     log.info("log-in of %s from %s", name, _address())
     answer = redirect(url_for("review.listed"), 303)
     answer.set_cookie(

@@ -37,6 +37,8 @@ MOST_SESSIONS: Final = 64
 NETWORK: Final = 4
 """So many times an address's share all of one IPv6 network (/64) have together: a machine has as many addresses as it
 likes, and must not take its neighbours' share with one of them."""
+MOST_KNOWN: Final = 64
+"""Addresses from which somebody has logged in: who tries there waits for nobody else's tries."""
 MOST_ADDRESSES: Final = 4096
 """Addresses whose requests are counted each by itself; who is forgotten for more still counts among all."""
 
@@ -213,20 +215,35 @@ class Limit:
         self._each, self._clock = each, clock
         self._all = Bucket(*of_all)
         self._of: OrderedDict[str, Bucket] = OrderedDict()
+        self._known: OrderedDict[str, Bucket] = OrderedDict()
         self._lock = threading.Lock()
 
     def wait_s(self, address: str) -> float:
         """Count one, and return 0; where it is one too many return the seconds to wait."""
         with self._lock:
             now = self._clock()
-            buckets = [self._all, self._bucket(address, 1)]
-            if (network := network_of(address)) != address:
-                buckets.append(self._bucket(network, NETWORK))
+            buckets = self._buckets(address)
             if wait := max(bucket.wait_s(now) for bucket in buckets):
                 return wait
             for bucket in buckets:
                 bucket.take()
             return 0.0
+
+    def know(self, address: str) -> None:
+        """From now on, count an address by itself alone: somebody who may come in is there."""
+        with self._lock:
+            self._known.setdefault(address, self._bucket(address, 1))
+            self._known.move_to_end(address)
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    def _buckets(self, address: str) -> list[Bucket]:
+        if known := self._known.get(address):
+            return [known]
+        buckets = [self._all, self._bucket(address, 1)]
+        if (network := network_of(address)) != address:
+            buckets.append(self._bucket(network, NETWORK))
+        return buckets
 
     def _bucket(self, name: str, times: int) -> Bucket:
         burst, per_s = self._each

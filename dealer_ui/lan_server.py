@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from types import FrameType
@@ -31,6 +32,9 @@ class LanServer(Server):
 
 def make_lan_server(app: Flask, listening: socket.socket, parts: dict[int, Any]) -> LanServer:
     """Make the server of a Unix socket, which is taken over; `parts` is what its loop looks at."""
+    logging.getLogger("waitress").setLevel(
+        logging.ERROR
+    )  # below, it tells of every visitor who went, in his own words
     return make_server(
         app,
         listening,

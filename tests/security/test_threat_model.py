@@ -52,6 +52,7 @@ OTHERWISE: Final = {
     "test_the_box_opens_no_port_but_on_loopback": "other units open one",
     "test_the_port_for_other_machines_takes_private_addresses_only": "the kernel's doing: UNTESTED",
     "test_from_another_machine_there_is_no_page_of_the_table": "the table's own page has them",
+    "test_visitors_who_go_at_once_are_not_in_the_log": "the server's log is turned up",
     "test_an_old_package_that_was_signed_once_is_refused": "there is no release to compare with",
     "test_another_box_in_its_place_is_noticed": "a browser that compares nothing",
     "test_the_installer_asks_the_release_that_runs_before_it_touches_anything": "there is none to ask",
