@@ -21,6 +21,7 @@ EVENT_NAMES: Final = (
     NP_("event", "Device fault"),
     NP_("event", "Device recovered"),
     NP_("event", "Device tried"),
+    NP_("event", "Clock set"),
     NP_("event", "Dispute closed"),
     NP_("event", "Cards awaited"),
     NP_("event", "Setting resumed"),

@@ -198,6 +198,15 @@ _OWN_SCHEMAS: Final[dict[str, Any]] = {
             "seen": {"type": ["boolean", "null"], "description": "What a person saw or heard."},
         },
     },
+    "ClockOrder": {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "date": {"type": "string", "maxLength": 10, "description": "2026-11-22, with the time."},
+            "time": {"type": "string", "maxLength": 5, "description": "21:30, with the date."},
+            "zone": {"type": "string", "maxLength": 80, "description": "Europe/Madrid."},
+        },
+    },
     "Trial": {
         "type": "object",
         "required": ["ok", "verdict", "html"],
@@ -348,6 +357,37 @@ _PATHS: Final[dict[str, Any]] = {
         security=_OF_TECHNICIANS,
         responses=_LEADS_ON,
     ),
+    "/set-up/proposed": _get(
+        "All that is still open of the first set-up, to be taken at once",
+        _answer("The page.", "", "text/html"),
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
+    "/set-up/clock/zone": _get(
+        "The parts of the world, or the time zones of one",
+        _answer("The page.", "", "text/html"),
+        parameters=[_asked("of", "A part of the world, such as Europe.")],
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
+    "/set-up/clock/set": {
+        "post": {
+            "summary": "Set the box's clock",
+            "security": [{"token": [], "session": []}],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": _REF.format(model="ClockOrder")}}},
+            },
+            "responses": {
+                "200": _answer("It is set, and on record.", "Done"),
+                "400": _ref("BadRequest"),
+                "403": _ref("NotAllowed"),
+                "409": _answer("The table refuses, and says why.", "Refusal"),
+                "413": _ref("TooLong"),
+                "503": _ref("NoTable"),
+            },
+        }
+    },
     "/set-up/{name}": _get(
         "A step of the set-up",
         _answer("The page.", "", "text/html"),

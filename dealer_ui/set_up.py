@@ -6,16 +6,18 @@ command of the table, which judges it, and devices are tried by the table proces
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Final
+from zoneinfo import available_timezones
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui import guard
 from dealer_ui.device_words import figure, found, name_of, when
+from dealer_ui.i18n import N_, ngettext
 from dealer_ui.i18n import gettext as _
-from dealer_ui.i18n import ngettext
 from dealer_ui.orders import give
 from dealer_ui.pages import page
 from dealer_ui.seats import offered_names
@@ -25,6 +27,7 @@ from dealer_ui.words import money
 from firmware.rules import SEATS, Profile, load_profile, profile_names
 from firmware.table.people import MAY, PIN_ROLES, Role
 from firmware.table.state import State
+from firmware.table.zone import use_zone, zone_now
 
 blueprint = Blueprint("set_up", __name__)
 
@@ -34,6 +37,19 @@ REASON: Final = "Set-up"
 """Why settings are others, in the record."""
 ACTS: Final = frozenset({"act", "name", "seen"})
 """What a device's page says of its trial; who and which device are not its to say."""
+REGIONS: Final = (
+    N_("Africa"),
+    N_("America"),
+    N_("Antarctica"),
+    N_("Arctic"),
+    N_("Asia"),
+    N_("Atlantic"),
+    N_("Australia"),
+    N_("Europe"),
+    N_("Indian"),
+    N_("Pacific"),
+)
+"""The parts of the world by which time zones are named, as those names have them; also messages."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +123,90 @@ def step(name: str) -> str:
         reason=REASON,
         **_values(name, state),
     )
+
+
+@blueprint.get("/set-up/proposed")
+@guard.open_to(guard.EVERYBODY)
+def proposed() -> str | Redirect:
+    """Offer all that is still open at once: what is set now, the devices for later."""
+    state = services().live.state()
+    if state.set_up or not _technicians(state):
+        return redirect("/set-up")
+    _need_somebody(state)
+    known = standings(services().reader.of_set_up())
+    house = state.house
+    table = house.table or "1"
+    seated = ", ".join(seat.player for seat in house.seats)
+    lines = (
+        (_("Table number"), table),
+        (_("Clock"), f"{when(time.time_ns() // 1_000_000)} ({zone_now() or '?'})"),
+        (
+            _("Game and limit"),
+            _("%(profile)s, %(unit)s a point", profile=_title(house.profile), unit=money(house.unit)),
+        ),
+        (_("Seats"), seated),
+        (_("Devices"), _("tried later, each by itself; what does not work is said at the table")),
+        (_("Calibration and deck"), _("later: until then the hands are keyed")),
+    )
+    settled = [
+        {"do": "settle_step", "step": name, "skipped": skipped}
+        for names, skipped in (
+            (("people", "table", "clock", "game", "seats"), False),
+            (("calibration", "deck"), True),
+        )
+        for name in names
+        if known[name].stage is Stage.OPEN
+    ]
+    number = [] if house.table else [{"do": "set_house", "reason": REASON, "table": table}]
+    return page(
+        "first_run/proposed.html",
+        _("As proposed"),
+        proposed=lines,
+        commands=[*number, *settled, {"do": "end_set_up", "skipped": True}],
+        state=state,
+    )
+
+
+def _title(profile: str) -> str:
+    """Say a profile's title; a house's own goes by its name."""
+    return load_profile(profile).title if profile in profile_names() else profile
+
+
+@blueprint.get("/set-up/clock/zone")
+@guard.open_to(guard.EVERYBODY)
+def zone() -> str:
+    """Offer the parts of the world, or with `of` the time zones of one."""
+    state = services().live.state()
+    _need_somebody(state)
+    of = request.args.get("of", "")
+    known = sorted(name for name in available_timezones() if name.partition("/")[0] in REGIONS)
+    zones = [(name, _place(name)) for name in known if name.startswith(f"{of}/")] if of else []
+    return page(
+        "first_run/zone.html",
+        _("Time zone"),
+        regions=() if zones else REGIONS,
+        zones=zones,
+        zone=zone_now(),
+        state=state,
+    )
+
+
+def _place(name: str) -> str:
+    """Say a zone's place: `America/Argentina/Buenos_Aires` is "Argentina, Buenos Aires"."""
+    return ", ".join(name.split("/")[1:]).replace("_", " ")
+
+
+@blueprint.post("/set-up/clock/set")
+@guard.open_to(guard.EVERYBODY)
+def set_clock() -> tuple[Response, int]:
+    """Have the table set the box's clock; this process tells its times in the new zone at once."""
+    told = request.get_json(silent=True)
+    if not isinstance(told, dict) or set(told) - {"date", "time", "zone"}:
+        abort(400, _("The page sent what it may not send. Reload the page."))
+    response, code = give({"do": "set_clock", **told})
+    if response.get_json()["ok"] and told.get("zone"):
+        use_zone(told["zone"])
+    return response, code
 
 
 @blueprint.post("/set-up/<name>/trial")
@@ -185,6 +285,8 @@ def _values(name: str, state: State) -> dict[str, Any]:
                 profile_names(), key=lambda name: name != state.house.profile
             )  # the one in force first
             return {"games": [_game(name) for name in names], "unit": money(state.house.unit)}
+        case "clock":
+            return {"zone": zone_now()}
         case "seats":
             seated = {seat.seat: seat.player for seat in state.house.seats}
             chairs = [(number, seated.get(number, "")) for number in SEATS]

@@ -48,7 +48,10 @@
     const answer = await feltwatch.send(command);
     if (answer.ok) return true;
     if (answer.ask) location.reload();
-    else if (command.new_pin) askPin(name, done);
+    else if (command.new_pin) {
+      askPin(name, done);
+      feltwatch.complain(answer.error); // once more: what opened last lies on top
+    }
     return false;
   }
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
+from firmware.app import box_clock
 from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
@@ -25,7 +26,8 @@ from firmware.table.disk import MB, free_bytes
 from firmware.table.event import Event
 from firmware.table.gate import Who
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.setup_commands import EndTrial, TryDevice
+from firmware.table.setup_commands import EndTrial, SetClock, TryDevice
+from firmware.table.zone import use_zone, zone_now
 
 LASTS_S: Final = 8.0
 """Seconds without a word from the page after which a trial is over."""
@@ -37,7 +39,7 @@ SLOW_MS: Final = 250.0
 """Milliseconds to write and sync a megabyte from which on a card is too slow to keep up with a table."""
 BEEPS: Final = 3
 
-TrialCommand = TryDevice | EndTrial
+TrialCommand = TryDevice | EndTrial | SetClock
 Figures = dict[str, str | int | float | bool | None]
 
 
@@ -94,12 +96,14 @@ class Trials:
         clock: Callable[[], float] = time.monotonic,
         box: SystemClock | None = None,
         room: Callable[[Path], int] = free_bytes,
+        clock_unit: Path = box_clock.UNIT,
     ) -> None:
         self._data = data
         self._hardware = hardware
         self._clock = clock
         self._box = box or SystemClock()
         self._room = room
+        self._clock_unit = clock_unit
         self._heard_at = 0.0
         self._device: ev.Device | None = None
         self._puck: PuckReading | None = None
@@ -153,6 +157,8 @@ class Trials:
         if isinstance(command, EndTrial):
             seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
             return {"ok": True} | ({"seq": seq} if seq else {})
+        if isinstance(command, SetClock):
+            return self._set_clock(command, table, who)
         if table.state.phase not in BETWEEN_HANDS:
             raise NotNow("A hand is open: devices are tried between hands.")
         self._heard_at = self._clock()
@@ -367,6 +373,18 @@ class Trials:
         return (
             Finding("pass", "clock_battery", figures) if now.rtc else Finding("fail", "clock_alone", figures)
         )
+
+    def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
+        """Have the box's clock set; who did it, from when to when, is in the record."""
+        if table.state.phase not in BETWEEN_HANDS:
+            raise NotNow("A hand is open: the clock is set between hands.")
+        before, zone = self._box.read().wall_ms, zone_now()
+        box_clock.ask(command, self._clock_unit)
+        if command.zone:
+            use_zone(command.zone)
+        after = self._box.read().wall_ms  # and so the next look tells of no jump
+        done = ev.ClockSet(before, after, zone, command.zone or zone)
+        return {"ok": True, "seq": table.write((done,), who.actor)}
 
     def _power(self, table: Table) -> Finding:
         figures: Figures = dict(self._hardware.power())

@@ -90,6 +90,7 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     **{event: _stays(BETWEEN_HANDS) for event in effects_camera.EFFECTS},
     **{event: _stays(BETWEEN_HANDS) for event in effects_setup.EFFECTS},
     ev.TrialEnded: _stays(Phase),
+    ev.ClockSet: _stays(BETWEEN_HANDS),
     ev.SetUpEnded: _stays((Phase.IDLE,)),
     **{event: _stays(Phase) for event in people_effects.EFFECTS},
     **{event: _stays(Phase) for event in effects_evidence.EFFECTS},

@@ -29,6 +29,11 @@ def _trial_ended(state: State, _: ev.TrialEnded) -> State:
     return replace(state, on_trial=False)
 
 
+def _clock_set(state: State, _: ev.ClockSet) -> State:
+    """Rows before and after it have the times that they have; nothing of it bears on a hand."""
+    return state
+
+
 def _set_up_ended(state: State, _: ev.SetUpEnded) -> State:
     if state.set_up:
         raise NotNow("The first set-up of this table is over already.")
@@ -40,6 +45,7 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.DeviceTried: _device_tried,
     ev.TrialBegun: _trial_begun,
     ev.TrialEnded: _trial_ended,
+    ev.ClockSet: _clock_set,
     ev.SetUpEnded: _set_up_ended,
 }
 """Between hands only."""

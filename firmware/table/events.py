@@ -87,6 +87,7 @@ from firmware.table.events_placing import IrregularitySeen as IrregularitySeen
 from firmware.table.events_placing import KeyingBegun as KeyingBegun
 from firmware.table.events_profiles import ProfileKept as ProfileKept
 from firmware.table.events_profiles import TrainingBegun as TrainingBegun
+from firmware.table.events_setup import ClockSet as ClockSet
 from firmware.table.events_setup import DeviceTried as DeviceTried
 from firmware.table.events_setup import SetUpEnded as SetUpEnded
 from firmware.table.events_setup import StepSettled as StepSettled
@@ -162,6 +163,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     TrialBegun,
     TrialEnded,
     DeviceTried,
+    ClockSet,
     SetUpEnded,
     HandDisputed,
     DisputeClosed,

@@ -52,6 +52,17 @@ class DeviceTried(Event):
 
 
 @dataclass(frozen=True)
+class ClockSet(Event):
+    """Somebody set the box's clock: UTC in milliseconds before and after, and the time zone before and after."""
+
+    type: ClassVar[str] = "clock_set"
+    from_ms: int
+    to_ms: int
+    from_zone: str = ""
+    to_zone: str = ""
+
+
+@dataclass(frozen=True)
 class SetUpEnded(Event):
     """The first set-up is over and the table may be played at; `skipped`: steps of it were left out."""
 

@@ -99,6 +99,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "end_set_up": _TECHNICIAN,
     "try_device": _TECHNICIAN,
     "end_trial": _TECHNICIAN,
+    "set_clock": _TECHNICIAN,
     "health": frozenset(Role),
     "look": _SETTING_UP,
     "calibrate_felt": _SETTING_UP,

@@ -46,13 +46,22 @@ class EndTrial(SignedCommand):
     do: Literal["end_trial"] = "end_trial"
 
 
+class SetClock(SignedCommand):
+    """Set the box's clock: date and time as the box's own, both or neither, and its time zone or ""."""
+
+    do: Literal["set_clock"] = "set_clock"
+    date: str = Field(default="", max_length=10)
+    time: str = Field(default="", max_length=5)
+    zone: str = Field(default="", max_length=80)
+
+
 class AskHealth(SignedCommand):
     """What the table process sees of the box and its devices: `firmware.table.health.Facts`, as far as it knows."""
 
     do: Literal["health"] = "health"
 
 
-SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | AskHealth
+SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | AskHealth
 
 
 def decide_setup(command: SettleStep | EndSetUp) -> tuple[Event, ...]:

@@ -98,6 +98,18 @@ def mostly_done(felt: Felt) -> None:
     felt.say(ev.StepSettled("deck", skipped=True))
 
 
+def proposing(felt: Felt) -> None:
+    """A technician is listed; nothing else is settled yet."""
+    felt.say(ev.StepSettled("language"))
+
+
+def at_noon(page: Page) -> None:
+    """Show a time that stands still."""
+    page.evaluate(
+        "() => { document.querySelectorAll('.proposed dd')[1].textContent = '2026-03-01 12:00 (UTC)'; }"
+    )
+
+
 def until(selector: str, *touched: str) -> Act:
     """Touch these, one after another, then wait until something is there."""
 
@@ -129,8 +141,25 @@ FIRST_RUN: Final = (
     _page("set-up first technician", "people"),
     _page("set-up people", "people", staffed, role=Role.TECHNICIAN),
     _page("set-up new PIN", "people", staffed, KEYED, role=Role.TECHNICIAN),
+    State(
+        "set-up as proposed",
+        proposing,
+        at_noon,
+        {"set_up": False, "clock": ticking()},
+        path="/set-up/proposed",
+        role=Role.TECHNICIAN,
+    ),
     _page("set-up table number", "table", furnished, until("[data-keyed]:has-text('7')", "[data-key='7']")),
     _page("set-up clock", "clock", tried(device="clock"), until(".found")),
+    _page(
+        "set-up clock keyed",
+        "clock",
+        tried(device="clock"),
+        until(
+            "#moment:has-text('2026-1')", "[data-open=wrong]", *(f"#wrong [data-key='{n}']" for n in "20261")
+        ),
+    ),
+    _page("set-up time zones", "clock/zone", furnished),
     _page("set-up game", "game", furnished),
     _page("set-up seats", "seats", furnished),
     _page("set-up camera", "camera", tried(device="camera"), until(".found.pass")),

@@ -5,13 +5,20 @@ The finger knows the buttons by what they do, not by their words: so it goes the
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import socketserver
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import cv2
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -27,11 +34,12 @@ from firmware.table.gate import SESSION_S
 from firmware.table.journal import JournalReader
 from firmware.table.verify import verify
 from tests.app.conftest import Table
-from tests.browser.conftest import own_window
+from tests.browser.conftest import Show, own_window
 from tests.browser.dealer import Dealer
 from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
+from tests.dealer_ui.panel import Panel
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
 from vision.enrolment import spread
@@ -290,6 +298,61 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
     assert verify(config.data).ok
 
 
+MOST_TOUCHES: Final = 25
+
+
+def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_path: Path) -> None:
+    """Every touch from the first page to the hand that is opened counts, a name of three letters and a PIN, too."""
+    config = Config(data=tmp_path / "data")
+    (tmp_path / "room").mkdir()
+    with (
+        SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
+        served(create_app(Settings(config.data, config.socket))) as port,
+    ):
+        page = window(port)
+        page.add_init_script(
+            "addEventListener('click', () => sessionStorage.setItem('touches', "
+            "1 + Number(sessionStorage.getItem('touches') || 0)), true)"
+        )
+        page.reload()
+        finger = Finger(page, table, JournalReader(config.data), "en")
+        finger.language()
+        finger.tap("[data-add=technician]")
+        finger.name("ada")
+        finger.figures(PIN, "#new-pin")
+        finger.figures(PIN, "#new-pin")
+        finger.shown("#session")
+        finger.tap("a[href='/set-up/proposed']")
+        finger.at("/set-up/proposed")
+        finger.tap(".foot button[data-then='/']")
+        page.wait_for_selector("body.glance")
+        table.puck.move_to(2)
+        dealer = Dealer(page, config.data)
+        dealer.until(lambda state: state.puck.seat == 2)
+        dealer.touch(do="next")
+        state = dealer.until_phase("dealing")
+        touches = int(page.evaluate("sessionStorage.getItem('touches')"))
+        assert touches <= MOST_TOUCHES
+        told = Path("docs/technician/first-run.md").read_text()
+        assert f"in {touches} touches" in told, "the book tells the count"
+        assert (state.house.table, state.hand) == ("1", 1)
+        settled = [
+            e.event.step
+            for e in JournalReader(config.data).of_set_up()
+            if isinstance(e.event, ev.StepSettled)
+        ]
+        assert set(settled) == {
+            "language",
+            "people",
+            "table",
+            "clock",
+            "game",
+            "seats",
+            "calibration",
+            "deck",
+        }
+
+
 # ---- sessions ----
 
 
@@ -334,6 +397,92 @@ def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dea
         now[0] += SESSION_S
         page.clock.run_for(20_000)
         expect(page).to_have_url(re.compile("/pin"))
+
+
+@pytest.fixture
+def clock_unit(tmp_path: Path) -> Iterator[tuple[Path, list[dict[str, str]]]]:
+    """What stands where the root unit stands: it takes every time but one."""
+    asked: list[dict[str, str]] = []
+
+    class Unit(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            asked.append(json.loads(self.rfile.readline()))
+            sound = not asked[-1]["date"].startswith("2026-13")
+            self.wfile.write(json.dumps({"ok": sound, "why": "" if sound else "time"}).encode())
+
+    path = tmp_path / "clock.sock"
+    zone = os.environ.get("TZ")
+    with socketserver.ThreadingUnixStreamServer(str(path), Unit) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield path, asked
+        server.shutdown()
+        thread.join()
+    os.environ.pop("TZ", None)
+    if zone is not None:
+        os.environ["TZ"] = zone
+    time.tzset()
+
+
+def test_date_time_and_zone_are_set_by_touch_and_the_record_says_who_set_what(
+    show: Show, clock_unit: tuple[Path, list[dict[str, str]]]
+) -> None:
+    unit, asked = clock_unit
+    screen = show(lambda felt: Panel(felt, clock_unit=unit), own=True, set_up=False)
+    page, felt = screen.page, screen.felt
+    root = page.url.partition("/set-up")[0]
+    page.goto(f"{root}/set-up/clock")
+    for keyed in ("202613012130", "202611222130"):
+        page.locator("[data-open=wrong]").tap()
+        for figure in keyed:
+            page.locator(f"#wrong [data-key='{figure}']").tap()
+        page.locator("#wrong [data-done]").tap()
+        if keyed.startswith("202613"):
+            expect(page.locator("#error")).to_contain_text("That is no date and time")
+            assert lies_on_top(page, "#error"), "the reason lies above the dialog"
+            page.locator("#wrong [data-close]").tap()
+            page.reload()
+    screen.until(lambda: len(asked) == 2)
+    assert asked[1] == {"date": "2026-11-22", "time": "21:30", "zone": ""}
+    page.locator("a[href='/set-up/clock/zone']").tap()
+    page.locator("a[href$='of=Europe']").tap()
+    page.locator("[data-zone='Europe/Madrid']").tap()
+    expect(page.locator(".foot a[href$=zone]")).to_contain_text("Europe/Madrid")
+    rows = [entry for entry in JournalReader(felt.folder).events_since(0) if entry.type == "clock_set"]
+    assert len(rows) == 2
+    assert rows[-1].event.to_zone == "Europe/Madrid"  # type: ignore[attr-defined]
+    assert not any("timedatectl" in text for text in (page.content(),))
+
+
+def lies_on_top(page: Page, selector: str) -> bool:
+    """Say whether what is painted there is this: what lies outside a dialog takes no touch, but may be above it."""
+    part = page.locator(selector)
+    seen = cv2.imdecode(np.frombuffer(part.screenshot(), np.uint8), cv2.IMREAD_COLOR)
+    assert seen is not None
+    colour = part.evaluate("(e) => getComputedStyle(e).backgroundColor.match(/[0-9]+/g).map(Number)")
+    off = np.abs(seen.astype(int) - np.array(colour[2::-1])).max(axis=2)
+    return float((off < 12).mean()) > 0.4
+
+
+def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
+    window: Window, tmp_path: Path
+) -> None:
+    with ExitStack() as undo:
+        table = Table(small_table(tmp_path))
+        undo.callback(table.stop)
+        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
+        page = window(port)
+        page.goto(f"http://127.0.0.1:{port}/set-up/people")
+        page.locator("[data-add=technician]").tap()
+        page.locator("#letters [data-letter=a]").tap()
+        page.locator("#letters-done").tap()
+        for _ in range(2):
+            for _figure in range(4):
+                page.locator("#new-pin [data-key='1']").tap()
+            page.locator("#new-pin [data-done]").tap()
+        expect(page.locator("#error")).to_contain_text("too easy to guess")
+        expect(page.locator("#new-pin")).to_be_visible()
+        assert lies_on_top(page, "#error")
 
 
 def test_a_wrong_pin_is_counted_down_on_the_page(window: Window, tmp_path: Path) -> None:

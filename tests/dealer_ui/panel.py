@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from firmware.app.trials import TrialCommand, Trials
@@ -22,7 +23,9 @@ NOON_MS = 1_772_366_400_000
 class Panel:
     """Buttons, lamps and a buzzer, and what a technician tries of them. `picture` is what the camera takes."""
 
-    def __init__(self, felt: Felt, picture: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, felt: Felt, picture: dict[str, Any] | None = None, clock_unit: Path = Path("/no/such/unit")
+    ) -> None:
         self.buttons: Any = object()
         self.lamps: Any = object()
         self.buzzer: Any = self
@@ -36,6 +39,7 @@ class Panel:
             lambda: 1000.0,
             SystemClock(felt.folder, lambda: 0, lambda: NOON_MS * 1_000_000),
             lambda folder: 57_300_000_000,
+            clock_unit,
         )
         felt.trials = self.answer
 

@@ -199,6 +199,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "end_set_up": {},
     "try_device": {"device": "puck"},
     "end_trial": {},
+    "set_clock": {"zone": "Europe/Madrid"},
     "calibrate_lens": {"step": "begin"},
     "enrol_deck": {"step": "begin"},
     "use_calibration": {"what": "felt"},

@@ -47,6 +47,7 @@ needs_systemd = pytest.mark.skipif(
         ("feltwatch-fault@", 1.0),
         ("feltwatch-poweroff", 1.0),
         ("feltwatch-stick", 1.6),
+        ("feltwatch-clock@", 1.2),
         ("feltwatch-kiosk", 2.7),
         ("feltwatch-goback", 4.6),
     ],
@@ -122,7 +123,7 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
 
 def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
     """So installer and `uninstall` stop it, whatever a release brings."""
-    runs_once = {f"feltwatch-{name}.service" for name in ("fault@", "goback", "poweroff", "stick")}
+    runs_once = {f"feltwatch-{name}.service" for name in ("clock@", "fault@", "goback", "poweroff", "stick")}
     parts = {unit.name for unit in UNITS if "\nPartOf=feltwatch.target\n" in unit.read_text()}
     assert parts == {unit.name for unit in UNITS} - runs_once - {"feltwatch.target"}
 

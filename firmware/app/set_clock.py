@@ -1,0 +1,121 @@
+"""The root program that sets the box's clock: one line in, one line out, and nothing else (feltwatch-clock@.service).
+
+In: JSON of `date` ("2026-11-22") and `time` ("21:30"), both or neither, and `zone` ("Europe/Madrid" or ""). Out: JSON
+of `ok`, and where it is false of `why`: "request", "zone", "time" or "refused". What it is sent is checked, and what is
+sound is handed to timedatectl. It imports nothing of ours. UNTESTED on a box with a real battery-backed clock.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+LONGEST: Final = 200
+"""Bytes of a request at most."""
+EARLIEST: Final = datetime(2025, 1, 1)
+LATEST: Final = datetime(2100, 1, 1)
+_ZONE: Final = re.compile(r"[A-Z][A-Za-z0-9_+-]{0,31}(/[A-Z][A-Za-z0-9_+-]{0,31}){0,2}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME: Final = re.compile(r"[0-9]{2}:[0-9]{2}")
+
+Run = Callable[[Sequence[str]], str]
+
+
+class Refused(Exception):
+    """What is not done, by the word that says why."""
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Answer the request on the standard input. Arguments: timedatectl and the folder of the time zones."""
+    program, zones = arguments or ("timedatectl", "/usr/share/zoneinfo")
+    try:
+        request = read(sys.stdin.buffer.readline(LONGEST + 1))
+        set_clock(*checked(request, Path(zones)), lambda told: _run([program, *told]))
+        answer: dict[str, Any] = {"ok": True}
+    except Refused as refused:
+        answer = {"ok": False, "why": str(refused)}
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()
+    return 0
+
+
+def read(line: bytes) -> dict[str, str]:
+    """Return a request's fields. Raises Refused."""
+    try:
+        told = json.loads(line) if len(line) <= LONGEST else None
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or set(told) != {"date", "time", "zone"}:
+        raise Refused("request")
+    if not all(isinstance(value, str) and value.isascii() for value in told.values()):
+        raise Refused("request")
+    if bool(told["date"]) != bool(told["time"]) or not (told["date"] or told["zone"]):
+        raise Refused("request")
+    return told
+
+
+def checked(told: dict[str, str], zones: Path) -> tuple[str, str]:
+    """Return the time, as timedatectl takes it, and the zone; either may be "". Raises Refused."""
+    moment = ""
+    if told["date"]:
+        if not (_DATE.fullmatch(told["date"]) and _TIME.fullmatch(told["time"])):
+            raise Refused("time")
+        moment = f"{told['date']} {told['time']}:00"
+        try:
+            sound = EARLIEST <= datetime.fromisoformat(moment) < LATEST
+        except ValueError:
+            sound = False
+        if not sound:
+            raise Refused("time")
+    if told["zone"] and not is_zone(told["zone"], zones):
+        raise Refused("zone")
+    return moment, told["zone"]
+
+
+def is_zone(name: str, zones: Path) -> bool:
+    """Say whether there is a time zone of this name: a file of that form, below the folder of the zones."""
+    if not _ZONE.fullmatch(name):
+        return False
+    try:
+        folder, path = zones.resolve(strict=True), (zones / name).resolve(strict=True)
+        return path.is_relative_to(folder) and path.is_file() and path.read_bytes()[:4] == b"TZif"
+    except OSError:
+        return False
+
+
+def set_clock(moment: str, zone: str, run: Run) -> None:
+    """Set the zone, then the time in it. What follows the network goes on doing so. Raises Refused."""
+    if zone:
+        run(["set-timezone", zone])
+    if not moment:
+        return
+    follows = run(["show", "--property=NTP", "--value"]).strip() == "yes"
+    if follows:
+        run(["set-ntp", "false"])  # else no time is taken
+    try:
+        run(["set-time", moment])
+    finally:
+        if follows:
+            run(["set-ntp", "true"])
+
+
+def _run(words: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        sys.stderr.write(f"{words[0]}: {error}\n")
+        raise Refused("refused") from error
+    if done.returncode:
+        sys.stderr.write(done.stderr)
+        raise Refused("refused")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
