@@ -529,6 +529,25 @@ def test_a_dispute_file_goes_through_the_sandbox_of_the_unit_that_writes_sticks(
     whole(box)
 
 
+def test_the_table_sets_the_time_zone_through_a_small_root_unit_and_nobody_else_does(box: Machine) -> None:
+    """Nothing here may set the machine's time: it is this one's, too."""
+    asking = (
+        "import socket; s = socket.socket(socket.AF_UNIX); s.connect('/run/feltwatch-clock.sock'); "
+        """s.sendall(b'{"date": "", "time": "", "zone": "Asia/Macau"}\\n'); print(s.makefile().readline())"""
+    )
+
+    def ask(user: str) -> str:
+        return box.run("runuser", "-u", user, "--", "python3", "-c", asking).stdout
+
+    zone = box.root / "etc/localtime"
+    assert ask("feltwatch-ui") == ""
+    assert not zone.readlink().match("*/Asia/Macau")
+    answer = ask("feltwatch-table")
+    assert '{"ok": true}' in answer, answer + box.log()
+    assert zone.readlink().match("*/Asia/Macau")
+    whole(box)
+
+
 def test_it_is_taken_off_and_the_record_stays(box: Machine) -> None:
     before = whole(box)
     beside = [unit for unit in placed(box) if "[Install]" in (box.root / UNITS / unit).read_text()]

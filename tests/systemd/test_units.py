@@ -71,9 +71,10 @@ def test_the_service_manager_finds_nothing_wrong_with_the_units(tmp_path: Path) 
     installed = tmp_path / "current"
     shutil.copytree(HERE, installed / "system")
     (installed / "bin").mkdir()
-    program = installed / "bin/feltwatch"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    for name in ("feltwatch", "python"):
+        program = installed / "bin" / name
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
     units = tmp_path / "units"
     units.mkdir()
     for unit in UNITS:
