@@ -175,11 +175,14 @@
 
   let pad = null; // {title, command, count, have}
   let picked = []; // a code or null at each spot of the row
-  let keying = false; // a row of a hand without a camera was keyed: the next row's pad comes by itself
+  let keyed = ""; // a row of a hand without a camera that was sent: the next row's pad comes by itself
 
   function goOnKeying() {
-    const next = keying && document.querySelector("#need [data-follow]");
-    if (next && !document.querySelector("dialog[open]")) { keying = false; openPad(next); }
+    const next = keyed && document.querySelector("#need [data-follow]");
+    if (!next || document.querySelector("dialog[open]")) return;
+    if (JSON.stringify(JSON.parse(next.dataset.pad).command) === keyed) return; // the table has not taken it yet
+    keyed = "";
+    openPad(next);
   }
 
   function markUsed() {
@@ -234,8 +237,8 @@
 
   function sendPicked() {
     $("pad").close();
-    keying = pad.follow;
-    send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keying = false; });
+    keyed = pad.follow ? JSON.stringify(pad.command) : "";
+    send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keyed = ""; });
   }
 
   // ---- the keypad: sums and PINs ----

@@ -239,6 +239,29 @@ def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -
     assert not screen.trouble
 
 
+def test_the_pad_of_a_row_does_not_come_again_before_the_table_has_taken_it(show: Show) -> None:
+    """News that comes between a row and its answer shows that row as missing still."""
+
+    def dead(felt: Felt) -> None:
+        felt.to_setting()
+        felt.do("key_hand", reason="The camera does not read.")
+        felt.do("next")
+
+    screen = show(dead, own=True)
+    page = screen.page
+    on_their_way: list[Route] = []
+    page.route("**/command", lambda route: on_their_way.append(route))
+    page.get_by_role("button", name="Key the row…").tap()
+    for code in HANDS[1][0].split():
+        page.locator(f"#pad [data-card='{code}']").tap()
+    screen.until(lambda: on_their_way)
+    screen.felt.say(ev.DeviceFault("buttons", "They do not answer."))
+    page.wait_for_selector(f"body[data-seq='{screen.felt.seq}']", state="attached")
+    assert not page.locator("#pad").is_visible()
+    on_their_way[0].continue_()
+    page.wait_for_selector("#pad-title:has-text('Seat 1 · middle')")
+
+
 def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page

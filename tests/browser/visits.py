@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from tests.browser.state import STICK, State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
-from tests.waiting import DEADLINE
+from tests.waiting import DEADLINE, until
 from vision.arrays import Image
 
 os.environ["TZ"] = "UTC"
@@ -159,7 +160,8 @@ class Visitor:
 
 def played(state: State, stack: ExitStack) -> Felt:
     """Play a felt to a state, until the stack is closed."""
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY)))
+    folder = Path(tempfile.mkdtemp(dir=MEMORY))
+    stack.callback(until, lambda: _removed(folder))  # a page that is being left may still be answered
     felt = Felt(folder, **state.table)
     stack.callback(felt.journal.close)
     if state.role:
@@ -168,6 +170,11 @@ def played(state: State, stack: ExitStack) -> Felt:
     if state.answers:
         stack.enter_context(felt.answering())
     return felt
+
+
+def _removed(folder: Path) -> bool:
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def signed_on(app: Flask, state: State, stack: ExitStack) -> str:

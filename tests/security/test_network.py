@@ -80,7 +80,7 @@ def listening(units: Path) -> list[str]:
             if key in ("Wants", "Requires"):
                 begun |= set(value.split())
             elif key.startswith("Listen"):
-                found.append(value)
+                found += [] if value.startswith("/") else [value]  # a file, whose mode says who may open it
     return sorted(set(found))
 
 
