@@ -100,7 +100,7 @@ class _Writer:
                 hash="",
             )
             self._previous = entry.sealed()
-            yield (*entry.columns()[:-1], self._previous)
+            yield (*entry[:-1], self._previous)
 
 
 def _house(rules: Profile, journal: Journal, seats: int) -> House:

@@ -128,4 +128,4 @@ def hand_json(hand: Hand, images: list[Image]) -> dict[str, Any]:
 
 
 def _row(row: Entry) -> dict[str, Any]:
-    return vars(row) | {"payload": json.loads(row.payload)}
+    return row._asdict() | {"payload": json.loads(row.payload)}

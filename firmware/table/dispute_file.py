@@ -140,7 +140,7 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put("verify.py", Path(form.__file__).read_bytes())
             if page is not None:
                 put(*page)
-            put(form.ROWS, b"".join(canonical(list(row.columns())).encode() + b"\n" for row in rows))
+            put(form.ROWS, b"".join(canonical(list(row)).encode() + b"\n" for row in rows))
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
             with suppress(NotNow):  # a hand that was void is none to settle

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any, Final
+from json.encoder import encode_basestring
+from typing import Any, Final, NamedTuple
 
 from firmware.table.events import Event, canonical, parse
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One row. `previous` is the hash of the row before it ("" for the first), `hash` covers the rest (`seal`).
+class Entry(NamedTuple):
+    """One row, its values in the order of the journal's columns.
 
-    `command` is the id that the sender gave its command, "" where it gave none: the same command sent again is
-    recognised by it.
+    `previous` is the hash of the row before it ("" for the first), `hash` covers the rest (`seal`). `command` is the id
+    that the sender gave its command, "" where it gave none: the same command sent again is recognised by it.
     """
 
     seq: int
@@ -38,19 +36,13 @@ class Entry:
 
     def sealed(self) -> str:
         """Return what `hash` must be."""
-        return seal(self.columns()[:-1])
-
-    def columns(self) -> tuple[Any, ...]:
-        """Return the row's values, in the order of the fields."""
-        values: tuple[Any, ...] = _VALUES(self)
-        return values
+        return seal(self[:-1])
 
 
-_NAMES: Final = tuple(field.name for field in fields(Entry))
-_VALUES: Final = attrgetter(*_NAMES)
-COLUMNS: Final = ", ".join(_NAMES)
+COLUMNS: Final = ", ".join(Entry._fields)
 """The journal's columns as SQL names them, in the order of `Entry`."""
-MARKS: Final = ", ".join("?" * len(_NAMES))
+_TEXT: Final = encode_basestring
+MARKS: Final = ", ".join("?" * len(Entry._fields))
 
 
 def seal(row: tuple[Any, ...]) -> str:
@@ -58,8 +50,17 @@ def seal(row: tuple[Any, ...]) -> str:
 
     The payload stands as it is stored, not once more as JSON: a long record is verified half as fast again.
     """
-    *head, payload, previous = row
-    return hashlib.sha256(f"{canonical([previous, *head])}\n{payload}".encode()).hexdigest()
+    seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type_name, payload, previous = row
+    try:
+        line = (
+            f"[{_TEXT(previous)},{seq},{hand},{_TEXT(boot)},{monotonic_ns},{wall_ms},"
+            f"{_TEXT(clock)},{_TEXT(actor)},{_TEXT(command)},{_TEXT(type_name)}]"
+        )
+    except TypeError:  # no text: a foreign file holds anything
+        line = ""
+    if not line or not type(seq) is type(hand) is type(monotonic_ns) is type(wall_ms) is int:
+        line = canonical([previous, *row[:-2]])  # what the line above spells out, in half the time
+    return hashlib.sha256(f"{line}\n{payload}".encode()).hexdigest()
 
 
 def content_hash(data: bytes) -> str:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -40,6 +40,8 @@ CLOCK_TOLERANCE_MS: Final = 500
 """Milliseconds that the network's time may put the wall clock back without a word."""
 CLOCK_CALM_NS: Final = 60 * 10**9
 """So long the network's time must stand for a later one that the record has to be believed no more."""
+COPY_BACK_AFTER: Final = 1000
+"""Rows after which what the `-wal` holds is moved into the database: some four megabytes."""
 BOTH_WAYS: Final = 1000
 """Last rows that are read from the end back and each by its number when a journal is opened: both must agree."""
 _INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
@@ -92,6 +94,7 @@ class Journal:
                 need_kind(self._db, path, training=training)
             self._last: Entry | None = opened[-1] if opened else None
             self._latest_ms = max((entry.wall_ms for entry in opened), default=0)
+            self._not_copied = 0
             self._stepped_back = False
             self._right_since_ns: int | None = None
             self._files.note()
@@ -112,6 +115,7 @@ class Journal:
             guard(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
+            db.execute("PRAGMA wal_autocheckpoint = 0")  # `_copy_back` does it, after what it would hold up
         except BaseException:
             db.close()
             raise
@@ -164,7 +168,7 @@ class Journal:
             last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
             rows.append(last)
         began = time.perf_counter()
-        self._commit([entry.columns() for entry in rows], last)
+        self._commit(rows, last)
         self._stepped_back = False
         self.commit_s = time.perf_counter() - began
         return self.seq
@@ -179,7 +183,7 @@ class Journal:
         if rows:
             self._commit(rows, Entry(*rows[-1]))
 
-    def _commit(self, rows: list[tuple[Any, ...]], last: Entry | None) -> None:
+    def _commit(self, rows: Sequence[tuple[Any, ...]], last: Entry | None) -> None:
         self._need_ready()
         try:
             if len(rows) == 1:
@@ -192,17 +196,35 @@ class Journal:
                 raise as_journal_error(error, _NOT_WRITTEN) from error
         self._last = last
         self._witness_is_behind = True
-        self._note_files()
+        self._note_commit()
         try:  # noqa: SIM105 -- at every commit, and `suppress` takes ten times as long
             self._write_witness()
         except OSError:  # the rows are durable; nothing follows them until the witness is
             pass
+        self._not_copied += len(rows)
+        if self._not_copied >= COPY_BACK_AFTER:
+            self._copy_back()
 
-    def _note_files(self) -> None:
+    def _note_commit(self) -> None:
         try:
-            self._files.note()
+            self._files.note_commit()
         except JournalError as error:  # what was written lies in a file that may be nobody's
             raise JournalUncertain(error.sentence) from error
+
+    def _copy_back(self) -> None:
+        """Move what the `-wal` holds into the database, as far as nobody reads it.
+
+        The rows are durable already. So nothing is said here of what is wrong with the files: the next commit says it.
+        """
+        self._not_copied = 0
+        try:
+            self._files.compare()
+        except JournalError:
+            return
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        with suppress(JournalError):
+            self._files.note()
 
     def _write_witness(self) -> None:
         self._witness.write(self.head)
@@ -223,7 +245,7 @@ class Journal:
             with as_journal_errors(_NOT_WRITTEN):
                 if not self._has(digest):
                     raise as_journal_error(error, _NOT_WRITTEN) from error
-        self._note_files()
+        self._note_commit()
         return digest
 
     def _has(self, digest: str) -> bool:

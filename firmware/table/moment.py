@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 ClockState = Literal["synchronised", "unknown", "stepped_back"]
 """What the wall clock is worth: set by the network, not known, or behind the journal's last row."""
@@ -16,8 +15,7 @@ ClockState = Literal["synchronised", "unknown", "stepped_back"]
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """One instant. Order within a boot is `monotonic_ns`; `wall_ms` is UTC since 1970 and may be wrong."""
 
     boot: str

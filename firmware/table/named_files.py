@@ -14,35 +14,44 @@ _Known = tuple[int, int, int] | None
 
 
 class NamedFiles:
-    """Remembers device, inode and size of a database's files after each commit; nothing changes them in between."""
+    """Remembers device, inode and size of a database and its `-wal`; nothing else changes them between two commits."""
 
     def __init__(self, path: Path) -> None:
-        self._path = str(path)
-        self._known: dict[str, _Known] = {self._path: None, f"{path}-wal": None}
+        self._paths = (str(path), f"{path}-wal")
+        self._known: list[_Known] = [None, None]
 
     def note(self) -> None:
-        """Take the files as they are after a commit. Raises JournalError where one was removed or replaced."""
-        found = {}
-        for path, known in self._known.items():
-            found[path] = now = _look(path)
-            if known is not None and (now is None or known[:2] != now[:2] or now[2] < known[2]):
-                raise _other(path)
-        self._known = found
+        """Take both files as they are. Raises JournalError where one was removed or replaced."""
+        self._note(0)
+        self._note(1)
+
+    def note_commit(self) -> None:
+        """Take the `-wal` as a commit has left it; a commit leaves the database itself alone.
+
+        Raises JournalError where it was removed or replaced.
+        """
+        self._note(1)
+
+    def _note(self, which: int) -> None:
+        known, now = self._known[which], _look(self._paths[which])
+        if known is not None and (now is None or known[:2] != now[:2] or now[2] < known[2]):
+            raise _other(self._paths[which])
+        self._known[which] = now
 
     def compare(self) -> None:
         """Raise JournalError where a file is not what it was after the last commit."""
-        for path, known in self._known.items():
+        for path, known in zip(self._paths, self._known, strict=True):
             if known is not None and _look(path) != known:
                 raise _other(path)
 
     def is_same_file(self) -> bool:
         """Say whether the database's name still leads to the same file, whatever its size."""
-        known, now = self._known[self._path], _look(self._path)
+        known, now = self._known[0], _look(self._paths[0])
         return known is None or (now is not None and known[:2] == now[:2])
 
     def forget(self) -> None:
         """Remember nothing: the files are opened anew."""
-        self._known = dict.fromkeys(self._known)
+        self._known = [None, None]
 
 
 def _look(path: str) -> _Known:

@@ -50,6 +50,6 @@ def test_a_record_grows_at_its_end_and_a_table_goes_on_with_it(tmp_path: Path) -
 
 def test_rows_that_do_not_follow_are_refused(tmp_path: Path) -> None:
     generate_record(tmp_path, 1)
-    rows = [entry.columns() for entry in JournalReader(tmp_path).events_since(0)]
+    rows = JournalReader(tmp_path).events_since(0)
     with Journal(tmp_path) as journal, pytest.raises(OSError, match="must follow the last one"):
         journal.append_sealed(rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 import pytest
@@ -33,12 +32,12 @@ def with_row(folder: Path, kind: str, payload: str) -> Path:
     """A record whose last row is well sealed and holds this."""
     data = record(folder / "data")
     last = JournalReader(data).events_since(0)[-1]
-    row = replace(last, seq=last.seq + 1, hand=4, type=kind, payload=payload, previous=last.hash)
-    row = replace(row, hash=row.sealed())
-    columns = ", ".join(field.name for field in fields(Entry))
+    row = last._replace(seq=last.seq + 1, hand=4, type=kind, payload=payload, previous=last.hash)
+    row = row._replace(hash=row.sealed())
+    columns = ", ".join(Entry._fields)
     with closing(sqlite3.connect(data / FILE)) as db, db:
-        places = ", ".join("?" for _ in fields(Entry))
-        db.execute(f"INSERT INTO journal ({columns}) VALUES ({places})", astuple(row))
+        places = ", ".join("?" for _ in Entry._fields)
+        db.execute(f"INSERT INTO journal ({columns}) VALUES ({places})", row)
     (data / witness.FILE).unlink()
     with witness.Witness(data) as seen:
         seen.write((row.seq, row.hash))

@@ -32,6 +32,7 @@ import click
 from firmware.app.config import Config, load_config
 from firmware.app.inputs import Request
 from firmware.table import State
+from firmware.table import journal as journal_module
 from firmware.table.journal import Journal
 from tests.appliance import fault_campaign as faults
 
@@ -141,9 +142,9 @@ def _play(config: Config, seed: int, shim: ctypes.CDLL, log: Path) -> None:
     rng = random.Random(seed)
     shim.disk_log(os.fsencode(config.data), os.fsencode(log))
     for number in range(STARTS):
+        # the rows go into the database more often than every thousand
+        journal_module.COPY_BACK_AFTER = 12 if rng.random() < 0.5 else 1000  # type: ignore[misc]
         journal = Journal(config.data)
-        if rng.random() < 0.5:  # the pages go into the database more often than every thousand
-            journal._db.execute("PRAGMA wal_autocheckpoint = 12")
         table = faults._table(config, journal)
         table.begin()
         for _ in range(rng.randrange(1, COMMANDS)):

@@ -246,7 +246,7 @@ class Clocks:
         return self.at
 
     def after(self, minutes: int, boot: str = "a") -> None:
-        self.at = replace(self.at, boot=boot, monotonic_ns=minutes * MINUTE, wall_ms=minutes * 60_000)
+        self.at = self.at._replace(boot=boot, monotonic_ns=minutes * MINUTE, wall_ms=minutes * 60_000)
 
 
 def opened(hand: int, *names: str) -> ev.HandOpened:

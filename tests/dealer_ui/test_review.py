@@ -253,7 +253,7 @@ def test_the_record_proves_rows_and_pictures_and_says_what_does_not_hold(felt: F
     assert proofs(hand, hidden)[1:] == (Proof("2 pictures cannot be read.", holds=False),)
     first.write_bytes(b"another picture")
     second.unlink()
-    bent = replace(hand, rows=(*hand.rows[:3], replace(hand.rows[3], actor="floor:Moreno"), *hand.rows[4:]))
+    bent = replace(hand, rows=(*hand.rows[:3], hand.rows[3]._replace(actor="floor:Moreno"), *hand.rows[4:]))
     assert [(one.words, one.holds) for one in proofs(bent, archive.images(hand))] == [
         (f"Row {hand.rows[3].seq} was changed after it was written.", False),
         ("1 picture is missing.", False),

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ import pytest
 
 from firmware.table import INITIAL, JournalBusy, JournalError, Phase, apply, fold
 from firmware.table import events as ev
+from firmware.table import journal as journal_module
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import FILE, Journal, JournalReader
 from firmware.table.moment import Moment
@@ -262,6 +263,54 @@ def test_a_clock_that_steps_back_breaks_no_order_and_is_written_down(tmp_path: P
     assert verify(tmp_path).ok
 
 
+def in_the_database(data: Path) -> int:
+    """How many rows lie in the database itself, whatever its `-wal` holds."""
+    with closing(sqlite3.connect(f"{(data / FILE).as_uri()}?immutable=1", uri=True)) as db:
+        made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
+        return int(db.execute("SELECT count(*) FROM journal").fetchone()[0]) if made else 0
+
+
+def test_rows_go_from_the_wal_into_the_database_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "COPY_BACK_AFTER", 5)
+    with Journal(tmp_path) as journal:
+        for number in range(1, 23):
+            journal.append([ev.DeviceRecovered("puck")], "test")
+            assert in_the_database(tmp_path) == number // 5 * 5
+        with closing(sqlite3.connect(tmp_path / FILE)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM journal").fetchone()
+            for _ in range(10):
+                journal.append([ev.DeviceRecovered("puck")], "test")
+            assert in_the_database(tmp_path) <= 22, (
+                "no further than somebody still reads, and nobody waits for him"
+            )
+        for _ in range(5):
+            journal.append([ev.DeviceRecovered("puck")], "test")
+        assert in_the_database(tmp_path) == 35
+    assert verify(tmp_path).ok
+
+
+def test_a_file_that_was_changed_meanwhile_is_not_taken_for_ones_own_by_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([ev.DeviceRecovered("puck")], "test")
+        write_witness = Journal._write_witness
+
+        def meddle(journal: Journal) -> None:
+            write_witness(journal)
+            with (tmp_path / FILE).open("ab") as file:
+                file.write(bytes(100))
+
+        monkeypatch.setattr(journal_module, "COPY_BACK_AFTER", 1)
+        monkeypatch.setattr(Journal, "_write_witness", meddle)
+        assert journal.append([ev.DeviceRecovered("puck")], "test") == 2, "it is durable"
+        with pytest.raises(JournalError, match="changed by something else"):
+            journal.append([ev.DeviceRecovered("puck")], "test")
+
+
 def test_a_reader_follows_a_writer_and_survives_its_end(tmp_path: Path, deal: Deal) -> None:
     reader = JournalReader(tmp_path)
     with Journal(tmp_path) as journal:
@@ -319,6 +368,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from firmware.table import events as ev
+from firmware.table import journal as journal_module
 from firmware.table.journal import Journal
 data, opened, acknowledged = sys.argv[1:]
 with Journal(Path(data)) as journal, open(acknowledged, "w") as said:

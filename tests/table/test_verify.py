@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +207,7 @@ def test_a_record_that_was_rewritten_and_chained_anew_is_found_against_a_slip(co
             for (seq,) in db.execute("SELECT seq FROM journal")
         ]
     for entry in all_rows:
-        told = replace(entry, payload=entry.payload.replace("9c", "9s"), previous=previous, hash="")
+        told = entry._replace(payload=entry.payload.replace("9c", "9s"), previous=previous, hash="")
         previous = told.sealed()
         bend(
             copy,

@@ -81,6 +81,7 @@ REPEATED: Final[tuple[Off, ...]] = (("firmware.table.journal:Journal.commands", 
 OPEN_FILES: Final[tuple[Off, ...]] = (
     ("firmware.table.journal:NamedFiles.compare", _nothing),
     ("firmware.table.journal:NamedFiles.note", _nothing),
+    ("firmware.table.journal:NamedFiles.note_commit", _nothing),
 )
 """The open files are compared with the named ones."""
 ESCAPING: Final[tuple[Off, ...]] = (

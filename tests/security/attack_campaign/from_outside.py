@@ -11,7 +11,6 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -177,15 +176,13 @@ def restored_by_root(room: Room) -> Result:
 def _poisoned(room: Room, payload: str) -> Path:
     data = room.copy()
     last = JournalReader(data).events_since(0, 1_000_000)[-1]
-    row = replace(
-        last, seq=last.seq + 1, hand=last.hand + 1, type="hand_opened", payload=payload, previous=last.hash
+    row = last._replace(
+        seq=last.seq + 1, hand=last.hand + 1, type="hand_opened", payload=payload, previous=last.hash
     )
-    row = replace(row, hash=row.sealed())
-    names = ", ".join(field.name for field in fields(Entry))
+    row = row._replace(hash=row.sealed())
+    names = ", ".join(Entry._fields)
     with closing(sqlite3.connect(data / FILE)) as db, db:
-        db.execute(
-            f"INSERT INTO journal ({names}) VALUES ({', '.join('?' * len(fields(Entry)))})", astuple(row)
-        )
+        db.execute(f"INSERT INTO journal ({names}) VALUES ({', '.join('?' * len(Entry._fields))})", row)
     return data
 
 
