@@ -5,7 +5,7 @@
 
   async function deed(button) {
     const answer = await feltwatch.send(JSON.parse(button.dataset.command));
-    if (answer.ok) location.assign(!button.dataset.then || button.dataset.then === "here" ? location.pathname : button.dataset.then);
+    if (answer.ok) location.assign(button.dataset.then || location.pathname);
     return answer.ok;
   }
 
@@ -67,8 +67,9 @@
   // One list of reasons for all that may be done about a hand.
   function choose(chosen) {
     for (const one of document.querySelectorAll("[data-reason]")) one.setAttribute("aria-pressed", one === chosen);
-    for (const one of document.querySelectorAll(".does [data-command]")) {
+    for (const one of document.querySelectorAll("[data-because]")) {
       one.dataset.command = JSON.stringify({ ...JSON.parse(one.dataset.command), reason: chosen.dataset.reason });
+      for (const said of one.querySelectorAll("small")) said.textContent = chosen.textContent;
     }
   }
 

@@ -22,16 +22,26 @@ from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE
 from firmware.table import Phase
 from firmware.table import events as ev
+from firmware.table.gate import Gate
 from firmware.table.people import Role
+from firmware.table.pins import PinStore
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.past import played
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
 
 PAGE: Final = Path(__file__).parents[2] / "docs/dealer/touches.md"
 WHITE: Final = ".strip button:has(.lamp-white)"
 FLOOR: Final = "Moreno F."
+PIN: Final = "2580"
+ON_SCREEN: Final = """button => {
+  const at = button.getBoundingClientRect();
+  const there = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
+  return there !== null && (button.contains(there) || there.contains(button));
+}"""
+"""Whether a finger could touch it where it stands now."""
 THREE: Final = {1: "A", 2: "B", 3: "C"}
 
 
@@ -44,17 +54,29 @@ class Finger:
     came: list[dict[str, Any]]
     """The commands that reached the table."""
     count: int = 0
+    keyed_pin: bool = False
 
     def tap(self, what: str | Locator) -> None:
         """Touch what takes touches: nothing fresh is on the page then."""
         self.page.wait_for_selector(f"body[data-seq='{self.felt.seq}']", state="attached")
         expect(self.page.locator(".fresh")).to_have_count(0)
         button = self.page.locator(what) if isinstance(what, str) else what
+        if not button.evaluate(ON_SCREEN):
+            self.count += 1  # a finger scrolls to it first
         if button.get_attribute("data-hold") is None:
             button.tap()
         else:
             hold(button)
         self.count += 1
+
+    def key_pin(self) -> None:
+        """Key the PIN that the page asks for, and go on to where it leads. Counted apart."""
+        expect(self.page.locator("#keyed-says")).to_contain_text(FLOOR)
+        for figure in PIN:
+            self.page.locator(f"[data-key='{figure}']").tap()
+        self.page.locator("[data-done]").tap()
+        self.page.wait_for_selector(".tabs")
+        self.keyed_pin = True
 
     def named(self, words: str) -> Locator:
         """Return the button that says so."""
@@ -150,7 +172,28 @@ def put_on_stick(finger: Finger) -> None:
     finger.tap(".tabs a[href$='/dispute']")
     finger.page.wait_for_selector("body[data-ready] [data-stick]")
     finger.tap("[data-stick]")
-    finger.until(lambda: finger.came[-1].get("stick"))  # tests/browser/test_stick.py: and it comes there
+    finger.until(
+        lambda: finger.came and finger.came[-1].get("stick")
+    )  # tests/browser/test_stick.py: and it comes there
+
+
+def see_picture(finger: Finger) -> None:
+    """A hand of three hands ago with its picture."""
+    finger.tap("[data-open=more-dialog]")
+    finger.tap("#more a[href='/review/1']")
+    finger.tap(".tabs a[href$='/look']")
+    finger.key_pin()
+    expect(finger.page.locator("svg.frame image")).to_be_visible()
+
+
+def reopen(finger: Finger) -> None:
+    """Reopen the hand of three hands ago."""
+    finger.tap("[data-open=more-dialog]")
+    finger.tap("#more a[href='/review/1']")
+    finger.tap(".tabs a[href$='/dispute']")
+    finger.key_pin()
+    finger.tap("body[data-ready] [data-command*='\"reopen\"']")
+    finger.until(lambda: finger.felt.state.reopened and finger.felt.state.hand == 1)
 
 
 def _row(finger: Finger, seat: int, row: ev.Row) -> list[str]:
@@ -178,6 +221,13 @@ def _an_earlier_hand(felt: Felt) -> None:
     felt.to_settled()
 
 
+def _four_hands(felt: Felt) -> None:
+    felt.gate = Gate(PinStore(felt.folder), lambda: 0.0)
+    felt.say(ev.PersonListed(FLOOR, Role.FLOOR, PinStore(felt.folder).keep(PIN)))
+    for _hand in range(4):
+        played(felt)
+
+
 @dataclass(frozen=True)
 class Task:
     """What is tried: from where, by what, on which felt, and how many touches it may take."""
@@ -188,11 +238,18 @@ class Task:
     seats: Mapping[int, str] | None = None
     floor: bool = False
     """Whether a floor person is signed on."""
+    pin: bool = False
+    """Whether a PIN is keyed beside the touches."""
 
     @property
     def title(self) -> str:
         """What a person calls it."""
         return str(self.do.__doc__).rstrip(".")
+
+    @property
+    def beside(self) -> str:
+        """What is keyed beside the touches."""
+        return " + PIN" if self.pin else ""
 
 
 TASKS: Final = (
@@ -204,6 +261,8 @@ TASKS: Final = (
     Task(Felt.to_settled, correct_row, 6, THREE),
     Task(_camera_dead, key_hand, 52),
     Task(Felt.to_setting, void, 2),
+    Task(_four_hands, see_picture, 3, pin=True),
+    Task(_four_hands, reopen, 4, pin=True),
     Task(_an_earlier_hand, put_on_stick, 4, floor=True),
 )
 
@@ -238,19 +297,24 @@ def counted(browser: Browser, folder: Path, task: Task) -> int:
     """Do it; return how many touches it took."""
     with on_page(browser, folder, task) as finger:
         task.do(finger)
+        assert finger.keyed_pin is task.pin
         return finger.count
 
 
 def table(counts: Mapping[str, int]) -> str:
     """Return the page of the book."""
-    limits = {task.title: task.limit for task in TASKS}
-    lines = [f"| {title} | {count} | {limits[title]} |" for title, count in counts.items()]
+    tasks = {task.title: task for task in TASKS}
+    lines = [
+        f"| {title} | {count}{tasks[title].beside} | {tasks[title].limit}{tasks[title].beside} |"
+        for title, count in counts.items()
+    ]
     return "\n".join(
         (
             "# How many touches",
             "",
             "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`).",
-            "A test counts them again. To press and hold is one touch. A name that lies at another seat",
+            "A test counts them again. To press and hold is one touch; so is to scroll to what is not on the screen.",
+            "“+ PIN”: beside them a floor person keys a PIN, its figures and Enter. A name that lies at another seat",
             "asks about that seat, too.",
             "",
             "| what | touches | at most |",
@@ -263,7 +327,9 @@ def table(counts: Mapping[str, int]) -> str:
 
 def told() -> dict[str, int]:
     """Return what the book says: touches by task."""
-    found = re.findall(r"^\| (.+?) \| (\d+) \| \d+ \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(
+        r"^\| (.+?) \| (\d+)(?: \+ PIN)? \| \d", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     return {title: int(count) for title, count in found}
 
 

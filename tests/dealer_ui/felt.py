@@ -21,11 +21,12 @@ from firmware.table.captures import CaptureStore
 from firmware.table.commands import House, decide, parse_command, step
 from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
-from firmware.table.gate import Gate, refusal
+from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
 from firmware.table.journal import Journal, JournalReader
 from firmware.table.moment import Clock, now
+from firmware.table.reopening import end_of_hand
 from firmware.table.setup_commands import AskHealth
 
 Spot = tuple[int, ev.Row, int]
@@ -135,7 +136,10 @@ class Felt:
         with self._one_at_a_time:
             if isinstance(command, SetHouse) and (text := profile_text(command)):
                 self.journal.keep("profile", text.encode())
-            return self.say(*decide(self.state, command, self.house, self.rules))
+            return self.say(*decide(self.state, command, self.house, self.rules, self._past))
+
+    def _past(self, hand: int) -> State:
+        return end_of_hand(JournalReader(self.folder), hand)
 
     def say(self, *events: ev.Event) -> State:
         with self._one_at_a_time:
@@ -152,9 +156,11 @@ class Felt:
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         """Do what came over the socket, and answer as the table process does."""
         try:
-            if self.gate is not None:
-                self.gate.admit(parse_command(canonical(command)), self)
             given = parse_command(canonical(command))
+            if self.gate is not None:
+                who = self.gate.admit(given, self)
+                if isinstance(given, GateCommand):
+                    return self.gate.obey(given, self, who)
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
             if isinstance(given, AskHealth):
