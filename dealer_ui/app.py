@@ -26,6 +26,7 @@ from dealer_ui import (
     report_page,
     review,
     set_up,
+    set_up_currency,
     slip_page,
     stick,
     stream,
@@ -90,7 +91,7 @@ def create_app(settings: Settings) -> Flask:
         if settings.beside_port
         else None
     )
-    i18n.speak(app, lambda: services(app).live.state().house.language)
+    i18n.speak(app, lambda: services(app).live.state().house)
     Services(
         live=Live(reader, link.answers, lesson.shown if lesson else None, beside),
         reader=reader,
@@ -120,6 +121,7 @@ def create_app(settings: Settings) -> Flask:
         slip_page,
         stick,
         set_up,
+        set_up_currency,
     ):
         app.register_blueprint(part.blueprint)
     if lesson:

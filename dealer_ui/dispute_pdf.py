@@ -21,6 +21,7 @@ from dealer_ui.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review_view import Correction, Reviewed, SeatOf, Settled, reviewed
 from dealer_ui.timeline import Told, tell, timeline
 from dealer_ui.words import card_name
+from firmware.rules import paying_in
 from firmware.table.captures import CaptureStore, named_by
 from firmware.table.errors import CaptureError, TableError
 from firmware.table.events import CardPlaced, CardReread
@@ -58,7 +59,7 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
     pages: list[_Hand] = []
     flow: list[Flowable] = []
     for language in dict.fromkeys((SOURCE, known(recalled.opened.house.language))):
-        with speaking(language):
+        with speaking(language), paying_in(recalled.opened.house.currency):
             pages.append(
                 _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
             )

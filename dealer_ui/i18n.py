@@ -9,7 +9,7 @@ views are made in threads (`with speaking("es"):`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,9 @@ from typing import Any, Final
 
 from babel.support import NullTranslations, Translations
 from flask import Flask, g, has_app_context, request
+
+from firmware.rules import currency, paying_in
+from firmware.table.settings import HouseSettings
 
 LANGUAGES: Final = {"en": "English", "zh_Hans": "简体中文", "zh_Hant": "繁體中文", "es": "Español"}
 """Every language by its own name, in the order in which they are offered."""
@@ -84,20 +87,33 @@ def html_language(code: str) -> str:
     return code.replace("_", "-")
 
 
-def speak(app: Flask, of_table: Callable[[], str]) -> None:
-    """Let an application speak: its templates, and every request in its browser's language or else the table's."""
+def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
+    """Let an application speak: its templates, and every request in its browser's language or else the table's.
+
+    Sums are said in the table's currency.
+    """
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
         _unfilled, _unfilled_plural, newstyle=True, pgettext=_unfilled_context
     )
-    app.jinja_env.globals.update(LANGUAGES=LANGUAGES, language=language, html_language=html_language)
+    app.jinja_env.globals.update(
+        LANGUAGES=LANGUAGES, language=language, html_language=html_language, currency=currency
+    )
 
     @app.before_request
     def _choose() -> None:
         g.own_language = own_language()
         if request.endpoint != "static":  # which says nothing, and needs no look at the record
-            g.language = g.own_language or known(of_table())
+            settings = house()
+            g.language = g.own_language or known(settings.language)
+            g.paying = ExitStack()
+            g.paying.enter_context(paying_in(settings.currency))
+
+    @app.teardown_request
+    def _forget(_error: BaseException | None) -> None:
+        if "paying" in g:
+            g.pop("paying").close()
 
 
 def own_language() -> str:

@@ -370,6 +370,12 @@ _PATHS: Final[dict[str, Any]] = {
         security=_OF_TECHNICIANS,
         responses=_LEADS_ON,
     ),
+    "/set-up/game/currency": _get(
+        "In which currency sums are written",
+        _answer("The page.", "", "text/html"),
+        security=_OF_TECHNICIANS,
+        responses=_LEADS_ON,
+    ),
     "/set-up/clock/set": {
         "post": {
             "summary": "Set the box's clock",

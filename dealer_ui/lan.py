@@ -111,7 +111,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
         people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL), Limit(ONCE_A_MINUTE, ONCE_A_MINUTE)
     )
     app.before_request(_admit)
-    i18n.speak(app, lambda: services(app).live.state().house.language)
+    i18n.speak(app, lambda: services(app).live.state().house)
     for part in (blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
         app.register_blueprint(part)
     app.after_request(_harden)

@@ -17,7 +17,7 @@ from dealer_ui.past import LastExchange
 from dealer_ui.screen import Screen
 from dealer_ui.sentences import say
 from dealer_ui.view import view
-from firmware.rules import Profile
+from firmware.rules import Profile, paying_in
 from firmware.table.errors import TableError
 from firmware.table.house import rules_now
 from firmware.table.journal import JournalReader
@@ -190,8 +190,9 @@ class Live:
         rules: Profile | None,
         **by_name: Any,
     ) -> tuple[Screen, str]:
-        screen = replace(view(seq, state, rules, **by_name), links=links)
-        return self._shown(screen, state, rules) if self._shown else screen, ""
+        with paying_in(state.house.currency):
+            screen = replace(view(seq, state, rules, **by_name), links=links)
+            return self._shown(screen, state, rules) if self._shown else screen, ""
 
     def _tell_time(self) -> bool:
         """Look at the clock of the dealer's down; True if another minute of it has begun."""

@@ -118,5 +118,6 @@ class _Spoken:
             "title": title(moment),
             "language": html_language(self._language),
             "cues": " ".join(screen.cues),
+            "sums": screen.sums,
         }
         self._version, self._parts, self._texts = moment.version, rendered, {}

@@ -25,7 +25,7 @@ from dealer_ui.review_view import reviewed, settled_again
 from dealer_ui.sentences import say
 from dealer_ui.services import services
 from dealer_ui.timeline import day_of, time_of, timeline
-from firmware.rules import SEATS, Profile, RulesError, load_profile, profile_names
+from firmware.rules import SEATS, Profile, RulesError, load_profile, paying_in, profile_names
 from firmware.table.archive import Archive, Wanted
 from firmware.table.errors import CaptureError, NotNow, TableError
 from firmware.table.people import Role
@@ -58,7 +58,10 @@ def refused(error: HTTPException) -> Any:
 
 
 def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a view the hand that its address names, where its reader may see it and the record can tell it."""
+    """Hand a view the hand that its address names, where its reader may see it and the record can tell it.
+
+    Sums are said in the currency of that hand.
+    """
 
     @wraps(view)
     def find(hand: str, **more: Any) -> Any:
@@ -69,7 +72,8 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
             recalled = recall(services().reader, number)
         except (NotNow, TableError) as error:
             abort(404, say(error))
-        return view(recalled, **more)
+        with paying_in(recalled.opened.house.currency):
+            return view(recalled, **more)
 
     return find
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from dealer_ui.quiz_screen import Quiz
 from dealer_ui.sheet import Sheet
+from firmware.rules import DOLLARS
 
 Face = Literal["up", "back", "unread", "empty"]
 """`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `empty`: no card yet."""
@@ -358,6 +359,8 @@ class Screen:
     notices: tuple[str, ...] = ()
     cues: tuple[str, ...] = ()
     """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "dead-12-1", "fault-camera"."""
+    sums: str = DOLLARS.pattern
+    """How sums are written: `{}` stands for the figure."""
     used: tuple[tuple[str, int], ...] = ()
     """Cards that were read on the felt and the seats where they lie, for the pad."""
     links: tuple[tuple[str, str], ...] = ()

@@ -71,7 +71,7 @@ def overview() -> str | Redirect:
     state = services().live.state()
     if not _technicians(state) and state.set_up:
         return redirect("/set-up/people")  # nobody could enter a PIN yet
-    _need_somebody(state)
+    need_somebody(state)
     known = standings(services().reader.of_set_up())
     lines = [_line(step, known[step.name]) for step in STEPS]
     return page("first_run/overview.html", _("Set-up"), lines=lines, state=state, next_step=first_open(known))
@@ -81,7 +81,7 @@ def overview() -> str | Redirect:
 @guard.open_to(guard.EVERYBODY)
 def next_step() -> Redirect:
     """Lead to the first step that nobody has settled yet."""
-    _need_somebody(services().live.state())
+    need_somebody(services().live.state())
     step = first_open(standings(services().reader.of_set_up()))
     return redirect(f"/set-up/{step.name}" if step else "/set-up/ready")
 
@@ -91,7 +91,7 @@ def next_step() -> Redirect:
 def ready() -> str:
     """Say that all is done, or what was left out, and lead to the first hand."""
     state = services().live.state()
-    _need_somebody(state)
+    need_somebody(state)
     known = standings(services().reader.of_set_up())
     left = [_line(step, known[step.name]) for step in STEPS if known[step.name].stage is not Stage.DONE]
     return page("first_run/ready.html", _("Ready for the first hand"), left=left, state=state)
@@ -105,7 +105,7 @@ def step(name: str) -> str:
         abort(404, _("The set-up has no such step."))
     state = services().live.state()
     if name != "people":
-        _need_somebody(state)
+        need_somebody(state)
     elif _technicians(state):
         guard.need(LISTING, _("This page"))
     this = BY_NAME[name]
@@ -132,7 +132,7 @@ def proposed() -> str | Redirect:
     state = services().live.state()
     if state.set_up or not _technicians(state):
         return redirect("/set-up")
-    _need_somebody(state)
+    need_somebody(state)
     known = standings(services().reader.of_set_up())
     house = state.house
     table = house.table or "1"
@@ -177,7 +177,7 @@ def _title(profile: str) -> str:
 def zone() -> str:
     """Offer the parts of the world, or with `of` the time zones of one."""
     state = services().live.state()
-    _need_somebody(state)
+    need_somebody(state)
     of = request.args.get("of", "")
     known = sorted(name for name in available_timezones() if name.partition("/")[0] in REGIONS)
     zones = [(name, _place(name)) for name in known if name.startswith(f"{of}/")] if of else []
@@ -235,7 +235,7 @@ def trial(name: str) -> tuple[Response, int]:
     return jsonify(ok=True, verdict=answer["verdict"], html=html), 200
 
 
-def _need_somebody(state: State) -> None:
+def need_somebody(state: State) -> None:
     """Answer 403, or lead to the PIN page: a technician's, or at a fresh box whoever stands there."""
     if state.set_up or _technicians(state):
         guard.need(TECHNICIAN, _("Set-up"))

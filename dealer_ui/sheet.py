@@ -11,7 +11,7 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.i18n import language, ngettext
 from dealer_ui.rule_words import option_says, option_title, target_words
 from dealer_ui.words import capital, row_name
-from firmware.rules import Profile
+from firmware.rules import Currency, Profile, currency
 
 RANKING: Final = {
     "royal_flush": "As Ks Qs Js Ts",
@@ -96,11 +96,11 @@ class Sheet:
 
 def sheet(rules: Profile) -> Sheet:
     """Return a profile's sheet in the language spoken now."""
-    return _sheet(rules, language())
+    return _sheet(rules, language(), currency())
 
 
 @lru_cache(maxsize=8)
-def _sheet(rules: Profile, _language: str) -> Sheet:
+def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
     tables = [
         _bonuses(
             _("Bonus in %(row)s", row=row_name(row)), dict(getattr(rules.bonus, row)), front=row == "front"

@@ -89,6 +89,7 @@ def view(
     return Screen(
         seq=seq,
         language=known(state.house.language),
+        sums=state.house.currency.pattern,
         answering=answering,
         phase=state.phase,
         phase_title=title,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dealer_ui.i18n import N_, NP_, gettext, pgettext
+from firmware.rules import currency
 
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -85,9 +86,8 @@ NATURAL_NAMES: Final = {
 
 
 def money(cents: int) -> str:
-    """Say an amount of integer cents in dollars, without a sign: `"$25"`, `"$1,250.50"`."""
-    dollars, rest = divmod(abs(cents), 100)
-    return f"${dollars:,}.{rest:02d}" if rest else f"${dollars:,}"
+    """Say an amount of integer cents in the currency of now, without a sign: `"$25"`, `"$1,250.50"`."""
+    return currency().say(cents)
 
 
 def signed_money(cents: int) -> str:

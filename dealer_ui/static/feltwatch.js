@@ -35,6 +35,7 @@
     manners.cues(message.cues);
     if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) manners.wake(); // the first view is no news
     body.dataset.seq = message.seq;
+    body.dataset.sums = message.sums;
     body.dataset.mode = message.mode;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
       body.dataset.hand = message.hand;
@@ -248,7 +249,6 @@
   let figures = "";
 
   const said = (name, words) => $("keyed-says").dataset[name].replace(/\{(\w+)\}/g, (_, key) => words[key]);
-  const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { maximumFractionDigits: 2 })}`;
 
   function openKeypad(what) {
     sum = what;
@@ -267,7 +267,7 @@
   }
 
   const hundredths = () => (sum.into === "past" ? 1 : 100);
-  const spelled = (number) => (sum.into === "past" ? String(number) : dollars(number));
+  const spelled = (number) => (sum.into === "past" ? String(number) : written(number));
 
   // The table says who may do it: one of them gives his PIN, and the same command is sent again in his name.
   function askPin(command, answer) {
@@ -333,15 +333,15 @@
     $("keyed").textContent = spelled(cents);
     const after = sum.base + cents;
     const beyond = Boolean(sum.limit) && after > sum.limit && figures !== "";
-    let says = beyond ? said("limit", { limit: dollars(sum.limit), sum: dollars(after) }) : "";
+    let says = beyond ? said("limit", { limit: written(sum.limit), sum: written(after) }) : "";
     if (cents < sum.least && sum.least > hundredths()) says = said("least", { amount: spelled(sum.least) });
     if (after > sum.most) says = said("most", { amount: spelled(sum.most - sum.base) });
     $("keyed-says").textContent = says;
     const change = $("keyed-change");
     const old = change.querySelector("[data-old]");
-    old.textContent = sum.old === null ? old.dataset.unknown : dollars(sum.old);
-    change.querySelector("[data-new]").textContent = figures === "" ? "" : dollars(after);
-    change.querySelector("[data-more]").textContent = figures === "" ? "" : `${after < sum.old ? "\u2212" : "+"}${dollars(Math.abs(after - sum.old))}`;
+    old.textContent = sum.old === null ? old.dataset.unknown : written(sum.old);
+    change.querySelector("[data-new]").textContent = figures === "" ? "" : written(after);
+    change.querySelector("[data-more]").textContent = figures === "" ? "" : `${after < sum.old ? "\u2212" : "+"}${written(Math.abs(after - sum.old))}`;
     $("keyed-says").classList.toggle("beyond", beyond);
     const done = $("keypad-done");
     done.toggleAttribute("data-hold", beyond); // what is beyond the limit is asked: it is held

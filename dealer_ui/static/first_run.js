@@ -51,7 +51,7 @@
     figures(keying.querySelector("[data-keys]"), {
       most: Number(keying.dataset.most),
       show(text) {
-        keyed.textContent = text === "" ? before : cents ? `$${(Number(text) / 100).toFixed(2)}` : text;
+        keyed.textContent = text === "" ? before : cents ? written(Number(text)) : text;
       },
       done(text) {
         if (cents && Number(text) === 0) return;

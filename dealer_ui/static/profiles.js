@@ -3,7 +3,6 @@
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
-  const dollars = (cents) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: cents % 100 ? 2 : 0 })}`;
 
   for (const dialog of document.querySelectorAll("dialog")) {
     for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
@@ -148,11 +147,11 @@
     for (const one of form.querySelectorAll("[data-some]")) {
       const value = one.closest("fieldset").querySelector("input").value.trim();
       const money = one.closest("fieldset").classList.contains("is-money");
-      if (/^\d{1,10}$/.test(value)) one.textContent = Number(value) ? one.dataset.some.replace("{}", money ? dollars(Number(value)) : value) : one.dataset.none;
+      if (/^\d{1,10}$/.test(value)) one.textContent = Number(value) ? one.dataset.some.split("{}").join(money ? written(Number(value)) : value) : one.dataset.none;
     }
-    for (const one of form.querySelectorAll(".dollars")) {
+    for (const one of form.querySelectorAll(".sum")) {
       const value = one.previousElementSibling.value.trim();
-      one.textContent = /^\d{1,10}$/.test(value) ? dollars(Number(value)) : "";
+      one.textContent = /^\d{1,10}$/.test(value) ? written(Number(value)) : "";
     }
     for (const one of form.querySelectorAll("[data-chosen]")) {
       one.textContent = one.closest("details").querySelector("input:checked + span")?.textContent || "";
@@ -207,7 +206,7 @@
     most: 9,
     show(text) {
       const value = text.replace(/^0+(?=\d)/, "");
-      $("figures").textContent = box_ && box_.dataset.figures === "money" ? dollars(Number(value || 0)) : value || "–";
+      $("figures").textContent = box_ && box_.dataset.figures === "money" ? written(Number(value || 0)) : value || "–";
     },
     done(text) {
       box_.value = text.replace(/^0+(?=\d)/, "");

@@ -162,7 +162,7 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
         say_json(told | {"settlement": event.settlement})
         return
     say(f"RECALLED: hand {number}, settled {when(row.wall_ms)[:19]}. This is not the hand on the table.")
-    for line in settlement_lines(event.settlement):
+    for line in settlement_lines(event.settlement, hand.opened.house.currency):
         say(line)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from firmware.rules import money_text
+from firmware.rules import Currency
 from firmware.table import events as ev
 from firmware.table.archive import Hand, Image
 from firmware.table.archive_lines import HandLine
@@ -58,7 +58,7 @@ def hand_text(hand: Hand, images: list[Image]) -> Iterator[str]:
     opened = hand.opened
     seats = ", ".join(f"seat {seat.seat} {seat.player}" for seat in opened.seats)
     table = f" at table {opened.house.table}" if opened.house.table else ""
-    yield f"Hand {hand.hand}{table}: {opened.profile}, {money_text(opened.unit)} a point; {seats}"
+    yield f"Hand {hand.hand}{table}: {opened.profile}, {opened.house.currency.say(opened.unit)} a point; {seats}"
     if hand.disputed:
         yield "This hand is UNDER DISPUTE."
     yield ""
@@ -73,7 +73,7 @@ def hand_text(hand: Hand, images: list[Image]) -> Iterator[str]:
         assert isinstance(event, ev.Settled)
         yield ""
         yield f"As settled and shown at {when(row.wall_ms)[:19]} (row {row.seq}):"
-        yield from settlement_lines(event.settlement)
+        yield from settlement_lines(event.settlement, opened.house.currency)
 
 
 def _brief(row: Entry) -> str:
@@ -87,18 +87,16 @@ def _brief(row: Entry) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
-def settlement_lines(settlement: Mapping[str, Any]) -> Iterator[str]:
+def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Iterator[str]:
     """Yield who pays whom and why, each point with its clause."""
     for pair in settlement.get("pairs", ()):
         winner, payer = (pair["a"], pair["b"]) if pair["paid"] >= 0 else (pair["b"], pair["a"])
-        paid = (
-            f"seat {payer} pays seat {winner} {money_text(abs(pair['paid']))}" if pair["paid"] else "nothing"
-        )
+        paid = f"seat {payer} pays seat {winner} {currency.say(pair['paid'])}" if pair["paid"] else "nothing"
         yield f"  seats {pair['a']} and {pair['b']}: {paid}"
         for line in pair["lines"]:
             yield f"    {line['points']:+d}  {line['why']}  ({line['clause']})"
     stacks = ", ".join(
-        f"{player} {money_text(cents)}" for player, cents in settlement.get("stacks", {}).items()
+        f"{player} {currency.say(cents)}" for player, cents in settlement.get("stacks", {}).items()
     )
     if stacks:
         yield f"  stacks then: {stacks}"

@@ -52,6 +52,7 @@ def command(
     rests, it is the last day.
     """
     from dealer_ui.report_view import as_csv as csv_of
+    from firmware.rules import paying_in
     from firmware.table.errors import TableError
     from firmware.table.journal import JournalReader
     from firmware.table.report_span import Span, down_of, reported, shift
@@ -73,7 +74,7 @@ def command(
             else down_of(reader, down)
         )
         found = reported(reader, span)
-        table = reader.recover()[0].house.table if pdf_file else ""
+        house = reader.recover()[0].house
     except TableError as error:
         raise click.ClickException(str(error)) from error
     if pdf_file is not None:
@@ -81,7 +82,8 @@ def command(
         from firmware.table.disk import write_whole
 
         try:
-            write_whole(pdf_file, report_pdf(found, table))
+            with paying_in(house.currency):
+                write_whole(pdf_file, report_pdf(found, house.table))
         except OSError as error:
             raise click.ClickException(f"{pdf_file} cannot be written: {error.strerror}.") from error
         say(f"{pdf_file} is written.", err=True)
@@ -90,7 +92,8 @@ def command(
     elif as_csv:
         say_all(csv_of(found).replace("\r\n", "\n"))
     elif pdf_file is None:
-        _show(found)
+        with paying_in(house.currency):
+            _show(found)
 
 
 def _show(found: object) -> None:

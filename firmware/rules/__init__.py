@@ -6,6 +6,7 @@ What is exported here settles hands. What happens between and during hands has m
 
 from firmware.rules.cards import CARDS, RANKS, SUITS, UNREAD, Card, cards_text, parse_card, parse_cards
 from firmware.rules.contradictions import Contradiction, contradictions
+from firmware.rules.currency import DOLLARS, Currency, currency, money_text, paying_in
 from firmware.rules.errors import (
     HandError,
     ProfileError,
@@ -29,7 +30,7 @@ from firmware.rules.library import (
 )
 from firmware.rules.lines import CLAUSES, Line
 from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
-from firmware.rules.options import Rate, money_text
+from firmware.rules.options import Rate
 from firmware.rules.order import positions
 from firmware.rules.payment import Transfer, chips_plan
 from firmware.rules.profile import Profile
@@ -43,6 +44,7 @@ __all__ = [
     "CARDS",
     "CATEGORIES",
     "CLAUSES",
+    "DOLLARS",
     "IRREGULAR",
     "NATURAL_WORDS",
     "OPTIONS",
@@ -54,6 +56,7 @@ __all__ = [
     "Card",
     "Category",
     "Contradiction",
+    "Currency",
     "Declaration",
     "Fault",
     "Hand",
@@ -79,6 +82,7 @@ __all__ = [
     "cards_text",
     "chips_plan",
     "contradictions",
+    "currency",
     "earns_fantasyland",
     "foul",
     "hand_from_json",
@@ -91,6 +95,7 @@ __all__ = [
     "parse_cards",
     "parse_profile",
     "parse_sent_profile",
+    "paying_in",
     "positions",
     "profile_names",
     "profile_toml",

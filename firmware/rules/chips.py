@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from firmware.rules.currency import money_text
 from firmware.rules.errors import StakesError
-from firmware.rules.options import money_text
 from firmware.rules.profile import Profile
 
 

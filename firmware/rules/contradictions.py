@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS
-from firmware.rules.options import money_text
 from firmware.rules.profile import Profile
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from firmware.rules.cards import RANKS
+from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
 from firmware.rules.strength import CATEGORIES, Category
 from firmware.rules.words import ranks_word
@@ -409,17 +410,6 @@ class Schedule:
     def toml(self, value: tuple[Rate, ...]) -> str:
         """Return the array, a rate a line."""
         return _lines([[("option", rate.option), ("limit", rate.limit), ("fee", rate.fee)] for rate in value])
-
-
-def money_text(cents: int) -> str:
-    """Return cents as a person reads them: 1250 is "$12.50", 1000 is "$10".
-
-    >>> money_text(-5)
-    '-$0.05'
-    """
-    dollars, rest = divmod(abs(cents), 100)
-    sign = "-" if cents < 0 else ""
-    return f"{sign}${dollars:,}.{rest:02}" if rest else f"{sign}${dollars:,}"
 
 
 def _sentence(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.rules.currency import is_symbol
 from firmware.table import events as ev
 from firmware.table.checks import need_antenna, need_reason
 from firmware.table.errors import NotNow
@@ -25,12 +26,14 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
     of_profile = (event.profile, event.profile_hash, event.options)
     if (event.profile is None) != (event.profile_hash is None) or (event.options is None and any(of_profile)):
         raise NotNow("A profile comes with its text and its options.")
-    named = ("table", "language", "profile", "profile_hash", "options", "unit", "seats")
+    named = ("table", "language", "profile", "profile_hash", "options", "unit", "currency", "seats")
     values = {name: value for name in named if (value := getattr(event, name)) is not None}
     if not values:
         raise NotNow("Nothing is set; name what is to be otherwise.")
     if event.unit is not None and event.unit < 1:
         raise NotNow("A point is worth 1 cent or more.")
+    if event.currency is not None:
+        need_symbol(event.currency.symbol)
     said = ("profile" if name in ("profile_hash", "options") else name for name in values)
     house = replace(state.house, **values).saying(*said)
     if event.seats is None:
@@ -38,6 +41,14 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
     need_seats(event.seats)
     gone = {seat.player for seat in state.house.seats} - {seat.player for seat in event.seats}
     return replace(_without(state, gone), house=house)
+
+
+def need_symbol(symbol: str) -> None:
+    """Raise NotNow for what cannot stand beside a figure as a currency's symbol."""
+    if not is_symbol(symbol):
+        raise NotNow(
+            "A currency's symbol is 1 to 4 letters or signs such as € and HK$, without figures or spaces."
+        )
 
 
 def need_seats(seats: Iterable[HouseSeat]) -> None:

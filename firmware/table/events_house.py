@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import JsonValue
 
+from firmware.rules import Currency
 from firmware.table.event import Event
 from firmware.table.settings import HouseSeat
 
@@ -27,6 +28,7 @@ class HouseSet(Event):
     profile_hash: str | None = None
     options: dict[str, JsonValue] | None = None
     unit: int | None = None
+    currency: Currency | None = None
     seats: tuple[HouseSeat, ...] | None = None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from firmware.rules import Profile, RulesError, parse_profile
+from firmware.rules import DOLLARS, Currency, Profile, RulesError, parse_profile
 from firmware.table.errors import TableError
 from firmware.table.events import SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
@@ -22,7 +22,7 @@ class House:
 
     `rules` is the profile with the options in it, `written` the profile as it is written. `seats` are all players of
     the table, up to five, each with the place that is his where it is free. `table` is the table's number, `language`
-    the page's locale.
+    the page's locale, `currency` how sums are written.
     """
 
     rules: Profile
@@ -36,6 +36,7 @@ class House:
     software: str = ""
     table: str = ""
     language: str = ""
+    currency: Currency = DOLLARS
     written: Profile | None = None
 
     @property
@@ -44,6 +45,7 @@ class House:
         return HouseSettings(
             table=self.table,
             language=self.language,
+            currency=self.currency,
             profile=self.profile,
             profile_hash=self.profile_hash,
             options=dict(self.options),
@@ -63,6 +65,7 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
         table=settings.table or configured.table,
         language=settings.language or configured.language,
         unit=settings.unit or configured.unit,
+        currency=settings.currency if "currency" in settings.said else configured.currency,
     )
     if settings.seats or "seats" in settings.said:
         seats = tuple(SeatOpened(seat.seat, seat.player, seat.place, seat.stack) for seat in settings.seats)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from firmware.rules import Profile, RulesError, load_profile, profile_toml
+from firmware.rules import Currency, Profile, RulesError, load_profile, paying_in, profile_toml
 from firmware.rules.chips import add_on, buy_in, take_off, verify_unit
 from firmware.table import events as ev
 from firmware.table.effects_house import PLACES, need_player, stack_of
@@ -41,8 +41,9 @@ class SetHouse(SignedCommand):
     """Set what holds at the table from hand to hand. What is not named stays as it is.
 
     `profile` is a packaged profile's name, `profile_text` a house's own as TOML (it may extend a packaged one); with
-    either, `options` are its own (none unless named). `unit` is cents a point. `seats` are all seats: a player who is
-    not among them leaves with his stack; `stack` is what a new player buys in with.
+    either, `options` are its own (none unless named). `unit` is cents a point. `symbol` is the
+    currency's, `symbol_after` its place. `seats` are all seats: a player who is not among them leaves with his stack;
+    `stack` is what a new player buys in with.
     """
 
     do: Literal["set_house"] = "set_house"
@@ -53,6 +54,8 @@ class SetHouse(SignedCommand):
     profile_text: str | None = Field(default=None, max_length=60_000)
     options: dict[str, JsonValue] | None = None
     unit: int | None = Field(default=None, ge=1, le=10**9)
+    symbol: str | None = Field(default=None, max_length=40)
+    symbol_after: bool | None = None
     seats: tuple[SeatSetting, ...] | None = Field(default=None, max_length=5)
 
 
@@ -97,6 +100,11 @@ def decide_house(state: State, command: HouseCommand, house: House) -> tuple[Eve
 
     Raises NotNow. The text of a profile that it sets must be in the journal before its event (`profile_text`).
     """
+    with paying_in(house.currency):
+        return _decided(state, command, house)
+
+
+def _decided(state: State, command: HouseCommand, house: House) -> tuple[Event, ...]:
     match command:
         case SetHouse():
             return (_set(state, command, house),)
@@ -160,8 +168,16 @@ def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
         profile_hash=content_hash(profile_toml(written).encode()) if written else None,
         options=options,
         unit=command.unit,
+        currency=_currency(command, house.currency),
         seats=seats,
     )
+
+
+def _currency(command: SetHouse, now: Currency) -> Currency | None:
+    if command.symbol is None and command.symbol_after is None:
+        return None
+    symbol = now.symbol if command.symbol is None else command.symbol.strip()
+    return Currency(symbol, now.after if command.symbol_after is None else command.symbol_after)
 
 
 def _table_number(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What holds at the table from hand to hand: its number, language, game, unit, and who sits where.
+"""What holds at the table from hand to hand: its number, language, game, unit, currency, and who sits where.
 
 A configuration gives these to a fresh box (`TableStarted.house`). What a person says at the table is an event of its
 own and holds from then on, whatever the configuration says later: `said` names it.
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pydantic import JsonValue
+
+from firmware.rules import DOLLARS, Currency
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class HouseSettings:
 
     `table` is the table's number, a text; `language` a locale such as "zh_Hans"; `profile_hash` the SHA-256 of the
     profile's text in the journal's content table, `options` what the house overrides in it by dotted path; `unit`
-    cents a point. `said` names what was set at the table: fields, "profile" standing for all three of the profile.
+    cents a point, `currency` how they are written: dollars where a record is older than the choice. `said` names what
+    was set at the table: fields, "profile" standing for all three of the profile.
     """
 
     table: str = ""
@@ -37,6 +40,7 @@ class HouseSettings:
     profile_hash: str = ""
     options: dict[str, JsonValue] = field(default_factory=dict)
     unit: int = 0
+    currency: Currency = DOLLARS
     seats: tuple[HouseSeat, ...] = ()
     said: tuple[str, ...] = ()
 
@@ -59,6 +63,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "language": ("language",),
     "profile": ("profile", "profile_hash", "options"),
     "unit": ("unit",),
+    "currency": ("currency",),
     "seats": ("seats",),
 }
 """What can be set, and the fields that it is."""

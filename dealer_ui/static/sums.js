@@ -1,0 +1,8 @@
+// How every script writes a sum of hundredths: as firmware/rules/currency.py does. `data-sums` of the page's body is
+// the house's way, with {} in the place of the figure.
+"use strict";
+const written = (cents) => {
+  const rest = cents % 100 ? `.${String(cents % 100).padStart(2, "0")}` : "";
+  const figure = `${Math.floor(cents / 100).toLocaleString("en-US")}${rest}`;
+  return document.body.dataset.sums.split("{}").join(figure);
+};
