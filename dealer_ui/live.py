@@ -19,7 +19,7 @@ from dealer_ui.sentences import say
 from dealer_ui.view import view
 from firmware.rules import Profile, paying_in
 from firmware.table.errors import TableError
-from firmware.table.house import rules_now
+from firmware.table.house import currency_now, rules_now
 from firmware.table.journal import JournalReader
 from firmware.table.sentence import Sentence
 from firmware.table.state import INITIAL, State
@@ -190,7 +190,7 @@ class Live:
         rules: Profile | None,
         **by_name: Any,
     ) -> tuple[Screen, str]:
-        with paying_in(state.house.currency):
+        with paying_in(currency_now(state)):
             screen = replace(view(seq, state, rules, **by_name), links=links)
             return self._shown(screen, state, rules) if self._shown else screen, ""
 

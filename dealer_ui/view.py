@@ -42,7 +42,7 @@ from dealer_ui.words import (
     signed_money,
     signed_points,
 )
-from firmware.rules import Profile
+from firmware.rules import Profile, currency
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
@@ -89,7 +89,7 @@ def view(
     return Screen(
         seq=seq,
         language=known(state.house.language),
-        sums=state.house.currency.pattern,
+        sums=currency().pattern,
         answering=answering,
         phase=state.phase,
         phase_title=title,

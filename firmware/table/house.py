@@ -85,6 +85,12 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
     )
 
 
+def currency_now(state: State) -> Currency:
+    """Return the currency of the open hand, or between hands that of the next one."""
+    house = state.opened.house if state.opened and state.phase not in BETWEEN_HANDS else state.house
+    return house.currency
+
+
 def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile | None:
     """Return the rules of the open hand, or between hands those of the next one; None where none are known yet.
 

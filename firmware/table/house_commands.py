@@ -176,7 +176,7 @@ def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
 def _currency(command: SetHouse, now: Currency) -> Currency | None:
     if command.symbol is None and command.symbol_after is None:
         return None
-    symbol = now.symbol if command.symbol is None else command.symbol.strip()
+    symbol = now.symbol if command.symbol is None else command.symbol
     return Currency(symbol, now.after if command.symbol_after is None else command.symbol_after)
 
 
