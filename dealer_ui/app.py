@@ -41,7 +41,7 @@ from dealer_ui.render import Messages
 from dealer_ui.sentences import in_other_words
 from dealer_ui.services import KioskPlace, Places, Services, services
 from dealer_ui.sessions import Sessions
-from dealer_ui.words import capital, card_name, rank_text, row_name
+from dealer_ui.words import capital, card_name, parts_of_sum, rank_text, row_name
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table.captures import CaptureStore
 from firmware.table.journal import JournalReader
@@ -147,6 +147,7 @@ def bare_app() -> Flask:
         capital=capital,
         in_other_words=in_other_words,
         card_name=card_name,
+        parts_of_sum=parts_of_sum,
         row_name=row_name,
         rank_text=rank_text,
         role_name=role_name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from dealer_ui.i18n import N_, NP_, gettext, pgettext
 from firmware.rules import currency
 
 MINUS: Final = "\N{MINUS SIGN}"
+_SUM: Final = re.compile(rf"([+{MINUS}]?)(\D*)([\d,.]*\d)(\D*)")
 
 SUIT_NAMES: Final = {
     "c": NP_("suit", "clubs"),
@@ -93,6 +95,16 @@ def money(cents: int) -> str:
 def signed_money(cents: int) -> str:
     """Say a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
     return f"{_sign(cents)}{money(cents)}"
+
+
+def parts_of_sum(said: str) -> tuple[str, str, str, str]:
+    """Return a sum's sign, what stands before its figure, the figure, and what stands after it.
+
+    >>> parts_of_sum("+HK$1,250")
+    ('+', 'HK$', '1,250', '')
+    """
+    found = _SUM.fullmatch(said)
+    return (found[1], found[2], found[3], found[4]) if found else ("", "", said, "")
 
 
 def signed_points(points: int) -> str:

@@ -161,6 +161,7 @@ FIRST_RUN: Final = (
     ),
     _page("set-up time zones", "clock/zone", furnished),
     _page("set-up game", "game", furnished),
+    _page("set-up currency", "game/currency", furnished),
     _page("set-up seats", "seats", furnished),
     _page("set-up camera", "camera", tried(device="camera"), until(".found.pass")),
     _page(

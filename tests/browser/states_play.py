@@ -47,6 +47,18 @@ def half_paid(felt: Felt) -> None:
     felt.pay()
 
 
+def long_currency(felt: Felt) -> None:
+    """Settled, in six figures of a currency with a long symbol."""
+    felt.do("set_house", reason="the house's", symbol="HK$")
+    felt.to_settled()
+
+
+def long_stacks(felt: Felt) -> None:
+    """That hand is closed, and one player has won most of it."""
+    long_currency(felt)
+    felt.do("archive")
+
+
 def counted(page: Page) -> None:
     """Key three zeros too many for a stack."""
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Count").tap()
@@ -61,4 +73,6 @@ PLAY: Final = (
     State("wrong button", wrong_button, table={"seats": {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}}),
     State("closing asked", half_paid, opened("more")),
     State("count beyond the limit", closed, counted),
+    State("settled in a long currency", long_currency, table={"unit": 1_234_550, "stack": 99_999_950}),
+    State("stacks in a long currency", long_stacks, table={"unit": 1_234_550, "stack": 99_999_950}),
 )

@@ -17,6 +17,7 @@ from flask import Flask
 from dealer_ui import i18n
 from dealer_ui.i18n import CATALOGUES
 from dealer_ui.sessions import COOKIE as SESSION
+from dealer_ui.set_up_currency import COMMON
 from firmware.rules import load_profile, profile_names
 
 CODE: Final = "xx"
@@ -60,6 +61,13 @@ DATA: Final = frozenset(
     | {"The camera gives no picture. Check its cable."}
 )
 """Names of people, games and formats, units, and a sentence that no device of ours says."""
+SUMS: Final = "|".join(
+    [
+        *(re.escape(one.pattern).replace(r"\{\}", r"\d[\d,.]*") for one in COMMON),
+        *(rf"(?<!\w){re.escape(one.symbol)}(?!\w)" for one in COMMON),
+    ]
+)
+"""A sum in a currency, or the symbol that is written small beside it: no word."""
 VOID: Final = frozenset({"meta", "link", "img", "input", "br", "hr", "use", "path", "image", "polygon"})
 
 
@@ -112,7 +120,7 @@ def outside(html: str, data: frozenset[str]) -> Iterator[str]:
 @cache
 def _any_of(data: frozenset[str]) -> re.Pattern[str]:
     names = sorted(data, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    return re.compile(rf"{SUMS}|(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
 
 
 @contextmanager
