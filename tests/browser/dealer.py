@@ -95,6 +95,15 @@ def hold(button: Locator) -> None:
     page.mouse.up()
 
 
+def key_pin(page: Page, pin: str) -> None:
+    """Key a PIN on the page that asks for it: once it has loaded, as before that a touch says nothing to it."""
+    expect(page.locator("#keyed-says")).not_to_be_empty()
+    for count, figure in enumerate(pin, start=1):
+        page.locator(f"[data-key='{figure}']").tap()
+        expect(page.locator("#keyed")).to_have_text("\u2022" * count)
+    page.locator("[data-done]").tap()
+
+
 class Dealer:
     """Touches buttons and looks at the record."""
 

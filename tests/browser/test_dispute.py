@@ -29,7 +29,7 @@ from firmware.table.pins import PinStore
 from firmware.table.stick import StickDesk
 from tests.app.conftest import FakeReadings
 from tests.browser.conftest import own_window
-from tests.browser.dealer import Dealer
+from tests.browser.dealer import Dealer, key_pin
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import config
 from tests.dealer_ui.past import played, ticking
@@ -107,9 +107,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
     # its picture, for whoever has a PIN; a card closer
     page.locator(".tabs a[href$='/look']").tap()
     expect(page.locator("#keyed-says")).to_contain_text("Moreno F.")
-    for figure in "2580":
-        page.locator(f"[data-key='{figure}']").tap()
-    page.locator("[data-done]").tap()
+    key_pin(page, "2580")
     expect(page.locator("svg.frame polygon.unsure")).to_have_count(1)
     page.locator("svg.frame a[href$='card=46']").tap()
     expect(page.locator(".looking h2")).to_have_text("seat 4, middle, 5th card")

@@ -35,7 +35,7 @@ from firmware.table.journal import JournalReader
 from firmware.table.verify import verify
 from tests.app.conftest import Table
 from tests.browser.conftest import Show, own_window
-from tests.browser.dealer import Dealer
+from tests.browser.dealer import Dealer, key_pin
 from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
@@ -358,9 +358,7 @@ def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_
 
 def sign_on(page: Page) -> None:
     """Key the PIN on the page that asks for it."""
-    for figure in PIN:
-        page.locator(f"[data-key='{figure}']").tap()
-    page.locator("[data-done]").tap()
+    key_pin(page, PIN)
     expect(page).to_have_url(re.compile("/set-up$"))
 
 

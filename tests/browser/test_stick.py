@@ -27,6 +27,7 @@ from firmware.table.people import Role
 from firmware.table.pins import PinStore
 from firmware.table.stick import StickDesk, read_request
 from tests.browser.conftest import Show, own_window
+from tests.browser.dealer import key_pin
 from tests.browser.state import STICK
 from tests.browser.test_dispute import running
 from tests.dealer_ui.felt import Felt
@@ -57,9 +58,7 @@ class Table:
 
     def key_pin(self) -> None:
         """Sign a floor person on; that is not counted, as it is asked once for all that he does."""
-        for figure in PIN:
-            self.page.locator(f"[data-key='{figure}']").tap()
-        self.page.locator("[data-done]").tap()
+        key_pin(self.page, PIN)
 
     def to_dispute(self) -> None:
         """Go from the table's page to hand 1's dispute."""

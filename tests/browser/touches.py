@@ -26,7 +26,7 @@ from firmware.table.gate import Gate
 from firmware.table.people import Role
 from firmware.table.pins import PinStore
 from tests.browser.chrome import launched
-from tests.browser.dealer import hold
+from tests.browser.dealer import hold, key_pin
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 from tests.dealer_ui.past import played
 from tests.dealer_ui.served import served
@@ -72,9 +72,7 @@ class Finger:
     def key_pin(self) -> None:
         """Key the PIN that the page asks for, and go on to where it leads. Counted apart."""
         expect(self.page.locator("#keyed-says")).to_contain_text(FLOOR)
-        for figure in PIN:
-            self.page.locator(f"[data-key='{figure}']").tap()
-        self.page.locator("[data-done]").tap()
+        key_pin(self.page, PIN)
         self.page.wait_for_selector(".tabs")
         self.keyed_pin = True
 
