@@ -23,6 +23,14 @@ FOUND: Final[Mapping[str, tuple[str, str]]] = {
     "camera_fails": ("%(says)s", _CABLE),
     "puck_absent": (N_("The puck reader says nothing."), _PUCK),
     "puck_fails": ("%(says)s", _PUCK),
+    "puck_diskless": (
+        N_("No disk of this table is known yet. Lay the disk that says DEALER on the mark of any seat."),
+        N_("Its tag is then listed below: say there which disk it is. The same with ACTION."),
+    ),
+    "puck_unnamed": (
+        N_("A tag is read. Which disk is it?"),
+        N_("Without a dealer disk the button is keyed."),
+    ),
     "puck_moves": (N_("Lay both disks at each seat in turn. Still to come: %(left)s."), ""),
     "puck_nowhere": (
         N_("No disk is seen. Lay both disks on the mark of a seat. Still to come: %(left)s."),

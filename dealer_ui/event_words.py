@@ -22,6 +22,7 @@ EVENT_NAMES: Final = (
     NP_("event", "Device recovered"),
     NP_("event", "Device tried"),
     NP_("event", "Clock set"),
+    NP_("event", "Disks named"),
     NP_("event", "Dispute closed"),
     NP_("event", "Cards awaited"),
     NP_("event", "Setting resumed"),

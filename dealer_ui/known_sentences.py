@@ -75,7 +75,7 @@ KNOWN: Final = (
         "plug it in, or key the seat."
     ),
     N_("Seat %(seat)s: a tag that is not ours (%(tag)s)."),
-    N_("No tag is named for the dealer disk: enter its tag id."),
+    N_("No tag is named for the dealer disk. A technician names it in the set-up, at the puck reader."),
     N_("The tag %(min)s is named for both disks: give each its own."),
     N_("No antenna of the puck reader answers: check its wiring, then unplug it and plug it in."),
     N_("A puck reader needs at least one seat, and seats count from 1."),

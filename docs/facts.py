@@ -78,6 +78,7 @@ WORDS: Final[Mapping[str, str]] = {
     "settle_step": "settle a step of the set-up",
     "end_set_up": "end the set-up",
     "try_device": "try a device",
+    "name_disk": "say which tag is which disk",
     "end_trial": "end a device's trial",
     "look": "look through the camera",
     "calibrate_felt": "calibrate the felt",

@@ -54,7 +54,7 @@ class SeatConfig(_Section):
 
 
 class PuckConfig(_Section):
-    """The puck reader: its port, and the tag ids of the disks in hex.
+    """The puck reader: its port, and the tag ids of the disks in hex, until they are named (`firmware.app.disks`).
 
     `puckd`: the reader with an antenna at every seat. The others read one `spot`, the seat that `seat` names.
     """

@@ -9,6 +9,7 @@ from firmware.app.config import CameraConfig, Config
 from firmware.app.table_devices import Devices
 from firmware.devices.errors import DeviceError
 from firmware.devices.power import PowerWatch
+from firmware.devices.puck import Disks
 
 if TYPE_CHECKING:
     from firmware.devices.camera import FrameSource
@@ -35,9 +36,11 @@ def open_devices(config: Config) -> Devices:
     """Return the table's devices; what is missing is told as a fault, and the table runs without it."""
     faults: dict[str, str] = {}
     puck: PuckReader | None = None
+    disks = Disks()
     panel: _Panel | None = None
     try:
-        puck = _puck(config)
+        disks = Disks(frozenset(config.puck.dealer), frozenset(config.puck.action))
+        puck = _puck(config, disks)
     except DeviceError as error:
         faults["puck"] = str(error)
     try:
@@ -53,7 +56,9 @@ def open_devices(config: Config) -> Devices:
         return now | panel_trouble(panel.buttons, panel.power_line) if panel else now
 
     if panel is None:
-        return Devices(puck, None, None, trouble, others=(watch,), power=lambda: power(watch, None))
+        return Devices(
+            puck, None, None, trouble, others=(watch,), power=lambda: power(watch, None), disks=disks
+        )
     line = panel.power_line
     return Devices(
         puck,
@@ -64,6 +69,7 @@ def open_devices(config: Config) -> Devices:
         others=(watch, line),
         mains_gone=lambda: bool(line.failing()),
         power=lambda: power(watch, line),
+        disks=disks,
     )
 
 
@@ -127,15 +133,13 @@ def _timing(config: CameraConfig) -> dict[str, Any]:
     }
 
 
-def _puck(config: Config) -> PuckReader:
-    from firmware.devices.puck import Disks
+def _puck(config: Config, disks: Disks) -> PuckReader:
     from firmware.devices.puck_line import PuckLine
     from firmware.devices.puck_serial import Link, SerialPuck
     from firmware.devices.spot_em4100 import Em4100Spot
     from firmware.devices.spot_pn532 import Pn532Spot
 
     puck = config.puck
-    disks = Disks(frozenset(puck.dealer), frozenset(puck.action))
     link: Link
     match puck.kind:
         case "puckd":

@@ -27,6 +27,7 @@ from firmware.app.table_devices import Devices
 from firmware.app.table_process import TableProcess
 from firmware.devices.camera import FrameSource
 from firmware.devices.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+from firmware.devices.puck import Disks
 from firmware.devices.puck_line import PuckLine
 from firmware.devices.puck_serial import SerialPuck
 from firmware.devices.simulated.camera import Room, RoomCamera
@@ -66,11 +67,12 @@ class SimulatedTable:
         *,
         fresh: bool = False,
         scale: float = 1.0,
+        disks: Disks = SimulatedPuck.disks,
     ) -> None:
         """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
 
         `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once. `scale`: how large
-        the camera's pictures are against the product's camera.
+        the camera's pictures are against the product's camera. `disks`: those that the configuration names.
         Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
@@ -104,13 +106,14 @@ class SimulatedTable:
                 self._journal,
                 self.house,
                 Devices(
-                    SerialPuck(PuckLine(self.puck.disks, seats=range(1, 6)), self.puck.port),
+                    SerialPuck(PuckLine(disks, seats=range(1, 6)), self.puck.port),
                     buttons,
                     GpioLamps(self.panel.pins, self.panel.factory),
                     partial(panel_trouble, buttons, power_line),
                     GpioBuzzer(self.panel.pins, self.panel.factory),
                     (power_line,),
                     power=partial(power, None, power_line),
+                    disks=disks,
                 ),
                 self.readings,
                 config.socket,

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import Buttons, Buzzer, LampName, Lamps, Light
-from firmware.devices.puck import PuckReader, PuckReading, PuckState
+from firmware.devices.puck import Disks, PuckReader, PuckReading, PuckState
 
 PUCK_GRACE: Final = 2.0
 """Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
@@ -44,6 +44,8 @@ class Devices:
     mains_gone: Callable[[], bool] = lambda: False
     power: Callable[[], Mapping[str, bool | float | None]] = dict
     """What the power supply's sensors say, by name; None for one that says nothing."""
+    disks: Disks = field(default_factory=Disks)
+    """By which tags the puck reader goes: the configuration's, until `use`."""
     _failed: dict[str, str] = field(default_factory=dict, init=False)
     """By device: why what it was last asked to do failed."""
     _puck_known_at: float | None = field(default=None, init=False)
@@ -62,6 +64,12 @@ class Devices:
             self._does("buttons", lambda: buttons.start(put))
         if self.puck is not None:
             self.puck.start(put)
+
+    def use(self, disks: Disks) -> None:
+        """Have the puck reader go by these disks from now on."""
+        self.disks = disks
+        if self.puck is not None:
+            self.puck.use(disks)
 
     def show(self, lit: Mapping[LampName, Light], beeps: int) -> None:
         """Light the panel, and beep so many times."""

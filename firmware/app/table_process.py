@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.app.box_facts import BoxFacts
 from firmware.app.camera_jobs import CameraJobs
+from firmware.app.disks import use_named
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
 from firmware.app.looks import Looks
@@ -202,6 +203,7 @@ class TableProcess:
     def begin(self) -> None:
         """Write the start down, start the devices and take commands. See `run`."""
         self._start()
+        use_named(self._reader, self._devices)
         self._devices.start(self.put)
         self._show()  # there were no lamps yet when the start was written down
         self._calibration.put_in_force(self.state.calibrations, self._house)
@@ -289,6 +291,7 @@ class TableProcess:
         try:
             self._journal.settle()
             state = self._journal.recover()
+            use_named(self._reader, self._devices)
         except TableError as error:
             self._say_trouble(error)
             return

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from firmware.app import box_clock
+from firmware.app.disks import name_disk, tags
 from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
-from firmware.devices.puck import PuckReading, PuckState
+from firmware.devices.puck import NO_DISK, Disks, PuckReading, PuckState
 from firmware.table import NotNow, State
 from firmware.table import events_setup as ev
 from firmware.table.camera_commands import AskJob, Look
@@ -26,7 +27,7 @@ from firmware.table.disk import MB, free_bytes
 from firmware.table.event import Event
 from firmware.table.gate import Who
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.setup_commands import EndTrial, SetClock, TryDevice
+from firmware.table.setup_commands import EndTrial, NameDisk, SetClock, TryDevice
 from firmware.table.zone import use_zone, zone_now
 
 LASTS_S: Final = 8.0
@@ -39,7 +40,7 @@ SLOW_MS: Final = 250.0
 """Milliseconds to write and sync a megabyte from which on a card is too slow to keep up with a table."""
 BEEPS: Final = 3
 
-TrialCommand = TryDevice | EndTrial | SetClock
+TrialCommand = TryDevice | EndTrial | SetClock | NameDisk
 Figures = dict[str, str | int | float | bool | None]
 
 
@@ -64,6 +65,13 @@ class Hardware(Protocol):
     @property
     def power(self) -> Callable[[], Mapping[str, bool | float | None]]:
         """What the power supply's sensors say, by name."""
+
+    @property
+    def disks(self) -> Disks:
+        """The disks by which the puck reader goes."""
+
+    def use(self, disks: Disks) -> None:
+        """Have it go by others."""
 
 
 class Table(Protocol):
@@ -159,6 +167,10 @@ class Trials:
             return {"ok": True} | ({"seq": seq} if seq else {})
         if isinstance(command, SetClock):
             return self._set_clock(command, table, who)
+        if isinstance(command, NameDisk):
+            if not table.state.on_trial or self._device != "puck":
+                raise NotNow("Disks are named in the set-up, while the puck reader is tried.")
+            return {"ok": True, "seq": name_disk(command, self._puck, self._hardware, table, who.actor)}
         if table.state.phase not in BETWEEN_HANDS:
             raise NotNow("A hand is open: devices are tried between hands.")
         self._heard_at = self._clock()
@@ -173,7 +185,8 @@ class Trials:
         found = self._finding(table, who)
         if command.act == "keep":
             found = self._kept(found, command, table, who)
-        return {"ok": True, "device": command.device} | vars(found) | {"seen": dict(self._seen)}
+        listed = {"tags": tags(self._puck, self._hardware.disks)} if command.device == "puck" else {}
+        return {"ok": True, "device": command.device} | vars(found) | {"seen": dict(self._seen)} | listed
 
     def _begin(self) -> None:
         self._forget()
@@ -263,6 +276,8 @@ class Trials:
         if reading is None or (reading.state is PuckState.UNKNOWN and not reading.readers_ok):
             says = table.trouble_of("puck")
             return Finding("fail", "puck_fails", {"says": says}) if says else Finding("waits", "puck_absent")
+        if reading.detail == NO_DISK:
+            return Finding("waits", "puck_unnamed" if reading.strangers else "puck_diskless")
         if reading.state is PuckState.FAULT:
             return Finding("fail", "puck_fails", {"says": reading.detail})
         answers = set(reading.readers_ok)

@@ -51,6 +51,8 @@ class PuckReading:
     """Every seat where the action disk is seen."""
     strangers: tuple[tuple[int, str], ...] = ()
     """Tags that are not ours, as (seat, tag id in hex): reported, never used."""
+    ours: tuple[tuple[int, str], ...] = ()
+    """The same of the disks' tags."""
 
     def same_as(self, other: PuckReading | None) -> bool:
         """Whether both say the same, whenever they were judged."""
@@ -65,6 +67,7 @@ class PuckReading:
             self.dealer_at,
             self.action_at,
             self.strangers,
+            self.ours,
         )
 
 
@@ -77,6 +80,9 @@ class PuckReader(Protocol):
         Never raises for a device that is absent: that is a reading, and the device is waited for, for ever.
         """
 
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on. From any thread."""
+
     def close(self) -> None:
         """Stop and let go of the port. Nothing is put afterwards. May be called twice."""
 
@@ -88,17 +94,16 @@ _TAG = re.compile(r"(?:[0-9A-F]{2}){4,10}")
 class Disks:
     """The house's disks: the tag ids, in hex, that count as DEALER and as ACTION.
 
-    Several ids per disk are its spares. Colons, blanks and small letters are read too. Raises DeviceSettings.
+    Several ids per disk are its spares; without a dealer disk no seat is ever told. Colons, blanks and small letters
+    are read too. Raises DeviceSettings.
     """
 
-    dealer: frozenset[str]
+    dealer: frozenset[str] = frozenset()
     action: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dealer", frozenset(map(_tag_id, self.dealer)))
         object.__setattr__(self, "action", frozenset(map(_tag_id, self.action)))
-        if not self.dealer:
-            raise DeviceSettings("No tag is named for the dealer disk: enter its tag id.")
         if both := self.dealer & self.action:
             raise DeviceSettings(f"The tag {min(both)} is named for both disks: give each its own.")
 
@@ -128,7 +133,8 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
     dealer_at = tuple(sorted(seat for seat, tag in sweep.tags if tag in disks.dealer))
     action_at = tuple(sorted(seat for seat, tag in sweep.tags if tag in disks.action))
     ours = disks.dealer | disks.action
-    strangers = tuple(sorted((seat, tag) for seat, tag in sweep.tags if tag not in ours))
+    of_ours = tuple(sorted((seat, tag) for seat, tag in sweep.tags if tag in ours))
+    strangers = tuple(sorted(sweep.tags - set(of_ours)))
     beyond = sorted({seat for seat, _ in sweep.tags} - seats)
     dead = sorted(seats - sweep.readers_ok)
     notes = [f"{_seats(dead)}: the antenna does not answer."] if dead else []
@@ -141,6 +147,9 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
     elif not sweep.readers_ok & seats:
         state = PuckState.FAULT
         notes = ["No antenna of the puck reader answers: check its wiring, then unplug it and plug it in."]
+    elif not disks.dealer:
+        state = PuckState.FAULT
+        notes = [NO_DISK]
     elif len(dealer_at) > 1:
         state = PuckState.AMBIGUOUS
         notes.insert(0, f"The dealer disk is seen at {_seats(dealer_at).lower()}.")
@@ -161,9 +170,9 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
         notes.insert(0, "The dealer disk is not seen, and a dead antenna may hide it.")
     elif action_at:
         notes.insert(0, f"Only the action disk is seen, at seat {action_at[0]}.")
-    return PuckReading(
-        state, seat, " ".join(notes), sweep.readers_ok & seats, at, dealer_at, action_at, strangers
-    )
+    detail = " ".join(notes)
+    answering = sweep.readers_ok & seats
+    return PuckReading(state, seat, detail, answering, at, dealer_at, action_at, strangers, of_ours)
 
 
 def _seats(seats: Iterable[int]) -> str:
@@ -171,6 +180,7 @@ def _seats(seats: Iterable[int]) -> str:
     return f"Seat {names[0]}" if len(names) == 1 else f"Seats {', '.join(names[:-1])} and {names[-1]}"
 
 
+NO_DISK = "No tag is named for the dealer disk. A technician names it in the set-up, at the puck reader."
 SAYS_NOTHING = (
     "The puck reader is connected but does not tell where the button lies: "
     "unplug it and plug it in, or key the seat."
@@ -196,6 +206,10 @@ class Tracker:
         self._borne_out_at = 0.0
         self._candidate: Sweep | None = None
         self._candidate_at = 0.0
+
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on."""
+        self._disks = disks
 
     def hear(self, sweep: Sweep, at: float) -> bool:
         """Take in one sweep. True when it differs from what is known: a second one is wanted soon."""

@@ -124,6 +124,10 @@ class PuckLine:
         """The reader's own number, once it has said it."""
         self.forget("The puck reader was not opened yet.")
 
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; see `Link.use`."""
+        self._tracker.use(disks)
+
     def opened(self, now: float) -> None:
         """A new conversation: nothing is known, the reader is asked who it is (an earlier banner is lost)."""
         self.forget(

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import serial
 
-from firmware.devices.puck import SAYS_NOTHING, PuckReading, PuckState
+from firmware.devices.puck import SAYS_NOTHING, Disks, PuckReading, PuckState
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,9 @@ class Link(Protocol):
     """A protocol as the thread below drives it. Pure: bytes and times in, bytes and readings out."""
 
     baud: int
+
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; the one call that may come from another thread."""
 
     def opened(self, now: float) -> None:
         """The port was just opened; nothing is known."""
@@ -74,6 +77,10 @@ class SerialPuck:
         self._put = put
         self._thread = threading.Thread(target=self._run, name="puck", daemon=True)
         self._thread.start()
+
+    def use(self, disks: Disks) -> None:
+        """Change the disks; see `PuckReader.use`."""
+        self._link.use(disks)
 
     def close(self) -> None:
         """Stop; see `PuckReader.close`."""

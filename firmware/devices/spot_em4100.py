@@ -64,6 +64,10 @@ class Em4100Spot:
         self._repeats = repeats
         self._why = ""
 
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; see `Link.use`."""
+        self._tracker.use(disks)
+
     def opened(self, now: float) -> None:
         """A new conversation; see `Link.opened`."""
         self.forget("The reader says nothing: no disk lies on it, or it does not work. Key the seat.")

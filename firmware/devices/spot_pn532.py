@@ -120,6 +120,10 @@ class Pn532Spot:
         self._send_at = 0.0
         self._answer_by: float | None = None
 
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; see `Link.use`."""
+        self._tracker.use(disks)
+
     def opened(self, now: float) -> None:
         """A new conversation: the chip is woken; see `Link.opened`."""
         self.forget(SAYS_NOTHING)

@@ -34,6 +34,16 @@ def _clock_set(state: State, _: ev.ClockSet) -> State:
     return state
 
 
+def _disks_named(state: State, event: ev.DisksNamed) -> State:
+    """The table process tells the puck reader; a hand has the button's seat, never a tag, which could be copied."""
+    for tag in event.dealer:
+        if tag in event.action:
+            raise NotNow(
+                "The tag %(tag)s cannot be both disks: forget it first, or lay another one down.", tag=tag
+            )
+    return state
+
+
 def _set_up_ended(state: State, _: ev.SetUpEnded) -> State:
     if state.set_up:
         raise NotNow("The first set-up of this table is over already.")
@@ -46,6 +56,7 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.TrialBegun: _trial_begun,
     ev.TrialEnded: _trial_ended,
     ev.ClockSet: _clock_set,
+    ev.DisksNamed: _disks_named,
     ev.SetUpEnded: _set_up_ended,
 }
 """Between hands only."""

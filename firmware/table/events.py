@@ -89,6 +89,7 @@ from firmware.table.events_profiles import ProfileKept as ProfileKept
 from firmware.table.events_profiles import TrainingBegun as TrainingBegun
 from firmware.table.events_setup import ClockSet as ClockSet
 from firmware.table.events_setup import DeviceTried as DeviceTried
+from firmware.table.events_setup import DisksNamed as DisksNamed
 from firmware.table.events_setup import SetUpEnded as SetUpEnded
 from firmware.table.events_setup import StepSettled as StepSettled
 from firmware.table.events_setup import TrialBegun as TrialBegun
@@ -164,6 +165,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     TrialEnded,
     DeviceTried,
     ClockSet,
+    DisksNamed,
     SetUpEnded,
     HandDisputed,
     DisputeClosed,

@@ -63,6 +63,20 @@ class ClockSet(Event):
 
 
 @dataclass(frozen=True)
+class DisksNamed(Event):
+    """Somebody said which tags the house's disks carry: the tag ids that count as DEALER and as ACTION, and before.
+
+    The last one holds over the configuration's, which are those of a box without such an event.
+    """
+
+    type: ClassVar[str] = "disks_named"
+    dealer: tuple[str, ...]
+    action: tuple[str, ...]
+    from_dealer: tuple[str, ...]
+    from_action: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SetUpEnded(Event):
     """The first set-up is over and the table may be played at; `skipped`: steps of it were left out."""
 

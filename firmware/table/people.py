@@ -100,6 +100,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "try_device": _TECHNICIAN,
     "end_trial": _TECHNICIAN,
     "set_clock": _TECHNICIAN,
+    "name_disk": _TECHNICIAN,
     "health": frozenset(Role),
     "look": _SETTING_UP,
     "calibrate_felt": _SETTING_UP,

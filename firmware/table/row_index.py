@@ -49,6 +49,7 @@ INDEXED: Final = (
     | PROFILE_TYPES
     | _OF_HAND
     | {
+        ev.DisksNamed.type,
         ev.HeadSigned.type,
         ev.KeyAnnounced.type,
         ev.LoggedOn.type,

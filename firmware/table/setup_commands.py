@@ -55,13 +55,21 @@ class SetClock(SignedCommand):
     zone: str = Field(default="", max_length=80)
 
 
+class NameDisk(SignedCommand):
+    """A tag that the puck reader reads is that disk's, or a known tag is none any more ("")."""
+
+    do: Literal["name_disk"] = "name_disk"
+    tag: str = Field(pattern=r"^([0-9A-F]{2}){4,10}$")
+    disk: Literal["dealer", "action", ""] = ""
+
+
 class AskHealth(SignedCommand):
     """What the table process sees of the box and its devices: `firmware.table.health.Facts`, as far as it knows."""
 
     do: Literal["health"] = "health"
 
 
-SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | AskHealth
+SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | NameDisk | AskHealth
 
 
 def decide_setup(command: SettleStep | EndSetUp) -> tuple[Event, ...]:

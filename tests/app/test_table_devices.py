@@ -9,7 +9,7 @@ import pytest
 
 from firmware.app.table_devices import PUCK_GRACE, Devices
 from firmware.devices.errors import DeviceError
-from firmware.devices.puck import PuckReading, PuckState
+from firmware.devices.puck import Disks, PuckReading, PuckState
 
 
 class Wired:
@@ -33,6 +33,9 @@ class Wired:
 
     def beep(self, times: int) -> None:
         self._do(times)
+
+    def use(self, disks: Disks) -> None:
+        self._do(disks)
 
     def close(self) -> None:
         self.done.append("close")

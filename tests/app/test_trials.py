@@ -14,7 +14,8 @@ from firmware.app.config import Config
 from firmware.app.trials import LASTS_S, SLOW_MS, Finding, Trials
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel import LAMPS, Light, Press
-from firmware.devices.puck import PuckReading, PuckState
+from firmware.devices.puck import Disks, PuckReading, PuckState, Sweep, judge
+from firmware.devices.simulated.puck import ACTION_TAG, DEALER_TAG
 from firmware.table import NotNow, Phase, State, fold
 from firmware.table import events as ev
 from firmware.table.camera_commands import AskJob, Look
@@ -22,7 +23,7 @@ from firmware.table.events_setup import Device
 from firmware.table.gate import Who
 from firmware.table.people import Role
 from firmware.table.settings import HouseSeat, HouseSettings
-from firmware.table.setup_commands import EndTrial, TryDevice
+from firmware.table.setup_commands import EndTrial, NameDisk, TryDevice
 from tests.app.conftest import Table as Process
 
 ADA = Who("technician:Ada", Role.TECHNICIAN, "Ada")
@@ -37,7 +38,11 @@ class Hardware:
         self.lamps: Any = object()
         self.buzzer: Any = self
         self.beeps: list[int] = []
+        self.disks = Disks(frozenset({DEALER_TAG}))
         self.power: Callable[[], Mapping[str, bool | float | None]] = lambda: {"mains": True, "celsius": None}
+
+    def use(self, disks: Disks) -> None:
+        self.disks = disks
 
     def beep(self, times: int) -> None:
         self.beeps.append(times)
@@ -295,6 +300,67 @@ def test_no_device_is_tried_while_a_hand_is_open(table: Table) -> None:
     table.state = replace(table.state, phase=Phase.SETTING)
     with pytest.raises(NotNow, match="between hands"):
         table.attempt("lamps")
+
+
+# ---- which tag is which disk ----
+
+
+def lay(table: Table, *tags: str) -> None:
+    """Lay tags at seat 2, and judge them as the reader does."""
+    sweep = Sweep(frozenset((2, tag) for tag in tags), frozenset(range(1, 6)))
+    table.trials.puck(judge(sweep, table.hardware.disks, frozenset(range(1, 6)), table.now))
+
+
+def name(table: Table, tag: str, disk: Any) -> dict[str, Any]:
+    return table.trials.obey(NameDisk(tag=tag, disk=disk), table, ADA)
+
+
+def test_a_table_without_a_disk_lists_what_is_laid_down_and_names_it(table: Table) -> None:
+    table.hardware.disks = Disks()
+    lay(table)
+    answer = table.attempt("puck")
+    assert said(answer) == ("waits", "puck_diskless")
+    assert answer["tags"] == []
+    lay(table, DEALER_TAG, ACTION_TAG)
+    answer = table.attempt("puck")
+    assert said(answer) == ("waits", "puck_unnamed")
+    assert answer["tags"] == [(2, ACTION_TAG, ""), (2, DEALER_TAG, "")]
+    name(table, DEALER_TAG, "dealer")
+    name(table, ACTION_TAG, "action")
+    assert table.hardware.disks == Disks(frozenset({DEALER_TAG}), frozenset({ACTION_TAG}))
+    assert [event for event, _ in table.written if isinstance(event, ev.DisksNamed)] == [
+        ev.DisksNamed((DEALER_TAG,), (), (), ()),
+        ev.DisksNamed((DEALER_TAG,), (ACTION_TAG,), (DEALER_TAG,), ()),
+    ]
+    lay(table, DEALER_TAG, ACTION_TAG)
+    assert table.attempt("puck")["figures"]["at"] == "2"
+
+
+def test_a_disk_that_is_lost_is_forgotten_and_one_that_is_not_read_is_not_named(table: Table) -> None:
+    lay(table, ACTION_TAG)
+    assert table.attempt("puck")["tags"] == [(2, ACTION_TAG, ""), (0, DEALER_TAG, "dealer")]
+    name(table, DEALER_TAG, "")
+    assert table.hardware.disks == Disks()
+    with pytest.raises(NotNow, match="does not read that tag"):
+        name(table, DEALER_TAG, "dealer")
+
+
+def test_one_tag_is_not_both_disks(table: Table) -> None:
+    lay(table, DEALER_TAG)
+    table.attempt("puck")
+    before = len(table.written)
+    with pytest.raises(NotNow, match=r"cannot be both disks: forget it first, .*\.$"):
+        name(table, DEALER_TAG, "action")
+    assert (table.hardware.disks, len(table.written)) == (Disks(frozenset({DEALER_TAG})), before)
+
+
+def test_disks_are_named_only_while_the_puck_reader_is_tried(table: Table) -> None:
+    lay(table, ACTION_TAG)
+    with pytest.raises(NotNow, match="while the puck reader is tried"):
+        name(table, ACTION_TAG, "action")
+    table.attempt("lamps")
+    with pytest.raises(NotNow, match="while the puck reader is tried"):
+        name(table, ACTION_TAG, "action")
 
 
 def test_every_finding_is_plain_data() -> None:

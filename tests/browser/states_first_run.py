@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
+from firmware.devices.simulated.puck import ACTION_TAG
 from firmware.table import events as ev
 from firmware.table.people import Role
 from firmware.table.settings import HouseSeat
@@ -166,6 +167,12 @@ FIRST_RUN: Final = (
     _page("set-up camera", "camera", tried(device="camera"), until(".found.pass")),
     _page(
         "set-up puck", "puck", tried(lambda panel: panel.lay_disks(1, 2, 3), "puck"), until(".found.waits")
+    ),
+    _page(
+        "set-up puck unknown disk",
+        "puck",
+        tried(lambda panel: panel.lay_unknown(2, ACTION_TAG), "puck"),
+        until(".tags li"),
     ),
     _page("set-up buttons crossed", "buttons", tried(crossed, "buttons"), until(".found.fail")),
     _page("set-up lamps", "lamps", tried(two_lamps, "lamps"), until(".found.waits")),

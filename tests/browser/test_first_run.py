@@ -28,6 +28,7 @@ from dealer_ui.services import services
 from firmware.app.config import Config, SeatConfig
 from firmware.app.simulation import SimulatedTable
 from firmware.devices.panel import LAMPS, LampName
+from firmware.devices.puck import Disks
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
 from firmware.table.gate import SESSION_S
@@ -395,6 +396,49 @@ def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dea
         now[0] += SESSION_S
         page.clock.run_for(20_000)
         expect(page).to_have_url(re.compile("/pin"))
+
+
+UNKNOWN_TAG: Final = "04FEED00C0FFEE"
+
+
+def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
+    window: Window, tmp_path: Path
+) -> None:
+    config = Config(data=tmp_path / "data")
+
+    def start(room: str, fresh: bool) -> SimulatedTable:
+        (tmp_path / room).mkdir()
+        return SimulatedTable(config, tmp_path / room, seed=1, fresh=fresh, scale=0.5, disks=Disks())
+
+    record = JournalReader(config.data)
+    with (
+        start("room", True) as table,
+        served(create_app(Settings(config.data, config.socket))) as port,
+    ):
+        page = window(port)
+        finger = Finger(page, table, record, "en")
+        finger.language()
+        finger.tap("[data-add=technician]")
+        finger.name("ada")
+        finger.figures(PIN, "#new-pin")
+        finger.figures(PIN, "#new-pin")
+        finger.shown("#session")
+        page.goto(f"http://127.0.0.1:{port}/set-up/puck")
+        finger.shown(".found.waits:has-text('Lay the disk that says DEALER')")
+        assert "tag id" not in page.inner_text("body")
+        table.puck.lay(UNKNOWN_TAG, 2)
+        finger.shown(f".tags li:has-text('{UNKNOWN_TAG}'):has-text('Seat 2'):has-text('not ours')")
+        assert page.evaluate(LAYOUT, {"scrolls": False}) == []
+        finger.tap(f"li:has-text('{UNKNOWN_TAG}') [data-commands*='\"dealer\"']")
+        finger.shown(".tags [data-disk=dealer]")
+        finger.shown(".spots .here:has-text('2')")
+        finger.until(lambda: record.recover()[0].puck.seat == 2)
+        (row,) = record.of_type("disks_named")
+        assert (row.actor, row.event) == ("technician:Ada", ev.DisksNamed((UNKNOWN_TAG,), (), (), ()))
+        page.goto("about:blank")
+    with start("room-2", False) as table:
+        table.puck.lay(UNKNOWN_TAG, 4)
+        until(lambda: record.recover()[0].puck.seat == 4)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from typing import Any
 from firmware.app.trials import TrialCommand, Trials
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel import ButtonName, Press
-from firmware.devices.puck import PuckReading, PuckState
+from firmware.devices.puck import NO_DISK, Disks, PuckReading, PuckState
+from firmware.devices.simulated.puck import ACTION_TAG, DEALER_TAG, SimulatedPuck
 from firmware.table import NotNow
 from firmware.table.camera_commands import AskJob, Look
 from firmware.table.gate import Who
@@ -30,6 +31,7 @@ class Panel:
         self.lamps: Any = object()
         self.buzzer: Any = self
         self.power: Callable[[], Mapping[str, bool | float | None]] = lambda: {"mains": True, "celsius": 51.0}
+        self.disks = SimulatedPuck.disks
         self.felt = felt
         self.picture = picture
         self.troubles: dict[str, str] = {}
@@ -56,6 +58,10 @@ class Panel:
         """Make events happen."""
         return self.felt.write(events, actor)
 
+    def use(self, disks: Disks) -> None:
+        """Know these disks."""
+        self.disks = disks
+
     def beep(self, times: int) -> None:
         """Sound, for nobody."""
 
@@ -76,7 +82,14 @@ class Panel:
         """Lay both disks at one seat after another."""
         for seat in seats:
             every = frozenset(range(1, 6))
-            self.trials.puck(PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,)))
+            ours = ((seat, DEALER_TAG), (seat, ACTION_TAG))
+            self.trials.puck(PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,), ours=ours))
+
+    def lay_unknown(self, seat: int, tag: str) -> None:
+        """Know no disk, and lay some tag down."""
+        self.disks = Disks()
+        every = frozenset(range(1, 6))
+        self.trials.puck(PuckReading(PuckState.FAULT, None, NO_DISK, every, 0.0, strangers=((seat, tag),)))
 
     def press(self, *names: ButtonName) -> None:
         """Press one button after another."""

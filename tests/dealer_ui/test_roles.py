@@ -200,6 +200,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "try_device": {"device": "puck"},
     "end_trial": {},
     "set_clock": {"zone": "Europe/Madrid"},
+    "name_disk": {"tag": "04D1A2B3C4E580", "disk": "dealer"},
     "calibrate_lens": {"step": "begin"},
     "enrol_deck": {"step": "begin"},
     "use_calibration": {"what": "felt"},

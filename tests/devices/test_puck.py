@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.devices.errors import DeviceError, DeviceSettings
-from firmware.devices.puck import Disks, PuckState, Sweep, Tracker, judge
+from firmware.devices.puck import NO_DISK, Disks, PuckState, Sweep, Tracker, judge
 
 DEALER, ACTION, SPARE, STRANGER = "04D1A2B3C4E580", "04AC71B2C3E580", "04D2000000E580", "0499887766E580"
 DISKS = Disks(frozenset({DEALER, SPARE}), frozenset({ACTION}))
@@ -165,12 +165,25 @@ def test_a_forgotten_reading_is_unknown_at_once() -> None:
     assert t.reading(0.5, "gone").detail == "gone"
 
 
-@pytest.mark.parametrize("dealer", [set(), {"xyz"}, {"04"}, {"04A"}, {ACTION}])
+@pytest.mark.parametrize("dealer", [{"xyz"}, {"04"}, {"04A"}, {ACTION}])
 def test_disks_described_wrongly_are_refused_with_a_sentence(dealer: set[str]) -> None:
     with pytest.raises(DeviceSettings, match=r"\.$") as caught:
         Disks(frozenset(dealer), frozenset({ACTION}))
     assert isinstance(caught.value, DeviceError)
     assert isinstance(caught.value, ValueError)
+
+
+def test_without_a_dealer_disk_a_tag_is_told_and_no_seat_until_the_tag_is_named() -> None:
+    at_2 = sweep((2, DEALER))
+    t = Tracker(Disks(), SEATS)
+    t.hear(at_2, 0.0)
+    t.hear(at_2, 0.1)
+    unnamed = t.reading(0.2, "")
+    assert (unnamed.state, unnamed.seat, unnamed.strangers) == (PuckState.FAULT, None, ((2, DEALER),))
+    assert unnamed.detail == NO_DISK
+    t.use(Disks(frozenset({DEALER})))
+    named = t.reading(0.2, "")
+    assert (named.state, named.seat, named.ours) == (PuckState.SEAT, 2, ((2, DEALER),))
 
 
 def test_tag_ids_may_be_written_with_colons_and_small_letters() -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from firmware.app.simulate.faults import Faults
 from firmware.devices.debounce import PressedButtons
 from firmware.devices.panel import BUTTONS, ButtonName, LampName, Light, Press
-from firmware.devices.puck import STALE_AFTER, PuckReading
+from firmware.devices.puck import STALE_AFTER, Disks, PuckReading
 from firmware.devices.puck_line import VERSION, PuckLine, encode
 from firmware.devices.simulated.panel import bounces
 from firmware.devices.simulated.puck import ACTION_TAG, DEALER_TAG, READER_ID, SNAPSHOT_EVERY, SimulatedPuck
@@ -66,6 +66,10 @@ class TurnedPuck:
     def start(self, put: Callable[[PuckReading], None]) -> None:
         """Begin; see `PuckReader.start`."""
         self._line, self._put, self._told, self._open = self._new_line(), put, None, False
+
+    def use(self, disks: Disks) -> None:
+        """Change the disks; see `PuckReader.use`."""
+        self._line.use(disks)
 
     def close(self) -> None:
         """Stop; see `PuckReader.close`."""

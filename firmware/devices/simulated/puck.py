@@ -30,6 +30,7 @@ from firmware.devices.puck_line import ASK, VERSION, encode
 
 DEALER_TAG = "04D1A2B3C4E580"
 ACTION_TAG = "04AC71B2C3E580"
+"""What its disks carry; `lay` takes any other tag as well."""
 READER_ID = "53494D5055434B"
 SNAPSHOT_EVERY, HEARTBEAT_EVERY = 0.5, 1.0
 _TURN = 0.01  # seconds between two looks at the line: what a sweep takes is more
