@@ -32,9 +32,8 @@ class LanServer(Server):
 
 def make_lan_server(app: Flask, listening: socket.socket, parts: dict[int, Any]) -> LanServer:
     """Make the server of a Unix socket, which is taken over; `parts` is what its loop looks at."""
-    logging.getLogger("waitress").setLevel(
-        logging.ERROR
-    )  # below, it tells of every visitor who went, in his own words
+    # Below errors it tells of every visitor who went, with the address that he asked for as he wrote it.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
     return make_server(
         app,
         listening,

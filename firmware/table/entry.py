@@ -41,8 +41,9 @@ class Entry(NamedTuple):
 
 COLUMNS: Final = ", ".join(Entry._fields)
 """The journal's columns as SQL names them, in the order of `Entry`."""
-_TEXT: Final = encode_basestring
 MARKS: Final = ", ".join("?" * len(Entry._fields))
+_TEXT: Final = encode_basestring
+"""A text as `canonical` writes it."""
 
 
 def seal(row: tuple[Any, ...]) -> str:
@@ -59,7 +60,7 @@ def seal(row: tuple[Any, ...]) -> str:
     except TypeError:  # no text: a foreign file holds anything
         line = ""
     if not line or not type(seq) is type(hand) is type(monotonic_ns) is type(wall_ms) is int:
-        line = canonical([previous, *row[:-2]])  # what the line above spells out, in half the time
+        line = canonical([previous, *row[:-2]])  # for sound rows the same text as above, and twice as slow
     return hashlib.sha256(f"{line}\n{payload}".encode()).hexdigest()
 
 
