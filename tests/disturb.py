@@ -88,10 +88,11 @@ def busy_loops(count: int) -> Iterator[set[int]]:
 
 def reap(kept: set[int]) -> None:
     """Take the exit status of ended processes that were left behind, as init would: tests wait until such are gone."""
-    while (
-        ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    ) and ended.si_pid not in kept:
-        os.waitpid(ended.si_pid, 0)
+    with suppress(ChildProcessError):  # none is left at all
+        while (
+            ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        ) and ended.si_pid not in kept:
+            os.waitpid(ended.si_pid, 0)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -108,6 +109,7 @@ def main(seed: int | None, busy: int, stops: bool, command: tuple[str, ...]) -> 
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     with busy_loops(busy) as loops, subprocess.Popen(command) as run:
         signal.signal(signal.SIGCHLD, lambda *_: reap({*loops, run.pid}))
+        reap({*loops, run.pid})  # what ended before the signal had its handler
         try:
             while run.poll() is None:
                 time.sleep(chance.uniform(*BETWEEN_S))
