@@ -8,11 +8,8 @@ from dealer_ui.i18n import gettext as _
 from dealer_ui.screen import Action, Refund
 from dealer_ui.words import money
 from firmware.table import events as ev
-from firmware.table.effects import apply
-from firmware.table.errors import NotNow
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
-from firmware.table.white import payback_due
+from firmware.table.white import payback_due, payback_refused
 
 
 def refund(state: State) -> Refund | None:
@@ -62,19 +59,7 @@ def refund_actions(state: State) -> tuple[Action, ...]:
         undo = (
             Action(_("Undo"), {"do": "mark_paid_back", "number": due - 1, "paid": False, **at}, tone="quiet"),
         )
-    if why_not(state) is not None:
+    if payback_refused(state) is not None:
         return (*undo, later)
     mark = {"do": "mark_paid_back", "number": due, "paid": True, **at}
     return (*undo, later, Action(_("Paid back"), mark, tone="go", lamp="white"))
-
-
-def why_not(state: State) -> Sentence | None:
-    """Say why the payback that is due cannot be marked now; None where it can."""
-    due = payback_due(state)
-    if due is None:
-        return None
-    try:
-        apply(state, ev.PaybackMarked(due))
-    except NotNow as error:
-        return error.sentence
-    return None

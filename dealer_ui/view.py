@@ -26,7 +26,7 @@ from dealer_ui.more import (
 )
 from dealer_ui.needs import needs, puck_words
 from dealer_ui.past import Exchange
-from dealer_ui.paybacks import refund, refund_actions, why_not
+from dealer_ui.paybacks import refund, refund_actions
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
 from dealer_ui.seats import free_seats, is_between, puck_due
@@ -51,7 +51,7 @@ from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
 from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, not_complete, open_seats, turn
-from firmware.table.white import payback_due
+from firmware.table.white import payback_due, payback_refused
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
@@ -262,7 +262,7 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
         for number, back in enumerate(state.paybacks, start=1)
         if not back.paid and (due is None or number < due)
     ]
-    if cannot := why_not(state):
+    if cannot := payback_refused(state):
         said.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
         said.append(in_other_words(state.reading_failure))  # placed cards settle though nobody saw them again

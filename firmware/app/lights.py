@@ -9,9 +9,9 @@ from firmware.table import Ask, NotNow, Phase, State, apply
 from firmware.table.events import LookedAgain
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.streets import not_complete
-from firmware.table.white import looks_again
+from firmware.table.white import looks_again, payback_refused
 
-WHITE_GOES_ON: Final = BETWEEN_HANDS | {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
+WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
 """While cards are placed it goes on once all of them are."""
 
 
@@ -24,6 +24,7 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
     shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
     if (
         looks_again(state)
+        or (state.phase in BETWEEN_HANDS and payback_refused(state) is None)
         or state.phase in WHITE_GOES_ON
         or (state.phase is Phase.PLACING and not not_complete(state))
     ):

@@ -71,6 +71,18 @@ def payback_due(state: State) -> int | None:
     return next(open_ones, None)
 
 
+def payback_refused(state: State) -> Sentence | None:
+    """Say why the payback that white would mark cannot be marked now; None where it can, or none is due."""
+    due = payback_due(state)
+    if due is None:
+        return None
+    try:
+        apply(state, ev.PaybackMarked(due))
+    except NotNow as error:
+        return error.sentence
+    return None
+
+
 def _what_is_open(state: State) -> Sentence:
     words = {
         Ask.IRREGULARITY: Sentence("an irregularity"),

@@ -12,6 +12,7 @@ from firmware.devices.panel import Light
 from firmware.rules import CARDS
 from firmware.table import INITIAL, Card, NotNow, Phase, Seat
 from firmware.table.commands import decide, step
+from firmware.table.events import Payback
 
 if TYPE_CHECKING:
     from tests.app.conftest import Table
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 def test_white_is_lit_exactly_where_it_goes_on(phase: Phase) -> None:
     waits = {Phase.SHOWDOWN, Phase.READING, Phase.REVIEW}
     assert ("next" in lights(replace(INITIAL, phase=phase), trouble=False)) == (phase not in waits)
+
+
+def test_white_is_dark_while_the_payback_that_it_would_mark_is_refused() -> None:
+    back = Payback(hand=1, payer="Lin", winner="Tran", amount=500)
+    owes = replace(INITIAL, phase=Phase.ARCHIVED, paybacks=(back,), stacks={"Lin": 400, "Tran": 0})
+    assert "next" not in lights(owes, trouble=False)
+    assert "next" in lights(replace(owes, stacks={"Lin": 500, "Tran": 0}), trouble=False)
 
 
 def test_green_blinks_while_a_natural_waits_and_nothing_else_is_open() -> None:
