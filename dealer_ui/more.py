@@ -10,6 +10,7 @@ from dealer_ui.needs import KEYABLE, named
 from dealer_ui.payments import payments
 from dealer_ui.screen import Action, Amount, Group, Pad
 from dealer_ui.sentences import say
+from dealer_ui.swaps import swap_groups
 from dealer_ui.words import money, row_name
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS, CardsAwaited, Payback
@@ -56,7 +57,7 @@ def more(state: State) -> tuple[Group, ...]:
 
 
 def _of_hand(state: State) -> list[Group]:
-    groups: list[Group] = []
+    groups: list[Group] = [*swap_groups(state)]
     at = {"hand": state.hand}
     if state.phase in OPEN and not state.paid:
         seats = [seat.seat for seat in state.seats if seat.seat != state.button]

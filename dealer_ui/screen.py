@@ -99,6 +99,8 @@ class Card:
     code: str = ""
     asked: bool = False
     """True while the dealer is asked about this card."""
+    swapped: bool = False
+    """Whether it changed places with another card on the dealer's word."""
     pad: Pad | None = None
     """What corrects this card; None where nothing can be corrected now."""
 
@@ -361,8 +363,8 @@ class Screen:
     """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "dead-12-1", "fault-camera"."""
     sums: str = DOLLARS.pattern
     """How sums are written: `{}` stands for the figure."""
-    used: tuple[tuple[str, int], ...] = ()
-    """Cards that were read on the felt and the seats where they lie, for the pad."""
+    used: tuple[tuple[str, int, bool], ...] = ()
+    """Cards that were read on the felt and the seats where they lie, for the pad; whether each may change places."""
     links: tuple[tuple[str, str], ...] = ()
     """Other pages of this machine that answer now: what they are called, and their addresses."""
     quiz: Quiz | None = None

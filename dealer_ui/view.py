@@ -33,6 +33,7 @@ from dealer_ui.seats import free_seats, is_between, puck_due
 from dealer_ui.seats import players as players_of
 from dealer_ui.sentences import in_other_words, say
 from dealer_ui.sheet import sheet
+from dealer_ui.swaps import pairs, swap_notices, swap_undone, used
 from dealer_ui.words import (
     card_name,
     device_name,
@@ -49,6 +50,7 @@ from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
+from firmware.table.state import Card as TableCard
 from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, not_complete, open_seats, turn
 from firmware.table.white import payback_due, payback_refused
@@ -121,7 +123,7 @@ def view(
         more=more(state) if answering else (),
         notices=_notices(state, rules, answering),
         cues=_cues(state, rules, answering),
-        used=_used(state),
+        used=used(state),
     )
 
 
@@ -212,7 +214,7 @@ def _actions(state: State, rules: Profile | None, *, wait: bool) -> tuple[Action
         case Phase.SETTLED:
             assert state.settlement is not None
             forward, back = marks(state.settlement, state.paid, state.hand)
-            undo = (back,) if back else ()
+            undo = (back,) if back else swap_undone(state)[:1]
             return (*undo, forward or Action(_("Next hand"), press, tone="go", lamp="white"))
     return ()
 
@@ -262,6 +264,7 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
         for number, back in enumerate(state.paybacks, start=1)
         if not back.paid and (due is None or number < due)
     ]
+    said += swap_notices(state)
     if cannot := payback_refused(state):
         said.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
@@ -287,16 +290,6 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
         cues += [f"dead-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
     faults = sorted(state.faults) if answering else ["table"]
     return (*cues, *(f"fault-{name}" for name in faults))
-
-
-def _used(state: State) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        (card.card, seat.seat)
-        for seat in state.seats
-        for cards in seat.rows.values()
-        for card in cards
-        if card.sure and card.card
-    )
 
 
 # ---- the seats ----
@@ -440,13 +433,17 @@ def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Ca
         for q in state.questions
         if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
     }
+    changed = {(one.row, one.index) for pair in pairs(state) for one in pair if one.seat == seat.seat}
     return (
         tuple(
             Card(
                 face="up" if card.sure and card.card else "unread",
                 code=card.card if card.sure and card.card else "",
                 asked=(row, index) in asked,
-                pad=_correction(state, seat.seat, row, index, card.card) if correctable else None,
+                swapped=(row, index) in changed,
+                pad=_correction(state, seat.seat, row, index, card, (row, index) in asked)
+                if correctable
+                else None,
             )
             for index, card in enumerate(lie)
         )
@@ -454,11 +451,19 @@ def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Ca
     )
 
 
-def _correction(state: State, seat: int, row: str, index: int, code: str | None) -> Pad:
+def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, asked: bool) -> Pad:
     place = {"seat": seat, "row": row_name(row), "number": index + 1}
+    code = lies.card
     return Pad(
         _("Seat %(seat)s · %(row)s, card %(number)s (now the %(card)s)", card=card_name(code), **place)
         if code
         else _("Seat %(seat)s · %(row)s, card %(number)s", **place),
-        {"do": "set_card", "seat": seat, "row": row, "index": index, "hand": state.hand},
+        {
+            "do": "set_card",
+            "seat": seat,
+            "row": row,
+            "index": index,
+            "hand": state.hand,
+            **({"swap": True} if lies.sure and lies.as_read and not asked else {}),
+        },
     )

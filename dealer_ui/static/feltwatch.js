@@ -187,11 +187,12 @@
   }
 
   function markUsed() {
-    const used = JSON.parse($("used").textContent);
+    const used = new Map($("used").textContent.trim().split(" ").map((one) => [one.slice(0, 2), one]));
     for (const key of document.querySelectorAll("#pad [data-card]")) {
-      const seat = used[key.dataset.card];
-      key.classList.toggle("used", Boolean(seat));
-      key.dataset.at = seat || "";
+      const one = used.get(key.dataset.card) || "";
+      key.classList.toggle("used", one !== "");
+      key.classList.toggle("swaps", one.length > 3);
+      key.dataset.at = one.slice(2, 3);
     }
   }
 
@@ -203,6 +204,7 @@
     picked = Array.from({ length: pad.count }, (_, i) => have[i] ?? null);
     $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
+    $("pad").classList.toggle("swapping", Boolean(pad.command.swap)); // a name that lies elsewhere changes both cards
     showPicked();
     $("pad").showModal();
   }
@@ -216,7 +218,7 @@
     for (let i = 0; i < pad.count; i++) {
       const key = picked[i] && document.querySelector(`#pad [data-card="${picked[i]}"]`);
       const slot = document.createElement("span");
-      slot.className = key ? key.className.replace("used", "") : "card empty";
+      slot.className = key ? key.className.replace("used", "").replace("swaps", "") : "card empty";
       if (key) slot.append(...[...key.childNodes].map((node) => node.cloneNode(true)));
       slots.append(slot);
     }

@@ -69,6 +69,7 @@ from firmware.table.play_commands import (
 from firmware.table.settling import natural_verdict, naturals_to_find, pending_natural, settlement
 from firmware.table.setup_commands import EndSetUp, SettleStep, SetupCommand, decide_setup
 from firmware.table.state import Ask, State
+from firmware.table.swaps import swap
 from firmware.table.white import white
 
 
@@ -113,13 +114,17 @@ class OfSeat(_Command):
 
 
 class SetCard(_Command):
-    """What a card is: the answer to an unsure one, or a correction."""
+    """What a card is: the answer to an unsure one, or a correction.
+
+    `swap`: where the camera has named another place so, the two cards change places.
+    """
 
     do: Literal["set_card"] = "set_card"
     seat: int
     row: Row
     index: int
     card: str
+    swap: bool = False
 
 
 class KeyRow(_Command):
@@ -228,7 +233,7 @@ def decide(
         case OfSeat():
             return (_of_seat(command, rules),)
         case SetCard():
-            return (_card(state, command),)
+            return _card(state, command)
         case KeyRow():
             return (ev.RowKeyed(command.seat, command.row, tuple(_code(c) for c in command.cards.split())),)
         case MarkPaid():
@@ -354,14 +359,21 @@ def _confirmation(state: State, seat: int | None, rules: Profile) -> ev.NaturalC
     return ev.NaturalConfirmed(due, verdict.kind, verdict.value)
 
 
-def _card(state: State, command: SetCard) -> Event:
+def _card(state: State, command: SetCard) -> tuple[Event, ...]:
     seat = state.seat(command.seat)
     cards = seat.row(command.row) if seat else ()
     lies = cards[command.index] if 0 <= command.index < len(cards) else None
     code = _code(command.card)
+    pair = swap(state, command.seat, command.row, command.index, code) if command.swap else None
+    if pair is not None:
+        one, other = pair
+        return (
+            ev.CardCorrected(one.seat, one.row, one.index, other.card, one.card),
+            ev.CardCorrected(other.seat, other.row, other.index, one.card, other.card),
+        )
     if lies is not None and lies.sure:
-        return ev.CardCorrected(command.seat, command.row, command.index, code, lies.card)
-    return ev.CardResolved(command.seat, command.row, command.index, code)
+        return (ev.CardCorrected(command.seat, command.row, command.index, code, lies.card),)
+    return (ev.CardResolved(command.seat, command.row, command.index, code),)
 
 
 def _code(text: str) -> str:

@@ -44,6 +44,11 @@ class Card:
     corners: tuple[tuple[float, float], ...] = ()
     seen: str | None = None
 
+    @property
+    def as_read(self) -> bool:
+        """Whether nobody says otherwise than the camera."""
+        return self.by == "camera" or self.seen == self.card
+
 
 @dataclass(frozen=True)
 class Seat:

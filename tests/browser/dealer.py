@@ -150,9 +150,14 @@ class Dealer:
         """Open the pad for such a command, if the page has not opened it by itself, and touch the cards."""
         button = self._find("pad", command)
         pad = self.page.locator("#pad")
-        while not pad.is_visible():
-            with suppress(TimeoutError):  # the page has opened the pad by itself meanwhile
-                button.tap(timeout=1000)
+
+        def is_open() -> bool:
+            if not pad.is_visible():
+                with suppress(TimeoutError):  # the page has opened the pad by itself meanwhile
+                    button.tap(timeout=1000)
+            return pad.is_visible()
+
+        self._until(is_open)
         codes = cards.split()
         picked = self.page.locator("#pad [data-card][aria-pressed=true]")
         there = [str(one.get_attribute("data-card")) for one in picked.all()] if len(codes) > 1 else []

@@ -47,6 +47,18 @@ def half_paid(felt: Felt) -> None:
     felt.pay()
 
 
+def changed_places(felt: Felt) -> None:
+    """The camera took two cards for one another; the dealer has said so."""
+    felt.to_settled()
+    felt.do("set_card", seat=1, row="front", index=2, card="Jd", swap=True)
+
+
+def open_pad(page: Page) -> None:
+    """Bring a seat near and touch one of its cards."""
+    page.get_by_label("Seat 1, Lin: look closer").tap()
+    page.get_by_label("Correct: Seat 1 · front, card 3").tap()
+
+
 def long_currency(felt: Felt) -> None:
     """Settled, in six figures of a currency with a long symbol."""
     felt.do("set_house", reason="the house's", symbol="HK$")
@@ -73,6 +85,8 @@ PLAY: Final = (
     State("wrong button", wrong_button, table={"seats": {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}}),
     State("closing asked", half_paid, opened("more")),
     State("count beyond the limit", closed, counted),
+    State("pad of a sure card", Felt.to_settled, open_pad),
+    State("cards changed places", changed_places),
     State("settled in a long currency", long_currency, table={"unit": 1_234_550, "stack": 99_999_950}),
     State("stacks in a long currency", long_stacks, table={"unit": 1_234_550, "stack": 99_999_950}),
 )

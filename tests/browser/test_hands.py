@@ -164,12 +164,17 @@ def test_a_card_is_corrected_after_the_settlement_and_it_settles_anew(begin: Beg
     evening.deal()
     evening.show(FOUR)
     before = dealer.until_phase("settled").settlement
-    dealer.key("3c", do="set_card", seat=1, row="front", index=2)  # lies at seat 2: it is asked there
-    dealer.until_phase("review")
-    dealer.key("7c", do="set_card", seat=2, row="middle", index=4)
-    state = dealer.until_phase("settled")
-    assert state.settlement != before
-    assert state.seats[0].front[2].card == "3c"
+    dealer.key("3c", do="set_card", seat=1, row="front", index=2)  # lies at seat 2: they change places
+    state = dealer.until(lambda state: state.settlement and state.settlement != before)
+    assert (state.seats[0].front[2].card, state.seats[1].middle[4].card) == ("3c", "7c")
+    expect(dealer.page.locator(".centre .notice")).to_contain_text(
+        "seat 2, middle, card 5 is the seven of clubs"
+    )
+    expect(dealer.page.locator(".card.swapped >> visible=true")).to_have_count(2)
+    dealer.page.get_by_role("button", name="Undo the change").tap()
+    state = dealer.until(lambda state: state.settlement == before)
+    assert (state.seats[0].front[2].card, state.seats[1].middle[4].card) == ("7c", "3c")
+    expect(dealer.page.locator(".card.swapped")).to_have_count(0)
 
 
 def test_a_surrendered_hand_pays_its_price_and_its_cards_are_not_asked(begin: Begin) -> None:

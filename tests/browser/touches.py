@@ -131,6 +131,16 @@ def correct_card(finger: Finger) -> None:
     finger.until(lambda: "Kc" in _row(finger, 1, "front"))
 
 
+def correct_card_to_a_name_that_lies(finger: Finger) -> None:
+    """Correct a card whose name was read at another seat, four hands on the table."""
+    finger.tap(finger.page.get_by_label("Seat 1, Lin: look closer"))
+    finger.tap(finger.page.get_by_label("Correct: Seat 1 · front, card 3"))
+    expect(finger.page.locator("#pad .key")).to_contain_text("change places")
+    finger.tap("#pad [data-card=Kc]")
+    finger.until(lambda: "Kc" in _row(finger, 1, "front") and "7c" in _row(finger, 4, "back"))
+    assert finger.felt.state.phase is Phase.SETTLED
+
+
 def correct_row(finger: Finger) -> None:
     """Correct a row in which two cards are wrong."""
     finger.tap(finger.page.get_by_label("Seat 1, Lin: look closer"))
@@ -256,6 +266,7 @@ TASKS: Final = (
     Task(lambda felt: (felt.to_settled(), felt.pay()), undo, 1),
     Task(_unsure, name_unsure_card, 2),
     Task(Felt.to_settled, correct_card, 3, THREE),
+    Task(Felt.to_settled, correct_card_to_a_name_that_lies, 3),
     Task(Felt.to_settled, correct_row, 6, THREE),
     Task(_camera_dead, key_hand, 52),
     Task(Felt.to_setting, void, 2),
@@ -312,8 +323,8 @@ def table(counts: Mapping[str, int]) -> str:
             "",
             "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`).",
             "A test counts them again. To press and hold is one touch; so is to scroll to what is not on the screen.",
-            "“+ PIN”: beside them a floor person keys a PIN, its figures and Enter. A name that lies at another seat",
-            "asks about that seat, too.",
+            "“+ PIN”: beside them a floor person keys a PIN, its figures and Enter. A card’s name that lies elsewhere",
+            "asks about that card, too, unless four hands lie: then the two change places.",
             "",
             "| what | touches | at most |",
             "|---|---|---|",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -164,12 +165,32 @@ def test_cards_can_be_corrected_until_a_payment_is_marked(felt: Felt) -> None:
     felt.to_settled()
     card = at(shown(felt), 1).rows[0].cards[2]
     assert card.pad is not None
-    assert card.pad.command == {"do": "set_card", "seat": 1, "row": "front", "index": 2, "hand": 1}
-    felt.do(**card.pad.command, card="7h")  # the table takes it; the seven of hearts is now there twice
+    place: dict[str, Any] = {"do": "set_card", "seat": 1, "row": "front", "index": 2, "hand": 1}
+    assert card.pad.command == {**place, "swap": True}
+    felt.do(**place, card="7h")  # the table takes it; the seven of hearts is now there twice
     assert felt.state.phase is Phase.REVIEW
+    assert ("7h", 2, False) in shown(felt).used, "it is asked which it is: they do not change places"
     felt.do("set_card", seat=2, row="back", index=2, card="7c")
     felt.pay()
     assert all(card.pad is None for seat in shown(felt).seats for row in seat.rows for card in row.cards)
+
+
+def test_two_cards_that_changed_places_are_told_marked_and_taken_back(felt: Felt) -> None:
+    felt.to_settled()
+    pad = at(shown(felt), 1).rows[0].cards[2].pad
+    assert pad is not None
+    assert ("Kc", 4, True) in shown(felt).used
+    felt.do(**pad.command, card="Kc")
+    screen = shown(felt)
+    assert (
+        "Changed places: seat 1, front, card 3 is the king of clubs; seat 4, back, card 5 is the seven of clubs."
+        in screen.notices
+    )
+    marked = [card.code for seat in screen.seats for row in seat.rows for card in row.cards if card.swapped]
+    assert sorted(marked) == ["7c", "Kc"]
+    undo = next(action for action in screen.actions if action.label == "Undo the change")
+    felt.do(**undo.command)
+    assert not any("Changed places" in notice for notice in shown(felt).notices)
 
 
 def test_when_all_is_paid_the_next_hand_is_offered(felt: Felt) -> None:

@@ -39,7 +39,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "withdraw_surrender": {"seat": SEATS},
     "undo_confirm": {"seat": SEATS},
     "key_button": {"seat": SEATS},
-    "set_card": {"seat": SEATS, "row": ROW, "index": st.integers(0, 4), "card": CARD},
+    "set_card": {"seat": SEATS, "row": ROW, "index": st.integers(0, 4), "card": CARD, "swap": st.booleans()},
     "place_card": {"seat": SEATS, "row": ROW, "card": CARD},
     "resolve": {"number": st.integers(1, 4), "stands": st.sampled_from(["record", "table"])},
     "key_hand": {"reason": st.just("dead")},
