@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -90,6 +90,7 @@ class Tables:
 
     `hand`: a person's hand lies over some cards of each. `gaps`: each lacks a third of its 52 cards, as a table does
     with three players, or while cards are placed; a wrong name then meets no card that has a better claim to it.
+    `webcam_px`: the picture was taken so wide and enlarged again, which no count of its pixels tells.
     """
 
     model: Path
@@ -100,6 +101,7 @@ class Tables:
     profile: DeckProfile | None = None
     hand: bool = False
     gaps: bool = False
+    webcam_px: int | None = None
 
 
 def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
@@ -150,10 +152,19 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
         scene = render_table(
             hands, layout, deck, seed=rng, conditions=look.conditions, scale=look.scale, things=things
         )
+        if task.webcam_px:
+            scene = replace(scene, frame=_enlarged_from(scene.frame, task.webcam_px))
         plain += outcome(scene, _read(scene, layout, reader))
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
+
+
+def _enlarged_from(frame: Image, width_px: int) -> Image:
+    """Take a picture as wide as a webcam gives it, and make it as large again."""
+    h, w = frame.shape[:2]
+    small = cv2.resize(frame, (width_px, round(h * width_px / w)), interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
 def _of(deck: PhotoDeck, hands: Hands) -> Hands:
