@@ -180,6 +180,22 @@ PIPS |= {4: _SIDES, 5: [*_SIDES, (0.5, 0.5)], 6: _SIDES + _MIDS, 7: [*_SIDES, *_
 PIPS |= {8: [*_SIDES, *_MIDS, (0.5, 0.25), (0.5, 0.75)], 9: [*_SIDES, *_THIRDS, (0.5, 0.5)]}
 PIPS |= {10: [*_SIDES, *_THIRDS, (0.5, 1 / 6), (0.5, 5 / 6)]}
 
+_ROWS: dict[int, list[tuple[float, float]]] = {
+    n: [(x, k / (n - 1)) for k in range(n) for x in (0, 1)] for n in (4, 5)
+}
+OTHER_PIPS: dict[int, list[list[tuple[float, float]]]] = {  # as some decks lay them
+    4: [[(0.5, 0), (0, 0.5), (1, 0.5), (0.5, 1)]],
+    6: [[(x, y) for x in (0, 0.5, 1) for y in (0.25, 0.75)]],
+    7: [[*_SIDES, *_MIDS, (0.5, 0.75)], [*_SIDES, *_MIDS, (0.5, 0.5)]],
+    8: [_ROWS[4], _ROWS[4], [*_MIDS, *((x, y) for x in (0, 0.5, 1) for y in (0, 1))]],
+    9: [
+        [*_ROWS[4], (0.5, 1 / 6)],
+        [*_ROWS[4], (0.5, 5 / 6)],
+        [(x, y) for x in (0, 0.5, 1) for y in (0, 0.5, 1)],
+    ],
+    10: [_ROWS[5], [*_ROWS[4], (0.5, 1 / 3), (0.5, 2 / 3)]],
+}
+
 
 def stamp(picture: Image, mask: Mask, x: float, y: float, colour: Colour, turned: bool = False) -> None:
     """Print a glyph with its middle at (x, y), clipped at the picture's edge."""
@@ -224,8 +240,8 @@ class RandomDeck:
         self._aspect = {s: rng.uniform(0.78, 1.08) * (rng.uniform(0.8, 1) if s == "d" else 1) for s in SUITS}
         self._suit = {s: _worn(rng, glyphs[s]) for s in SUITS}
         kind, narrow = rng.random(), rng.uniform(0.42, 0.85)
-        if kind < 0.26:  # jumbo
-            self._rank_mm, suit_share = rng.uniform(10, 17), rng.uniform(0.45, 0.95)
+        if kind < 0.26:  # jumbo; some fill a third of the card's height
+            self._rank_mm, suit_share = rng.uniform(10, rng.choice([17, 17, 23])), rng.uniform(0.45, 0.95)
         elif kind < 0.44:  # the tall, narrow ranks of bridge decks over a small suit
             self._rank_mm, suit_share = rng.uniform(8.5, 14.5), rng.uniform(0.34, 0.6)
             narrow = rng.uniform(0.36, 0.54)
@@ -252,6 +268,11 @@ class RandomDeck:
         self._colours = _inks(rng, self._paper)
         self._pip_mm, self._ace_mm = rng.uniform(8, 13), rng.uniform(10, 36)
         self._field = rng.uniform(17, 20.5), rng.uniform(13, 19)
+        other = rng.random() < 0.45
+        self._pips = {
+            n: rng.choice(OTHER_PIPS[n]) if other and n in OTHER_PIPS else p for n, p in PIPS.items()
+        }
+        self._lettered = rng.random() < 0.1  # courts that show their letter, large
         self._framed, self._court_pips = rng.random() < 0.8, rng.random() < 0.7
         self.four_indices = rng.random() < 0.12
         self._outline = rng.choice([0, 0, 1, 2])
@@ -322,7 +343,7 @@ class RandomDeck:
         rng, colour = self._rng, self._colours[suit]
         size = self._ace_mm if number == 1 else self._pip_mm
         pip = _fit(self._suit[suit], size * self._aspect[suit] * _MM, size * _MM)
-        for column, row in PIPS[number]:
+        for column, row in self._pips[number]:
             x = (31.5 + (column - 0.5) * 2 * (31.5 - self._field[0])) * _MM
             y = (self._field[1] + row * (88 - 2 * self._field[1])) * _MM
             stamp(picture, pip, x, y, colour, turned=row > 0.5)
@@ -338,13 +359,16 @@ class RandomDeck:
         inset = rng.uniform(10, 14) if self._rank_mm < 10 else rng.uniform(13, 18)
         left, top = int(inset * _MM), int(rng.uniform(5, 12) * _MM)
         field = picture[top : HEIGHT - top, left : WIDTH - left]
-        if self._art is not None and rng.random() < 0.6:
+        if self._lettered:
+            letter = _fit(self._letter(rank), rng.uniform(14, 24) * _MM, rng.uniform(24, 40) * _MM)
+            stamp(picture, letter, WIDTH / 2, HEIGHT / 2, self._colours[suit])
+        elif self._art is not None and rng.random() < 0.6:
             other = rank + (suit if rng.random() < 0.85 else rng.choice(SUITS))
             body = self._art.pictures[other][0][60:-60, 60:-60]
             field[:] = cv2.resize(body, (field.shape[1], field.shape[0]), interpolation=cv2.INTER_AREA)
         else:
             _draw_shapes(rng, field)
-        if self._framed:
+        if self._framed and not self._lettered:
             frame = rng.choice([(160, 60, 20), (0, 0, 0), self._colours[suit]])
             cv2.rectangle(picture, (left, top), (WIDTH - left, HEIGHT - top), frame, 1)
         if self._court_pips:

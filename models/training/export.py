@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from models.training.net import CHANNELS, STRIDE, IndexNet, parameters
-from models.training.samples import PACKAGE, PHOTOGRAPHS, RUN
+from models.training.samples import PACKAGE, RUN
 from vision.cards import RANKS, SUITS
 
 OPSET = 17
@@ -70,7 +70,7 @@ def export(checkpoint: Path, folder: Path) -> Path:
             "command": "python -m models.training.train --data DATA",
             "crops": state["done"],
             "torch": torch.__version__,
-            "photographs": state.get("photographs", list(PHOTOGRAPHS)),
+            "photographs": state["photographs"],
         },
     }
     path.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")

@@ -67,6 +67,8 @@ def _glare(rng: random.Random, light: Plane, x: Plane, y: Plane) -> tuple[Plane,
 
 def _soften(rng: random.Random, light: Plane, px_per_mm: float) -> Plane:
     sigma = rng.choice([0, 0, rng.uniform(0, 0.35), rng.uniform(0, 0.55)]) * min(px_per_mm, 4) * 0.55
+    if rng.random() < 0.1:  # a webcam out of focus: the lobes of a small club run together
+        sigma = rng.uniform(0.3, 0.6) * px_per_mm
     if sigma > 0.25:
         light = cv2.GaussianBlur(light, (0, 0), sigma).astype(np.float32)
     if rng.random() < 0.15:  # something moved

@@ -1,7 +1,8 @@
 """Real crops to train on, labelled with the half-trained net's help: `python -m models.training.pseudo --data DATA`.
 
-The photographs say which cards lie where (whole-card boxes), not where their indices are. The net looks for indices
-in each box; what agrees with the label is taken as the truth, the rest of the box is ignored. Only photographs
+Some photographs say which cards lie where (whole-card boxes), not where their indices are. The net looks for indices
+in each box; what agrees with the label is taken as the truth, the rest of the box is ignored. Others have a box for
+each index: there the label is the truth, and the net says how the index is turned and how high it is. Only photographs
 marked `train` are used. Training picks the crops up from the run's folder while it goes on.
 """
 
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from models.training.samples import RUN, SIZE_PX, Sample, store_real_crops
+from models.training.real import unsqueezed
+from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.arrays import Image
 from vision.cards import CARDS, RANKS, SUITS
@@ -28,12 +30,16 @@ from vision.decode import fuse
 from vision.reader import CardReader, Indices, default_model
 
 BOXED = "edje_tf_cards"
-"""The data set to cut from: it has whole-card boxes."""
+"""The data set with whole-card boxes."""
+SIGNED = "cardcounterml"
+"""The data set with a box for each index."""
 
 Box = tuple[float, float, float, float]
 _SCALES_PX_PER_MM = (2.1, 1.7)
 _INDEX_MM = (11.0, 28.0)
 _UNKNOWN_DIRECTION = 9.0
+_BOX_MM = 22.0  # an index's box, from corner to corner
+_SURE = 0.99  # of a rank, or of a colour: a label that says otherwise is wrong
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,29 @@ class Photograph:
     picture: Image
     cards: list[tuple[str, Box]]
     px_per_mm: float
+    signed: bool = False
+
+
+def signed_photographs(folder: Path, files: str) -> list[Photograph]:
+    """Read the `train` photographs of a data set with a box for each index, of the files that begin so."""
+    with (folder / "manifest.csv").open() as rows:
+        train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
+    boxes: dict[str, list[tuple[str, Box]]] = {}
+    with (folder / "boxes.csv").open() as rows:
+        for row in csv.DictReader(rows):
+            if row["file"] in train and row["file"].startswith(files) and len(row["label"]) == 2:
+                x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
+                boxes.setdefault(row["file"], []).append((row["label"], (x1, y1, x2, y2)))
+    found = []
+    for name, listed in sorted(boxes.items()):
+        picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
+        if picture is not None:
+            wide = unsqueezed(np.asarray(picture, np.uint8))
+            times = wide.shape[1] / picture.shape[1]
+            cards = [(code, (x1 * times, y1, x2 * times, y2)) for code, (x1, y1, x2, y2) in listed]
+            heights = [math.hypot(x2 - x1, y2 - y1) / _BOX_MM for _, (x1, y1, x2, y2) in cards]
+            found.append(Photograph(wide, cards, float(np.median(heights)), signed=True))
+    return found
 
 
 def photographs(folder: Path) -> list[Photograph]:
@@ -85,6 +114,8 @@ def label(photo: Photograph, reader: CardReader) -> NDArray[np.float32]:
     indices = fuse(Indices.joined(seen))
     size = indices.sizes / photo.px_per_mm
     indices = indices.take((size > _INDEX_MM[0]) & (size < _INDEX_MM[1]))
+    if photo.signed:
+        return _signed(indices, photo)
     rows: list[tuple[float, ...]] = []
     for code, box in photo.cards:
         mine = _agreeing(indices, code, box, photo)
@@ -95,6 +126,37 @@ def label(photo: Photograph, reader: CardReader) -> NDArray[np.float32]:
                     x, y = box[0] + fx * (box[2] - box[0]), box[1] + fy * (box[3] - box[1])
                     rows.append((x, y, 0, 0, _UNKNOWN_DIRECTION, 0, 16 * photo.px_per_mm, 0))
     return np.array(rows, np.float32).reshape(-1, CORNER_FIELDS)
+
+
+def _signed(indices: Indices, photo: Photograph) -> NDArray[np.float32]:
+    """Return the corners of a photograph with a box for each index; what only the net sees is ignored."""
+    rows: list[tuple[float, ...]] = []
+    left = set(range(len(indices)))
+    for code, box in photo.cards:
+        middle = np.array([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2])
+        mine = [k for k, (x, y) in enumerate(indices.places.tolist()) if k in left and _inside(x, y, box)]
+        if not mine:
+            size = 0.8 * math.hypot(box[2] - box[0], box[3] - box[1])
+            rows.append((*middle, *_classes(code), _UNKNOWN_DIRECTION, 0, size, 1))
+            continue
+        k = min(mine, key=lambda k: float(np.hypot(*(indices.places[k] - middle))))
+        left -= set(mine)
+        rows.append((*_corner(indices, k, code)[:7], float(not _denied(indices, k, code))))
+    rows += [(*indices.places[k], 0, 0, _UNKNOWN_DIRECTION, 0, indices.sizes[k], 0) for k in sorted(left)]
+    return np.array(rows, np.float32).reshape(-1, CORNER_FIELDS)
+
+
+def _denied(indices: Indices, k: int, code: str) -> bool:
+    """Tell whether the net is sure of another rank or another colour than a label's."""
+    belief = np.exp(indices.logp[k]).reshape(len(SUITS), len(RANKS))
+    red = [suit in "dh" for suit in SUITS]
+    rank, suit = _classes(code)
+    other_colour = belief[[r != red[suit] for r in red]].sum()
+    return bool(1 - belief[:, rank].sum() > _SURE or other_colour > _SURE)
+
+
+def _classes(code: str) -> tuple[int, int]:
+    return RANKS.index(code[0]), SUITS.index(code[1])
 
 
 def _inside(x: float, y: float, box: Box) -> bool:
@@ -121,15 +183,15 @@ def _agreeing(indices: Indices, code: str, box: Box, photo: Photograph) -> list[
 
 
 def _corner(indices: Indices, k: int, code: str) -> tuple[float, ...]:
-    rank, suit = RANKS.index(code[0]), SUITS.index(code[1])
-    return (*indices.places[k], rank, suit, *indices.directions[k], indices.sizes[k], 1.0)
+    return (*indices.places[k], *_classes(code), *indices.directions[k], indices.sizes[k], 1.0)
 
 
 def crops(photo: Photograph, corners: NDArray[np.float32], rng: random.Random) -> list[Sample]:
     """Cut turned and scaled squares around a photograph's corners."""
     clear = corners[corners[:, 7] > 0]
     samples: list[Sample] = []
-    for _ in range(max(6, min(20, 6 * len(photo.cards)))):
+    few = max(6, min(20, 6 * len(photo.cards)))
+    for _ in range(2 * few if photo.signed else few):  # there are few of those, and they are the harder ones
         if not len(clear) and rng.random() < 0.7:
             continue
         scale = math.exp(rng.uniform(math.log(1.2), math.log(2.8))) / photo.px_per_mm
@@ -182,7 +244,10 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> s
     rng, reader = random.Random(seed), CardReader(model)
     samples: list[Sample] = []
     boxes = indices = 0
-    for photo in track(photographs(data / BOXED), "photographs", console=Console(stderr=True)):
+    photos = photographs(data / BOXED)
+    if (data / SIGNED / "boxes.csv").exists():
+        photos += signed_photographs(data / SIGNED, PHOTOGRAPHS[SIGNED])
+    for photo in track(photos, "photographs", console=Console(stderr=True)):
         corners = label(photo, reader)
         boxes += len(photo.cards)
         indices += int((corners[:, 7] > 0).sum())

@@ -8,8 +8,9 @@ whose indices are moved; their rows say so. The cut cards lie in `cache/real`; d
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from models.training.art import CACHE
 from models.training.cut import Box, alone, by_indices, by_outline, by_paper, pairs, straight
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
 from models.training.options import MODEL
-from models.training.samples import PHOTOGRAPHS
 from vision.arrays import Image
 from vision.decks import BRIDGE_WIDTH_MM
 from vision.errors import VisionError
@@ -54,13 +54,11 @@ class Source:
     alter: Callable[[str, Image], Image] | None = None
     altered: str = ""
 
-    @property
-    def words(self) -> str:
-        """Say where the cards come from, and what they may not be taken for."""
-        known = "trained on" if self.photographs in PHOTOGRAPHS else "not trained on"
-        return f"{self.photographs}{f' {self.files}*' * bool(self.files)}, {known}" + (
-            f"; altered: {self.altered}" * bool(self.altered)
-        )
+    def words(self, trained_on: Collection[str]) -> str:
+        """Say where the cards come from, and what they may not be taken for; a manifest says what was trained on."""
+        files = f"{self.photographs}{f' {self.files}*' * bool(self.files)}"
+        known = "trained on" if {self.photographs, files} & set(trained_on) else "not trained on"
+        return f"{files}, {known}" + f"; altered: {self.altered}" * bool(self.altered)
 
 
 def lowered(code: str, card: Image, mm: float = LOWER_MM) -> Image:
@@ -161,6 +159,11 @@ def _cards(folder: Path, files: str) -> Iterator[Cut]:
                         yield code, card
 
 
+def unsqueezed(picture: Image) -> Image:
+    """Give a webcam's picture its own proportions again."""
+    return np.asarray(cv2.resize(picture, None, fx=_WEBCAM, fy=1, interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
 def _in_boxes(picture: Image, boxes: list[tuple[str, Box, str]], *, webcam: bool) -> Iterator[Cut]:
     for label, box, what in boxes:
         if what == "whole card":
@@ -168,9 +171,7 @@ def _in_boxes(picture: Image, boxes: list[tuple[str, Box, str]], *, webcam: bool
             if corners is not None:
                 yield label, straight(picture, corners)
     if webcam:
-        picture = np.asarray(
-            cv2.resize(picture, None, fx=_WEBCAM, fy=1, interpolation=cv2.INTER_CUBIC), np.uint8
-        )
+        picture = unsqueezed(picture)
     wide = _WEBCAM if webcam else 1.0
     by_label: dict[str, list[Box]] = defaultdict(list)
     for label, (x1, y1, x2, y2), what in boxes:
@@ -216,13 +217,13 @@ def measure(model: Path, data: Path, decks: tuple[str, ...], tables: int, seed: 
     }
 
 
-def section(found: dict[str, Outcome], tables: int, seed: int) -> str:
+def section(found: dict[str, Outcome], tables: int, seed: int, trained_on: Collection[str]) -> str:
     """Write what came of the decks, between the marks by which it is found in a report."""
     head = "deck|cut from|cards|tables wholly right|named rightly|sure and right|surely wrong|named where none lay"
     rows = [
         (
             name,
-            DECKS[name].words,
+            DECKS[name].words(trained_on),
             str(len({card.laid for card in outcome.cards if card.laid})),
             f"{outcome.score.whole} of {outcome.score.tables}",
             f"{outcome.score.right / outcome.score.cards:.1%}",
@@ -246,6 +247,12 @@ def section(found: dict[str, Outcome], tables: int, seed: int) -> str:
     )
     told = [f"Surely wrong: {', '.join(wrong)}."] if wrong else []
     return "\n\n".join([MARKS[0], how, "\n".join(lines), *told, MARKS[1]])
+
+
+def photographs_of(model: Path) -> list[str]:
+    """Return the photographs that a model was trained on, as its manifest names them."""
+    manifest: dict[str, dict[str, list[str]]] = json.loads(model.with_suffix(".json").read_text())
+    return manifest["trained"]["photographs"]
 
 
 def put_into(report: Path, written: str) -> None:
@@ -286,10 +293,11 @@ def command(
 ) -> None:
     """Read tables of real cards cut out of photographs."""
     try:
-        found = measure(model or default_model(), data, decks or tuple(DECKS), tables, seed)
+        model = model or default_model()
+        found = measure(model, data, decks or tuple(DECKS), tables, seed)
     except VisionError as error:
         raise click.ClickException(str(error)) from error
-    written = section(found, tables, seed)
+    written = section(found, tables, seed, photographs_of(model))
     click.echo(written)
     if into:
         try:

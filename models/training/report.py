@@ -228,7 +228,7 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
         "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
         "## Tables of real cards",
-        real.section(m.real, min(m.tables, SOME), m.seed)
+        real.section(m.real, min(m.tables, SOME), m.seed, m.manifest["trained"]["photographs"])
         if m.real
         else "No folder of photographs was given in this run.",
         "## Over the conditions, ordinary decks that were not trained on",

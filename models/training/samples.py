@@ -14,10 +14,19 @@ PACKAGE = Path(__file__).parents[1]
 """The folder of the packaged model."""
 RUN = Path(__file__).parent / "runs" / "reader"
 """The folder of the run that makes it."""
-PHOTOGRAPHS = ("bidly_cards", "rrrrhys_cards", "edje_tf_cards")
-"""The sets of photographs whose `train` pictures are trained on."""
+PHOTOGRAPHS = {"bidly_cards": "", "rrrrhys_cards": "", "edje_tf_cards": "", "cardcounterml": "WIN"}
+"""The sets of photographs whose `train` pictures are trained on, of each the files that begin so. A deck is either
+trained on or judged by: the other files of `cardcounterml` show two decks that judge."""
 REAL_FILE = "real_crops.npz"
 Sample = tuple[Image, NDArray[np.float32]]
+
+
+def trained_on(data: Path | None) -> list[str]:
+    """Name the photographs to train on that there are, as a model's manifest does."""
+    found = {
+        name: files for name, files in PHOTOGRAPHS.items() if data and (data / name / "manifest.csv").exists()
+    }
+    return [f"{name} {files}*" if files else name for name, files in found.items()]
 
 
 def turned(sample: Sample, quarters: int) -> Sample:

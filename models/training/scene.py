@@ -37,8 +37,8 @@ from vision.cards import RANKS, SUITS
 CORNER_FIELDS = 8
 Placement = tuple[float, float, float]  # x, y in pixels, turn in degrees
 
-# Shown more often where readers err most: aces, 6 8 9 10, court cards, the black suits.
-_RANK_WEIGHT = {"A": 1.5} | dict.fromkeys("689TQKJ", 1.3)
+# Shown more often where readers err most: aces, 5 6 8 9 10, court cards, the black suits.
+_RANK_WEIGHT = {"A": 1.5} | dict.fromkeys("5689TQKJ", 1.3)
 _SUIT_WEIGHT = {"c": 1.35, "s": 1.35}
 
 # An index counts as visible where so much of its rank and of its suit shows; in narrow fans the next card covers

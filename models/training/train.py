@@ -26,7 +26,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from models.training.loss import loss, targets
 from models.training.net import IndexNet
 from models.training.options import training
-from models.training.samples import PHOTOGRAPHS, SIZE_PX, Sample, real_crops, turned
+from models.training.samples import SIZE_PX, Sample, real_crops, trained_on, turned
 from models.training.scene import SceneMaker
 
 BATCH = 32
@@ -39,7 +39,8 @@ _BUFFER = 600  # batches kept to be shown again
 class Job:
     """What to train: how many crops in all, from which photographs, into which folder.
 
-    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later.
+    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later. With `tune_rate` a
+    network that is trained already goes on from where it stands: the rate begins there, at that value.
     """
 
     folder: Path
@@ -48,6 +49,7 @@ class Job:
     seed: int
     makers: int
     until: int | None = None
+    tune_rate: float | None = None
 
 
 def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | None) -> None:
@@ -80,8 +82,8 @@ class Trainer:
     def __init__(self, job: Job) -> None:
         torch.manual_seed(job.seed)
         self.job = job
-        self.done = 0
-        self.photographs = [n for n in PHOTOGRAPHS if job.data and (job.data / n / "manifest.csv").exists()]
+        self.done = self.tuned_from = 0
+        self.photographs = trained_on(job.data)
         self.net = IndexNet().to(memory_format=torch.channels_last)
         self.average = IndexNet().eval()
         self.average.load_state_dict(self.net.state_dict())
@@ -92,6 +94,8 @@ class Trainer:
             self.average.load_state_dict(state["average"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.done = state["done"]
+            if job.tune_rate:
+                self.tuned_from = state.get("tuned_from") or self.done
 
     @property
     def checkpoint(self) -> Path:
@@ -105,6 +109,7 @@ class Trainer:
             "average": self.average.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "done": self.done,
+            "tuned_from": self.tuned_from,
             "photographs": self.photographs,
         }
         torch.save(state, self.checkpoint.with_suffix(".new"))
@@ -112,9 +117,12 @@ class Trainer:
 
     def step(self, samples: list[Sample], seen_before: bool) -> dict[str, float]:
         """Learn from one batch; return the parts of the loss."""
-        warm, share = min(1.0, self.done / BATCH / 300), min(1.0, self.done / self.job.crops)
+        since, whole = self.done - self.tuned_from, self.job.crops - self.tuned_from
+        warm, share = min(1.0, since / BATCH / (100 if self.tuned_from else 300)), min(1.0, since / whole)
         for group in self.optimiser.param_groups:
-            group["lr"] = PEAK_RATE * warm * (0.5 + 0.5 * math.cos(math.pi * share)) + 1e-5
+            group["lr"] = (self.job.tune_rate or PEAK_RATE) * warm * (
+                0.5 + 0.5 * math.cos(math.pi * share)
+            ) + 1e-5
         x = tensor(samples)
         if seen_before:
             n = len(samples)
@@ -198,9 +206,16 @@ def run(job: Job) -> Path:
 
 @click.command()
 @training
-def command(data: Path | None, crops: int, seed: int, makers: int, folder: Path) -> None:
+@click.option(
+    "--tune-rate",
+    type=float,
+    help="Go on with a network that is trained already, from this learning rate down.",
+)
+def command(
+    data: Path | None, crops: int, seed: int, makers: int, folder: Path, tune_rate: float | None
+) -> None:
     """Train the card reader's network."""
-    click.echo(run(Job(folder, data, crops, seed, makers)))
+    click.echo(run(Job(folder, data, crops, seed, makers, tune_rate=tune_rate)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from vision.decks import PhotoDeck
 from vision.errors import DeckError
 from vision.evaluation import Score
 from vision.layout import TableLayout
+from vision.reader import default_model
 from vision.render import deal
 
 SIZE = (640, 640)
@@ -90,9 +91,16 @@ def test_an_enlarged_index_is_as_much_higher_as_is_said() -> None:
 
 
 def test_each_deck_says_whether_the_network_knows_it_and_how_it_was_altered() -> None:
-    assert "not trained on" in real.DECKS["phone"].words
-    assert real.DECKS["bidly"].words == "bidly_cards, trained on"
-    assert "altered: indices 7 mm lower" in real.DECKS["bidly-casino"].words
+    known = ["bidly_cards", "cardcounterml WIN*"]  # as a model's manifest names them
+    assert "not trained on" in real.DECKS["phone"].words(known)
+    assert "not trained on" not in real.DECKS["webcam"].words(known)
+    assert "not trained on" in real.DECKS["webcam"].words(["bidly_cards"])
+    assert real.DECKS["bidly"].words(known) == "bidly_cards, trained on"
+    assert "altered: indices 7 mm lower" in real.DECKS["bidly-casino"].words(known)
+
+
+def test_the_packaged_model_says_which_photographs_it_was_trained_on() -> None:
+    assert "bidly_cards" in real.photographs_of(default_model())
 
 
 def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_a_reports_section_on_real_cards_is_written_anew_and_the_rest_kept(tmp_p
     report.write_text(f"before\n{real.MARKS[0]}\nold\n{real.MARKS[1]}\nafter\n")
     found = judge.Outcome(Score(cards=52, right=52, sure=51, wrong=1, tables=1), [])
     found.cards.append(judge.Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True))
-    real.put_into(report, real.section({"webcam": found}, 1, 7))
+    real.put_into(report, real.section({"webcam": found}, 1, 7, []))
     text = report.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
