@@ -29,6 +29,7 @@ from vision.reading import TableReading, observe, read
 _PENALTY = 0.02
 """How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
 
+_CLEAR = 0.6  # the heat of what is an index; below, it may be print, but for the hottest on its card
 _SLOT_MM = 45.0  # an index farther than this from its card's place belongs to no card of the spread
 MIN_FRAMES = 2
 """Pictures of the spread: one to learn from, one to be judged on."""
@@ -165,10 +166,14 @@ def read_spread(
 
 @dataclass(frozen=True)
 class Lesson:
-    """Indices of one picture of the spread with the cards they must be, as numbers into CARDS."""
+    """Indices of one picture of the spread with the cards they must be, as numbers into CARDS.
+
+    `elsewhere`: what looks like an index and is none, print on those cards; it is to be named no more clearly.
+    """
 
     indices: Indices
     cards: np.ndarray[tuple[int], np.dtype[np.intp]]
+    elsewhere: Indices
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -223,21 +228,25 @@ def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | N
     own = indices.places + 25.0 * along + 31.0 * down
     distance = np.linalg.norm(own[:, None] - places[None], axis=2)
     nearest = distance.argmin(axis=1)
-    keep = (distance.min(axis=1) < _SLOT_MM) & (indices.heat > 0.3)
+    near = (distance.min(axis=1) < _SLOT_MM) & (indices.heat > 0.3)
+    hottest = np.zeros(len(places))
+    np.maximum.at(hottest, nearest[near], indices.heat[near])
+    keep = near & ((indices.heat > _CLEAR) | (indices.heat == hottest[nearest]))
     cards = np.array([CARDS.index(code) for code in codes])[nearest[keep]]
-    return Lesson(indices.take(keep), cards)
+    return Lesson(indices.take(keep), cards, indices.take(near & ~keep))
 
 
 def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
     """Refit the last layer: the least correction that names the spread's indices rightly."""
-    features = np.concatenate([part.indices.features for part in taught])
-    cards = np.concatenate([part.cards for part in taught])
-    logp = np.concatenate([part.indices.logp for part in taught]).reshape(-1, len(SUITS), len(RANKS))
+    seen = Indices.joined([*(part.indices for part in taught), *(part.elsewhere for part in taught)])
+    features, cards = seen.features, np.concatenate([part.cards for part in taught])
     # rank and suit were independent when logp was put together, so each comes back by summing out the other
-    before = np.hstack([np.logaddexp.reduce(logp, axis=1), np.logaddexp.reduce(logp, axis=2)])
+    by_suit = seen.logp.reshape(-1, len(SUITS), len(RANKS))
+    before = np.hstack([np.logaddexp.reduce(by_suit, axis=1), np.logaddexp.reduce(by_suit, axis=2)])
     rank, suit = cards % len(RANKS), cards // len(RANKS)
     rows, classes, width = np.arange(len(cards)), len(RANKS) + len(SUITS), features.shape[1]
-    truth = np.zeros((len(cards), classes))
+    truth = np.exp(before)  # print is to be named as before, no more clearly
+    truth[: len(cards)] = 0
     truth[rows, rank] = 1
     truth[rows, len(RANKS) + suit] = 1
     blocks = (slice(0, len(RANKS)), slice(len(RANKS), classes))

@@ -16,10 +16,10 @@ from vision.arrays import Image
 from vision.cards import CARDS
 from vision.decks import Deck, DrawnDeck, PhotoDeck
 from vision.enrol_command import command
-from vision.enrolment import check_deck, enrol, load_profile, save_profile, spread
+from vision.enrolment import check_deck, enrol, lesson, load_profile, save_profile, spread
 from vision.errors import EnrolmentError, EnrolmentFileError
 from vision.layout import TableLayout
-from vision.reader import CardReader, DeckProfile
+from vision.reader import FEATURES, CardReader, DeckProfile, Indices
 from vision.reading import read
 
 pytestmark = pytest.mark.slow
@@ -100,6 +100,24 @@ def test_an_incomplete_or_wrongly_laid_deck_is_refused(
     pictures = [rendered(hands, layout, seed=seed, scale=SCALE).frame for seed in (1, 2)]
     with pytest.raises(EnrolmentError, match=message):
         enrol(pictures, layout, reader, "wrong")
+
+
+def test_print_that_looks_a_little_like_an_index_is_not_taught_as_the_card_it_is_printed_on(
+    layout: TableLayout, reader: CardReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = layout.zone("A", "back")
+    first, second = zone.from_felt(zone.to_felt(layout.slots_mm(zone)))[:2]
+    # two indices of the first card with print between them, and the second's only index, as faint as the print
+    at = np.array([first - (25, 31), first + (25, 31), first - (15, 20), second - (25, 31)])
+    along = zone.to_felt(np.array([[1.0, 0], [-1, 0], [1, 0], [1, 0]])) - zone.to_felt(np.zeros((1, 2)))
+    heat = np.array([0.95, 0.9, 0.45, 0.45])
+    seen = Indices(
+        zone.to_felt(at), heat, np.zeros((4, 52)), along, np.full(4, 17.0), np.zeros((4, FEATURES))
+    )
+    monkeypatch.setattr("vision.enrolment.observe", lambda *_, **__: (None, seen))
+    taught = lesson(np.zeros((2, 2, 3), np.uint8), layout, reader)
+    assert [CARDS[k] for k in taught.cards] == ["Tc", "Tc", "Jc"]
+    assert taught.elsewhere.heat.tolist() == [0.45]
 
 
 def test_one_picture_is_not_enough(frames: list[Image], layout: TableLayout, reader: CardReader) -> None:
