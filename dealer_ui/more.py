@@ -107,7 +107,11 @@ def _closing(state: State) -> Group:
         return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
     assert state.settlement is not None
     pays, _now = payments(state.settlement, state.paid)
-    still = ", ".join(f"{pay.label} {pay.amount}" for pay in pays if pay.state in ("now", "later"))
+    still = ", ".join(
+        f"{pay.label} {pay.amount}".replace(" ", "\N{NO-BREAK SPACE}")
+        for pay in pays
+        if pay.state in ("now", "later")
+    )
     return Group(
         _("Close the hand: still to be paid %(payments)s", payments=still),
         (Action(_("The players have settled among themselves"), close, tone="warn", hold=True),),

@@ -115,7 +115,9 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
     named = {seat.seat: seat.player for seat in state.house.seats}
     return Need(
         kind="button",
-        title=_("Button should be at %(seat)s", seat=_seat_label(right[0], named.get(right[0])))
+        title=_(
+            "Button should be at seat %(seat)s (%(player)s)", seat=right[0], player=named.get(right[0], "–")
+        )
         if right
         else _("Where is the button?"),
         sentence=why,
@@ -197,12 +199,12 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
     where = {"seat": seat.seat, "row": row_name(row)}
     if state.reading_failure and looks_again(state):
         title, sentence, rule = _("The cards were not read"), in_other_words(state.reading_failure), ""
-    elif state.reading_failure and not seen:
+    elif (state.reading_failure or state.keyed) and not seen:
         title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
         sentence = _(
             "%(trouble)s Key the row, left to right as its player sees it.",
-            trouble=in_other_words(state.reading_failure),
-        )
+            trouble=in_other_words(state.reading_failure or ""),
+        ).strip()
         rule = ""
     else:
         title = ngettext(

@@ -150,9 +150,9 @@ def _reading(event: ev.ReadingTaken, _step: Step) -> str:
     unsure = sum(not card.sure for card in cards)
     said = ngettext("%(num)s card was read", "%(num)s cards were read", len(cards))
     if not unsure:
-        return _("%(cards)s, all surely.", cards=said)
+        return _("%(cards)s, all surely.", cards=capital(said))
     asked = ngettext("%(num)s of them not surely", "%(num)s of them not surely", unsure)
-    return _("%(cards)s, %(unsure)s.", cards=said, unsure=asked)
+    return _("%(cards)s, %(unsure)s.", cards=capital(said), unsure=asked)
 
 
 def _placed(event: ev.CardPlaced, _step: Step) -> str:

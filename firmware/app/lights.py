@@ -7,6 +7,8 @@ from typing import Final
 from firmware.devices.panel import LampName, Light
 from firmware.table import Ask, NotNow, Phase, State, apply
 from firmware.table.events import LookedAgain
+from firmware.table.house import House
+from firmware.table.opening import need_right_seats
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.streets import not_complete
 from firmware.table.white import looks_again, payback_refused
@@ -15,8 +17,8 @@ WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
 """While cards are placed it goes on once all of them are."""
 
 
-def lights(state: State, trouble: bool) -> dict[LampName, Light]:
-    """Return the panel for a state; `trouble`: something does not work.
+def lights(state: State, trouble: bool, house: House | None = None) -> dict[LampName, Light]:
+    """Return the panel for a state; `trouble`: something does not work; `house`: with what hands are opened.
 
     Green blinks while a natural waits for it: the one lamp that asks for a press.
     """
@@ -25,7 +27,7 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
     if (
         looks_again(state)
         or (state.phase in BETWEEN_HANDS and payback_refused(state) is None)
-        or state.phase in WHITE_GOES_ON
+        or (state.phase in WHITE_GOES_ON and not _wrong_button(state, house))
         or (state.phase is Phase.PLACING and not not_complete(state))
     ):
         shown["next"] = Light.ON
@@ -34,6 +36,17 @@ def lights(state: State, trouble: bool) -> dict[LampName, Light]:
     if _looks_again(state):
         shown["reject"] = Light.ON
     return shown
+
+
+def _wrong_button(state: State, house: House | None) -> bool:
+    """Say whether the button's seat is asked before anything else: there another of five would be dealt in."""
+    if house is None or state.phase is not Phase.DEALING:
+        return False
+    try:
+        need_right_seats(state, house)
+    except NotNow:
+        return True
+    return False
 
 
 def _looks_again(state: State) -> bool:

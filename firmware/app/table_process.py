@@ -370,7 +370,7 @@ class TableProcess:
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
         tried = self._trials.lights(self.state)
         self._devices.show(
-            lights(self.state, trouble) if tried is None else tried,
+            lights(self.state, trouble, self._house) if tried is None else tried,
             0 if self.state.on_trial else beeps(before, self._shown),
         )
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,10 @@ from firmware.app.table_process import BUTTON_COMMANDS
 from firmware.devices.panel import Light
 from firmware.rules import CARDS
 from firmware.table import INITIAL, Card, NotNow, Phase, Seat
+from firmware.table import events as ev
 from firmware.table.commands import decide, step
 from firmware.table.events import Payback
+from tests.dealer_ui.felt import Felt
 
 if TYPE_CHECKING:
     from tests.app.conftest import Table
@@ -92,6 +95,18 @@ def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
     table.do(f'{{"do":"mark_paid","a":{pair["a"]},"b":{pair["b"]}}}')
     agree()
     assert {Phase.IDLE, Phase.DEALING, Phase.SETTING, Phase.READING, Phase.REVIEW, Phase.SETTLED} <= set(seen)
+
+
+def test_white_is_dark_while_the_buttons_seat_is_asked(tmp_path: Path) -> None:
+    """Five play, and the puck was moved to where another of them would sit out."""
+    felt = Felt(tmp_path, seats=dict(zip(range(1, 6), "ABCDA", strict=True)))
+    felt.deal(button=2)
+    assert "next" in lights(felt.state, trouble=False, house=felt.house)
+    felt.say(ev.PuckSeen("seat", 1))
+    assert "next" not in lights(felt.state, trouble=False, house=felt.house)
+    with pytest.raises(NotNow, match="must be dealt in"):
+        felt.do("next")
+    felt.journal.close()
 
 
 @pytest.mark.parametrize(

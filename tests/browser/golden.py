@@ -1,8 +1,10 @@
 """The golden pictures: every state of every page as it is meant to look, and the contact sheet made of them.
 
     python -m tests.browser.golden [NAME...]     take them anew; look at each before you commit it
+    python -m tests.browser.golden --look es     every state in Spanish at both screens' sizes, into build/look
 
-They are 400 by 240: half of the kiosk's screen. A picture may differ a little where a browser draws letters another
+They are 400 pixels wide: half of the kiosk's screen. Those that say most are there in three languages and at the size
+of a desk's screen, too. A picture may differ a little where a browser draws letters another
 way; a button that moved, a colour that changed or a line that is gone is more than a little.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +24,23 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser import pictures
 from tests.browser.chrome import launched
+from tests.browser.state import State
 from tests.browser.states import STATES
 from tests.browser.visits import Visitor, small
 from vision.arrays import Image
 
 FOLDER: Final = Path(__file__).parent / "golden"
+LOOKED_AT: Final = Path(__file__).parents[2] / "build" / "look"
+SCREENS: Final = ("kiosk", "desk")
+LANGUAGES: Final = ("en", "es", "zh_Hans")
+GUIDED: Final = frozenset(
+    {
+        *("setting", "puck dead", "placing", "unsure card", "natural waiting", "natural not borne out"),
+        *("no cards yet", "reading", "settled with a foul", "all paid", "between hands", "large sums"),
+        *("hand seen bare", "hand seen", "strong hands"),
+    }
+)
+"""States that have a picture in each of these languages at both screens' sizes."""
 SHEET: Final = Path(__file__).parents[2] / "docs" / "screens.png"
 FAR: Final = 40
 """Levels of 255 by which a pixel differs."""
@@ -50,17 +65,17 @@ def different(seen: Image, meant: Image) -> float:
     return float((beyond.max(axis=2) > FAR).mean())
 
 
-def keep(path: Path, picture: Image) -> None:
-    """Write a picture, with few colours: they are many and in the repository."""
-    few = (picture // 16 * 16 + 8).astype(np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    cv2.imwrite(str(path), few, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+def golden(state: State, language: str, size: str) -> Path:
+    """Return where a state's picture in a language and a size lies."""
+    usual = language == "en" and size == "kiosk"
+    return FOLDER / state.file if usual else FOLDER / language / size / state.file
 
 
-def keep_sheet(path: Path, picture: Image) -> None:
-    """Write the contact sheet with a palette: it is large, and has few colours."""
+def keep(path: Path, picture: Image, colours: int = pictures.COLOURS) -> None:
+    """Write a picture with few colours: they are many and in the repository."""
     whole = PIL.Image.fromarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB))
-    whole.quantize(SHEET_COLOURS, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole.quantize(colours, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
 
 
 def load(path: Path) -> Image:
@@ -89,29 +104,57 @@ def sheet(named: Iterable[tuple[str, Image]]) -> Image:
     return whole
 
 
+def look(visitor: Visitor, states: Iterable[State], language: str) -> None:
+    """Keep each state as it is in a language, at both screens' sizes, and say what of it does not fit."""
+    for state in states:
+        visit = visitor.visit(replace(state, language=language), SCREENS)
+        for size, png in visit.pictures.items():
+            path = LOOKED_AT / language / size / state.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(png)
+            for misfit in visit.misfits[size]:
+                click.echo(f"{state.name}, {size}: {misfit}")
+
+
+def take(visitor: Visitor, state: State, in_the_book: frozenset[str]) -> None:
+    """Take a state's golden pictures, and the book's."""
+    seen = visitor.visit(state).pictures["kiosk"]
+    keep(FOLDER / state.file, small(seen))
+    if state.file in in_the_book:
+        pictures.keep(pictures.FOLDER / state.file, seen)
+    for spoken in LANGUAGES if state.name in GUIDED else ():
+        for size, png in visitor.visit(replace(state, language=spoken), SCREENS).pictures.items():
+            keep(golden(state, spoken, size), small(png))
+
+
 @click.command()
 @click.argument("names", nargs=-1)
-def main(names: tuple[str, ...]) -> None:
+@click.option(
+    "--look", "language", metavar="LANGUAGE", help="Change nothing; write pictures into build/look."
+)
+def main(names: tuple[str, ...], language: str | None) -> None:
     """Take the golden pictures of the states NAMES, or of all, those of the book, and the contact sheet."""
     unknown = set(names) - {state.name for state in STATES}
     if unknown:
         raise click.UsageError(f"There is no state {', '.join(sorted(unknown))}.")
-    in_the_book = pictures.shown()
+    chosen = [state for state in STATES if not names or state.name in names]
+    in_the_book = frozenset(pictures.shown())
     with sync_playwright() as playwright, launched(playwright) as browser:
         visitor = Visitor(browser)
-        for state in STATES:
-            if not names or state.name in names:
-                seen = visitor.visit(state).picture
-                keep(FOLDER / state.file, small(seen))
-                if state.file in in_the_book:
-                    pictures.keep(pictures.FOLDER / state.file, seen)
+        if language:
+            look(visitor, chosen, language)
+        else:
+            for state in chosen:
+                take(visitor, state, in_the_book)
                 click.echo(state.name)
         visitor.close()
+    if language:
+        return
     if not names:
         for stale in {path.name for path in FOLDER.glob("*.png")} - {state.file for state in STATES}:
             (FOLDER / stale).unlink()
     taken = (state for state in STATES if (FOLDER / state.file).exists())
-    keep_sheet(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in taken))
+    keep(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in taken), SHEET_COLOURS)
 
 
 if __name__ == "__main__":

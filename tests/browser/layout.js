@@ -6,6 +6,9 @@
   if (root.scrollWidth > innerWidth + 1) found.add(`the page is ${root.scrollWidth} px wide`);
   if (!scrolls && root.scrollHeight > innerHeight + 1) found.add(`the page is ${root.scrollHeight} px high`);
 
+  const titles = [...document.querySelectorAll("h1")].filter((e) => e.checkVisibility()).length;
+  if (titles !== 1) found.add(`${titles} titles (h1)`);
+
   const open = [...document.querySelectorAll("dialog[open]")].pop();
   const alerts = open ? [] : [...document.querySelectorAll("[role=alert]")].filter((e) => e.checkVisibility());
   const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
+from firmware.devices.puck import Disks
 from firmware.devices.simulated.puck import ACTION_TAG
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -58,6 +59,12 @@ def tried(prepare: Callable[[Panel], object] = lambda panel: None, device: Any =
 
 def crossed(panel: Panel) -> None:
     panel.press("next", "reject")
+
+
+SPARES: Final = Disks(
+    frozenset(f"04D1A2B3C4E5{n}0" for n in (1, 2, 3)), frozenset(f"04AC71B2C3E5{n}0" for n in (4, 5, 6))
+)
+"""Three tags of each disk: the most that a house will have."""
 
 
 def antenna_dead(panel: Panel) -> None:
@@ -172,6 +179,12 @@ FIRST_RUN: Final = (
         "set-up puck unknown disk",
         "puck",
         tried(lambda panel: panel.lay_unknown(2, ACTION_TAG), "puck"),
+        until(".tags li"),
+    ),
+    _page(
+        "set-up puck many disks",
+        "puck",
+        tried(lambda panel: panel.lay_unknown(2, ACTION_TAG, SPARES), "puck"),
         until(".tags li"),
     ),
     _page("set-up buttons crossed", "buttons", tried(crossed, "buttons"), until(".found.fail")),

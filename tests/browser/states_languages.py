@@ -17,6 +17,7 @@ SPOKEN: Final = {
         "all paid",
         "payback",
         "large sums",
+        "strong hands paid",
     ),
     "zh_Hans": ("settled with a foul", "natural waiting", "between hands", "no cards yet"),
     "zh_Hant": ("settled with a foul", "irregularity moved", "rules in force"),

@@ -71,9 +71,27 @@ def long_stacks(felt: Felt) -> None:
     felt.do("archive")
 
 
+def strong_hands(felt: Felt) -> None:
+    """The longest words there are for rows, with a bonus beside each."""
+    felt.hands = {
+        1: ("5s 5d 5c", "8s 8d 8c 8h 2c", "Th Jh Qh Kh Ah"),
+        2: ("Ac Ad 4c", "7s 7d 7c 6h 6d", "9s Ts Js Qs Ks"),
+        3: ("2s 2d Kd", "Tc Td Jc Jd Qc", "3s 3d 3c 3h 9d"),
+        4: ("As Kc 2h", "9h 9c Qd 7h 5h", "4s 4h 4d 6s 6c"),
+    }
+    felt.to_settled()
+
+
+def strong_hands_paid(felt: Felt) -> None:
+    """All of that is paid."""
+    strong_hands(felt)
+    while felt.state.unpaid:
+        felt.pay()
+
+
 def counted(page: Page) -> None:
     """Key three zeros too many for a stack."""
-    page.locator(".players li", has_text="Okafor").get_by_role("button", name="Count").tap()
+    page.locator(".players li", has_text="Okafor").locator("[data-amount]").nth(1).tap()
     for key in ("7", "5", "0", "00", "0"):
         page.locator(f"[data-key='{key}']").tap()
 
@@ -83,6 +101,8 @@ PLAY: Final = (
     State("reading timed out", timed_out),
     State("empty seat asked", folded, table={"profile": "washington-1-unit", "options": {}}),
     State("wrong button", wrong_button, table={"seats": {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}}),
+    State("strong hands", strong_hands),
+    State("strong hands paid", strong_hands_paid),
     State("closing asked", half_paid, opened("more")),
     State("count beyond the limit", closed, counted),
     State("pad of a sure card", Felt.to_settled, open_pad),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from firmware.table import Ask, Phase
 from tests.browser.axe import axe, barriers, has_axe
-from tests.browser.golden import FOLDER, MOST, different, load
+from tests.browser.golden import FOLDER, GUIDED, LANGUAGES, MOST, SCREENS, different, golden, load
 from tests.browser.state import State
 from tests.browser.states import STATES
 from tests.browser.visits import LAYOUT, SIZES, Visitor, played, small
@@ -61,7 +62,9 @@ def test_a_state_fits_is_said_in_every_language_is_light_and_looks_as_it_is_mean
         "trouble in the console": visit.trouble,
         "in no catalogue": visit.unsaid,
         "heavier than allowed, bytes": [visit.weight] if not 0 < visit.weight <= HEAVIEST else [],
-        "share of pixels unlike the golden picture": too_different(visit.picture, FOLDER / state.file),
+        "share of pixels unlike the golden picture": too_different(
+            visit.pictures["kiosk"], FOLDER / state.file
+        ),
     }
     assert {what: findings for what, findings in found.items() if findings} == {}
 
@@ -78,6 +81,23 @@ def test_a_state_fits_in_every_size_and_has_no_serious_barrier(visitor: Visitor,
     visit = visitor.visit(state, tuple(SIZES), axe=True)
     assert visit.misfits == {size: [] for size in SIZES}
     assert visit.barriers == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("language", LANGUAGES)
+@each_state
+def test_a_state_fits_both_screens_in_another_language(visitor: Visitor, state: State, language: str) -> None:
+    """And the states that say most look as they are meant to."""
+    if state.language:
+        pytest.skip("it has a language of its own")
+    visit = visitor.visit(replace(state, language=language), SCREENS)
+    unlike = {
+        size: too_different(png, golden(state, language, size))
+        for size, png in visit.pictures.items()
+        if state.name in GUIDED
+    }
+    assert visit.misfits == {size: [] for size in SCREENS}
+    assert {size: share for size, share in unlike.items() if share} == {}
 
 
 def test_every_phase_and_every_question_is_among_the_states() -> None:
@@ -112,6 +132,8 @@ def test_the_states_have_names_of_their_own() -> None:
             "one lies on two",
         ),
         ("<p style='position:fixed;left:-20px'>gone</p>", "off the screen's side"),
+        ("<h1>one</h1><h1>two</h1>", "2 titles (h1)"),
+        ("<p>none</p>", "0 titles (h1)"),
     ],
 )
 def test_the_look_for_misfits_finds_them(blank: Page, body: str, finding: str) -> None:
@@ -120,7 +142,7 @@ def test_the_look_for_misfits_finds_them(blank: Page, body: str, finding: str) -
 
 
 def test_the_look_for_misfits_lets_a_good_page_pass(blank: Page) -> None:
-    blank.set_content("<p style='font:16px/1 sans-serif'>one<br>two</p><p>three</p>")
+    blank.set_content("<h1>title</h1><p style='font:16px/1 sans-serif'>one<br>two</p><p>three</p>")
     assert blank.evaluate(LAYOUT, {"scrolls": False}) == []
 
 

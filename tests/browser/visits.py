@@ -70,8 +70,8 @@ class Visit:
     """Bytes that the page takes over the line where nothing is cached, without camera pictures."""
     unsaid: list[str] = field(default_factory=list)
     """What of the page stands in no catalogue."""
-    picture: bytes = b""
-    """The kiosk's screen as PNG."""
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    """By size: the screen as PNG."""
 
 
 class Visitor:
@@ -143,8 +143,7 @@ class Visitor:
             self._resize(size)
             page.evaluate(SETTLED)
             visit.misfits[size] = page.evaluate(LAYOUT, {"scrolls": size in SCROLLS})
-            if size == "kiosk":
-                visit.picture = page.screenshot(animations="disabled", caret="hide")
+            visit.pictures[size] = page.screenshot(animations="disabled", caret="hide")
         if axe:
             self._resize("kiosk")
             visit.barriers = barriers(page)
@@ -197,9 +196,10 @@ def _is_picture(address: str) -> bool:
 
 
 def small(png: bytes) -> Image:
-    """Return a screen at half its size, as it is kept."""
+    """Return a screen as it is kept: 400 pixels wide."""
     import cv2
 
     picture = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR)
     assert picture is not None
-    return cv2.resize(picture, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    share = 400 / picture.shape[1]
+    return cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA).astype(np.uint8)

@@ -85,9 +85,9 @@ class Panel:
             ours = ((seat, DEALER_TAG), (seat, ACTION_TAG))
             self.trials.puck(PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,), ours=ours))
 
-    def lay_unknown(self, seat: int, tag: str) -> None:
-        """Know no disk, and lay some tag down."""
-        self.disks = Disks()
+    def lay_unknown(self, seat: int, tag: str, known: Disks | None = None) -> None:
+        """Know no disk, or these, and lay some tag down."""
+        self.disks = known or Disks()
         every = frozenset(range(1, 6))
         self.trials.puck(PuckReading(PuckState.FAULT, None, NO_DISK, every, 0.0, strangers=((seat, tag),)))
 
