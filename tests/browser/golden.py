@@ -71,11 +71,14 @@ def golden(state: State, language: str, size: str) -> Path:
     return FOLDER / state.file if usual else FOLDER / language / size / state.file
 
 
-def keep(path: Path, picture: Image, colours: int = pictures.COLOURS) -> None:
-    """Write a picture with few colours: they are many and in the repository."""
+def keep(path: Path, picture: Image, palettes: Iterable[int] = (pictures.COLOURS, 256)) -> None:
+    """Write a picture with few colours, they are many and in the repository: as few as still show it."""
     whole = PIL.Image.fromarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB))
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole.quantize(colours, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
+    for colours in palettes:
+        whole.quantize(colours, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
+        if different(picture, load(path)) < MOST / 2:
+            break
 
 
 def load(path: Path) -> Image:
@@ -154,7 +157,7 @@ def main(names: tuple[str, ...], language: str | None) -> None:
         for stale in {path.name for path in FOLDER.glob("*.png")} - {state.file for state in STATES}:
             (FOLDER / stale).unlink()
     taken = (state for state in STATES if (FOLDER / state.file).exists())
-    keep(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in taken), SHEET_COLOURS)
+    keep(SHEET, sheet((state.name, load(FOLDER / state.file)) for state in taken), (SHEET_COLOURS,))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 import pytest
+from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 
 from dealer_ui.app import Settings, create_app
@@ -125,12 +126,16 @@ class Finger:
         self.tap(f'[data-commands*=\'"language": "{self.code}"\']')
         self.at("/set-up/people")
 
+    def person(self, role: str, name: str, pin: str) -> None:
+        """List somebody, with a PIN."""
+        self.tap(f"[data-add={role}]")
+        self.name(name)
+        self.figures(pin, "#new-pin")
+        self.figures(pin, "#new-pin")
+
     def people(self) -> None:
         for role, name, pin in (("technician", "ada", PIN), ("floor", "bo", "1397")):
-            self.tap(f"[data-add={role}]")
-            self.name(name)
-            self.figures(pin, "#new-pin")
-            self.figures(pin, "#new-pin")
+            self.person(role, name, pin)
             self.shown(f".listed li:has-text('{name.capitalize()}')")
         self.shown("#session")
         self.tap("#settle")
@@ -318,10 +323,7 @@ def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_
         page.reload()
         finger = Finger(page, table, JournalReader(config.data), "en")
         finger.language()
-        finger.tap("[data-add=technician]")
-        finger.name("ada")
-        finger.figures(PIN, "#new-pin")
-        finger.figures(PIN, "#new-pin")
+        finger.person("technician", "ada", PIN)
         finger.shown("#session")
         finger.tap("a[href='/set-up/proposed']")
         finger.at("/set-up/proposed")
@@ -368,13 +370,9 @@ def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dea
 ) -> None:
     """Time passes only as told, for the sessions and for the page, which asks for them every twenty seconds."""
     now = [0.0]
-    with ExitStack() as undo:
-        table = Table(small_table(tmp_path))
-        undo.callback(table.stop)
+    with running(tmp_path) as (table, app, port):
         table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
-        app = create_app(Settings(table.config.data, table.config.socket))
         monkeypatch.setattr(services(app).sessions, "_clock", lambda: now[0])
-        port = undo.enter_context(served(app))
         page = window(port)
         page.clock.install()
         page.goto(f"http://127.0.0.1:{port}/set-up")
@@ -418,10 +416,7 @@ def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
         page = window(port)
         finger = Finger(page, table, record, "en")
         finger.language()
-        finger.tap("[data-add=technician]")
-        finger.name("ada")
-        finger.figures(PIN, "#new-pin")
-        finger.figures(PIN, "#new-pin")
+        finger.person("technician", "ada", PIN)
         finger.shown("#session")
         page.goto(f"http://127.0.0.1:{port}/set-up/puck")
         finger.shown(".found.waits:has-text('Lay the disk that says DEALER')")
@@ -496,6 +491,18 @@ def test_date_time_and_zone_are_set_by_touch_and_the_record_says_who_set_what(
     assert not any("timedatectl" in text for text in (page.content(),))
 
 
+@contextmanager
+def running(tmp_path: Path) -> Iterator[tuple[Table, Flask, int]]:
+    """Yield a table process, its page's application, and where that is served."""
+    table = Table(small_table(tmp_path))
+    try:
+        app = create_app(Settings(table.config.data, table.config.socket))
+        with served(app) as port:
+            yield table, app, port
+    finally:
+        table.stop()
+
+
 def lies_on_top(page: Page, selector: str) -> bool:
     """Say whether what is painted there is this: what lies outside a dialog takes no touch, but may be above it."""
     part = page.locator(selector)
@@ -509,10 +516,7 @@ def lies_on_top(page: Page, selector: str) -> bool:
 def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
     window: Window, tmp_path: Path
 ) -> None:
-    with ExitStack() as undo:
-        table = Table(small_table(tmp_path))
-        undo.callback(table.stop)
-        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
+    with running(tmp_path) as (_table, _app, port):
         page = window(port)
         page.goto(f"http://127.0.0.1:{port}/set-up/people")
         page.locator("[data-add=technician]").tap()
@@ -528,11 +532,8 @@ def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
 
 
 def test_a_wrong_pin_is_counted_down_on_the_page(window: Window, tmp_path: Path) -> None:
-    with ExitStack() as undo:
-        table = Table(small_table(tmp_path))
-        undo.callback(table.stop)
+    with running(tmp_path) as (table, _app, port):
         table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
-        port = undo.enter_context(served(create_app(Settings(table.config.data, table.config.socket))))
         page = window(port)
         page.goto(f"http://127.0.0.1:{port}/set-up")
         waits: Any = page.locator("#pin-waits")

@@ -14,6 +14,8 @@ from dealer_ui.command import SOCKET
 from tests.app.conftest import Table
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import house
+from tests.dealer_ui.lan_house import lan_app
+from tests.dealer_ui.past import played
 
 
 @pytest.fixture
@@ -28,6 +30,24 @@ def app(felt: Felt) -> Flask:
     app = create_app(Settings(felt.folder, felt.folder / SOCKET))
     app.config["TESTING"] = False  # errors are answered as they are in the card room
     return app
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    return tmp_path / "secrets"
+
+
+@pytest.fixture
+def lan_felt(felt: Felt) -> Felt:
+    """Hand 1 is over and has pictures."""
+    played(felt)
+    return felt
+
+
+@pytest.fixture
+def review_app(lan_felt: Felt, secrets: Path) -> Flask:
+    """The review of past hands for other machines."""
+    return lan_app(lan_felt.folder, secrets)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from firmware.table.recall import Recalled, chapter, recall
 from firmware.table.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, logged_in, visitor
-from tests.dealer_ui.past import look, played, reopen
+from tests.dealer_ui.past import look, reopen
 
 pytestmark = pytest.mark.slow
 
@@ -40,34 +40,17 @@ ROUTES = {
 NO_LIMIT = (1 << 60, 1.0)
 
 
-@pytest.fixture
-def secrets(tmp_path: Path) -> Path:
-    return tmp_path / "secrets"
-
-
-@pytest.fixture
-def lan_felt(felt: Felt) -> Felt:
-    """Hand 1 is over and has pictures."""
-    played(felt)
-    return felt
-
-
-@pytest.fixture
-def app(lan_felt: Felt, secrets: Path) -> Flask:
-    return lan_app(lan_felt.folder, secrets)
-
-
 def asked(client: FlaskClient, path: str, **more: Any) -> tuple[int, bytes]:
     with closing(client.open(path, **more)) as response:
         return response.status_code, response.get_data()
 
 
-def addresses(app: Flask, hand: int, capture: str) -> list[str]:
+def addresses(review_app: Flask, hand: int, capture: str) -> list[str]:
     """Every address of the application about a hand and a picture."""
     told = {"<hand>": str(hand), "<path:name>": capture, "<path:filename>": "pages.css"}
     return [
         re.sub(r"<[^>]+>", lambda found: told[found[0]], rule.rule)
-        for rule in app.url_map.iter_rules()
+        for rule in review_app.url_map.iter_rules()
         if "GET" in (rule.methods or ())
     ]
 
@@ -76,11 +59,13 @@ def addresses(app: Flask, hand: int, capture: str) -> list[str]:
 
 
 def test_from_another_machine_nothing_is_shown_without_a_log_in(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shown() -> list[str]:
-        stranger = visitor(app)
-        pages = [path for path in addresses(app, 1, "000001/first.jpg") if not path.startswith("/static")]
+        stranger = visitor(review_app)
+        pages = [
+            path for path in addresses(review_app, 1, "000001/first.jpg") if not path.startswith("/static")
+        ]
         return [path for path in (*pages, "/nothing") if asked(stranger, path)[0] not in (302, 401)]
 
     assert shown() == ["/log-in"]
@@ -88,7 +73,7 @@ def test_from_another_machine_nothing_is_shown_without_a_log_in(
     assert {"/review", "/review/1", "/captures/000001/first.jpg", "/report"} <= set(shown())
 
 
-def tries_in_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int) -> tuple[int, bool]:
+def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int) -> tuple[int, bool]:
     """Try 100,000 passphrases as often as it is allowed within a day; return how many were looked at, and success."""
     now, looked = 0.0, 0
 
@@ -99,8 +84,8 @@ def tries_in_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int) -
 
     monkeypatch.setattr(LanPeople, "matches", matches)
     tries = Limit(lan.TRIES_EACH, lan.TRIES_OF_ALL, lambda: now)
-    app.extensions["feltwatch-lan"] = replace(lan.door(app), tries=tries)
-    door = lan.door(app)
+    review_app.extensions["feltwatch-lan"] = replace(lan.door(review_app), tries=tries)
+    door = lan.door(review_app)
 
     def put_off() -> float:
         waits = []
@@ -122,17 +107,19 @@ def tries_in_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int) -
 
 @pytest.mark.parametrize("machines", [1, 20])
 def test_a_passphrase_stands_a_day_of_tries_of_any_number_of_machines(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines: int
 ) -> None:
-    looked, found = tries_in_a_day(app, monkeypatch, machines)
+    looked, found = tries_in_a_day(review_app, monkeypatch, machines)
     assert not found
     assert looked < (1500 if machines == 1 else 15_000)
     monkeypatch.setattr(lan, "TRIES_EACH", NO_LIMIT)
     monkeypatch.setattr(lan, "TRIES_OF_ALL", NO_LIMIT)
-    assert tries_in_a_day(app, monkeypatch, machines)[1]
+    assert tries_in_a_day(review_app, monkeypatch, machines)[1]
 
 
-def test_the_page_puts_tries_off_before_it_looks_at_them(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_puts_tries_off_before_it_looks_at_them(
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked = 0
 
     def matches(*_: object) -> None:
@@ -142,17 +129,19 @@ def test_the_page_puts_tries_off_before_it_looks_at_them(app: Flask, monkeypatch
     monkeypatch.setattr(LanPeople, "matches", matches)
 
     def codes() -> list[int]:
-        client = visitor(app)
+        client = visitor(review_app)
         form = {"name": NAME, "passphrase": "a wrong passphrase"}
         return [asked(client, "/log-in", method="POST", data=form)[0] for _ in range(8)]
 
     assert codes() == [403] * 5 + [429] * 3
     assert looked == 5
-    app.extensions["feltwatch-lan"] = replace(lan.door(app), tries=Limit(NO_LIMIT, NO_LIMIT))
+    review_app.extensions["feltwatch-lan"] = replace(lan.door(review_app), tries=Limit(NO_LIMIT, NO_LIMIT))
     assert codes() == [403] * 8
 
 
-def test_a_log_in_that_another_site_sends_is_refused(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_in_that_another_site_sends_is_refused(
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     form = {"name": NAME, "passphrase": PASSPHRASE}
 
     def codes() -> list[int]:
@@ -160,7 +149,9 @@ def test_a_log_in_that_another_site_sends_is_refused(app: Flask, monkeypatch: py
             {"Origin": "https://evil.example"},
             {"Sec-Fetch-Site": "cross-site"},
         )
-        return [asked(visitor(app), "/log-in", method="POST", data=form, headers=one)[0] for one in headers]
+        return [
+            asked(visitor(review_app), "/log-in", method="POST", data=form, headers=one)[0] for one in headers
+        ]
 
     assert codes() == [403, 403]
     monkeypatch.setattr(lan, "_need_own_site", lambda: None)
@@ -168,10 +159,10 @@ def test_a_log_in_that_another_site_sends_is_refused(app: Flask, monkeypatch: py
 
 
 def test_a_session_that_was_found_open_is_soon_over(
-    app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    people = lan.door(app).people
+    people = lan.door(review_app).people
     known = people._load()[NAME]["id"]
 
     def open_after(seconds: float, every: float) -> bool:
@@ -193,28 +184,30 @@ def test_a_session_that_was_found_open_is_soon_over(
 
 
 def test_whoever_is_struck_off_the_list_sees_nothing_more(
-    app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = logged_in(app)
+    client = logged_in(review_app)
     assert asked(client, "/review")[0] == 200
     LanPeople(secrets).remove(NAME)
     assert asked(client, "/review")[0] == 302
     LanPeople(secrets).add(NAME, PASSPHRASE)
-    client = logged_in(app)
+    client = logged_in(review_app)
     LanPeople(secrets).add(NAME, "another one than before")
     assert asked(client, "/review")[0] == 302
     monkeypatch.setattr(LanPeople, "has", lambda *_: True)
-    client.set_cookie(LanSessions.cookie, lan.door(app).sessions.open(NAME, "the old one's"), secure=True)
+    client.set_cookie(
+        LanSessions.cookie, lan.door(review_app).sessions.open(NAME, "the old one's"), secure=True
+    )
     assert asked(client, "/review")[0] == 200
 
 
 # ---- what ----
 
 
-def test_from_another_machine_there_is_no_page_of_the_table(app: Flask, lan_felt: Felt) -> None:
-    assert {rule.rule for rule in app.url_map.iter_rules()} == ROUTES
+def test_from_another_machine_there_is_no_page_of_the_table(review_app: Flask, lan_felt: Felt) -> None:
+    assert {rule.rule for rule in review_app.url_map.iter_rules()} == ROUTES
     ways = ("/view.json", "/rules", "/healthz?checks", "/office", "/openapi.json", "/session")
-    client = logged_in(app)
+    client = logged_in(review_app)
     assert [asked(client, way)[0] for way in (*ways, "/events", "/setup/camera")] == [404] * 8
     assert asked(client, "/command", method="POST", json={"do": "next"})[0] == 404
     table = create_table_app(Settings(lan_felt.folder, lan_felt.folder / "none.sock")).test_client()
@@ -237,9 +230,9 @@ def test_a_hand_that_is_not_over_is_reached_by_no_address(
     picture = on_the_table(lan_felt)
 
     def told() -> list[str]:
-        app = lan_app(lan_felt.folder, secrets)
-        client = logged_in(app)
-        about = [path for path in addresses(app, 2, picture) if "2" in path]
+        review_app = lan_app(lan_felt.folder, secrets)
+        client = logged_in(review_app)
+        about = [path for path in addresses(review_app, 2, picture) if "2" in path]
         assert len(about) == 8
         return [path for path in about if asked(client, path)[0] == 200]
 
@@ -280,9 +273,9 @@ def test_neither_a_report_nor_a_correction_tells_of_what_goes_on(
 
 
 def test_only_pictures_that_the_record_of_a_hand_names_are_given(
-    app: Flask, lan_felt: Felt, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, lan_felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = logged_in(app)
+    client = logged_in(review_app)
     (lan_felt.folder / "captures/000001/other.jpg").write_bytes(b"\xff\xd8 the live felt")
     ways = ("000001/other.jpg", "000001/../../journal.sqlite", "%2e%2e/journal.sqlite", "1/first.jpg")
     assert asked(client, "/captures/000001/first.jpg")[0] == 200
@@ -294,11 +287,13 @@ def test_only_pictures_that_the_record_of_a_hand_names_are_given(
 # ---- how ----
 
 
-def test_every_answer_to_another_machine_has_its_headers(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_answer_to_another_machine_has_its_headers(
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def lacking() -> set[str]:
         missing = set()
-        for client in (visitor(app), logged_in(app)):
-            for path in (*addresses(app, 1, "000001/first.jpg"), "/nothing"):
+        for client in (visitor(review_app), logged_in(review_app)):
+            for path in (*addresses(review_app, 1, "000001/first.jpg"), "/nothing"):
                 with closing(client.get(path)) as response:
                     missing |= headers - set(response.headers.keys())
         return missing
@@ -328,11 +323,11 @@ def test_one_machine_tries_no_passphrases_in_its_whole_networks_place(
     assert let_in(100, 1) == -1
 
 
-def test_a_form_that_is_too_large_is_not_read(app: Flask) -> None:
+def test_a_form_that_is_too_large_is_not_read(review_app: Flask) -> None:
     form = {"name": NAME, "passphrase": "x" * 100_000}
-    assert asked(visitor(app), "/log-in", method="POST", data=form)[0] == 413
-    app.config["MAX_CONTENT_LENGTH"] = None
-    assert asked(visitor(app), "/log-in", method="POST", data=form)[0] == 403
+    assert asked(visitor(review_app), "/log-in", method="POST", data=form)[0] == 413
+    review_app.config["MAX_CONTENT_LENGTH"] = None
+    assert asked(visitor(review_app), "/log-in", method="POST", data=form)[0] == 403
 
 
 def test_a_key_that_others_may_read_is_not_served_by(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,26 +17,13 @@ from flask import Flask, request
 from dealer_ui import lan, lan_access
 from dealer_ui.lan import door
 from dealer_ui.lan_access import Limit
-from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, lan_app, served, visitor
-from tests.dealer_ui.past import played
+from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
 FORGED = "\ndealer_ui.lan: log-in of Ines from 192.0.2.9"
 REST = "Host: localhost\r\nConnection: close\r\n"
-
-
-@pytest.fixture
-def secrets(tmp_path: Path) -> Path:
-    return tmp_path / "secrets"
-
-
-@pytest.fixture
-def app(felt: Felt, secrets: Path) -> Flask:
-    played(felt)
-    return lan_app(felt.folder, secrets)
 
 
 def code_of(there: Served, head: str, body: str = "", source: str = "127.0.0.1") -> str:
@@ -55,11 +42,13 @@ def tried(there: Served, source: str, passphrase: str) -> str:
 
 @pytest.mark.parametrize("origin", ["http://[", "null", "http://localhost", "//localhost", "https://[::1"])
 def test_a_strangers_origin_is_refused_whatever_it_is(
-    app: Flask, origin: str, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def code(origin: str) -> int:
         form = {"name": NAME, "passphrase": PASSPHRASE}
-        asked = visitor(app).post("/log-in", "https://localhost", data=form, headers={"Origin": origin})
+        asked = visitor(review_app).post(
+            "/log-in", "https://localhost", data=form, headers={"Origin": origin}
+        )
         return asked.status_code
 
     assert code(origin) == 403
@@ -69,9 +58,11 @@ def test_a_strangers_origin_is_refused_whatever_it_is(
 
 
 @pytest.mark.parametrize("host", ["a" * 64, "a" * 8000])
-def test_a_name_that_is_none_is_refused(app: Flask, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_none_is_refused(
+    review_app: Flask, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def code(host: str) -> int:
-        return visitor(app).get("/review", headers={"Host": host}).status_code
+        return visitor(review_app).get("/review", headers={"Host": host}).status_code
 
     assert (code(host), code("a" * 63)) == (400, 302)
     monkeypatch.setattr(lan, "BadHost", ZeroDivisionError)
@@ -79,24 +70,24 @@ def test_a_name_that_is_none_is_refused(app: Flask, host: str, monkeypatch: pyte
 
 
 def test_a_stranger_writes_no_line_of_the_log(
-    app: Flask, secrets: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, secrets: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise ZeroDivisionError
 
-    app.before_request_funcs[None].insert(0, fail)
+    review_app.before_request_funcs[None].insert(0, fail)
     head = f"GET /x{quote(FORGED)} HTTP/1.1\r\n"
-    with served(app, secrets) as there:
+    with served(review_app, secrets) as there:
         assert code_of(there, head) == "500"
         assert "ZeroDivisionError" in caplog.text
         assert FORGED not in caplog.text
-        monkeypatch.setattr(type(app), "log_exception", Flask.log_exception)
+        monkeypatch.setattr(type(review_app), "log_exception", Flask.log_exception)
         assert code_of(there, head) == "500"
         assert FORGED in caplog.text
 
 
 def test_visitors_who_go_at_once_are_not_in_the_log(
-    app: Flask, secrets: Path, caplog: pytest.LogCaptureFixture
+    review_app: Flask, secrets: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     head = f"GET /x{quote(FORGED)} HTTP/1.1\r\n{REST}\r\n".encode()
@@ -106,7 +97,7 @@ def test_visitors_who_go_at_once_are_not_in_the_log(
         if request.path.startswith("/x"):
             time.sleep(0.01 * next(slower))  # until nginx has hung up, some time
 
-    app.before_request_funcs[None].insert(0, pause)
+    review_app.before_request_funcs[None].insert(0, pause)
 
     def go(there: Served) -> str:
         line = there.spoken_line()
@@ -115,7 +106,7 @@ def test_visitors_who_go_at_once_are_not_in_the_log(
         line.close()
         return caplog.text
 
-    with served(app, secrets) as there:
+    with served(review_app, secrets) as there:
         for _ in range(20):
             go(there)
         assert code_of(there, "GET /log-in HTTP/1.1\r\n") == "200"
@@ -125,18 +116,22 @@ def test_visitors_who_go_at_once_are_not_in_the_log(
 
 
 def test_tries_that_are_put_off_do_not_fill_the_log(
-    app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lines() -> int:
         caplog.clear()
         for _ in range(30):
-            visitor(app).post("/log-in", data={"name": NAME, "passphrase": "x"})
+            visitor(review_app).post("/log-in", data={"name": NAME, "passphrase": "x"})
         return caplog.text.count("put off")
 
     once, always = (1, 1e-9), (1 << 60, 1.0)
-    monkeypatch.setitem(app.extensions, "feltwatch-lan", replace(door(app), tries=Limit(once, once)))
+    monkeypatch.setitem(
+        review_app.extensions, "feltwatch-lan", replace(door(review_app), tries=Limit(once, once))
+    )
     assert lines() == 1
-    monkeypatch.setitem(app.extensions, "feltwatch-lan", replace(door(app), told=Limit(always, always)))
+    monkeypatch.setitem(
+        review_app.extensions, "feltwatch-lan", replace(door(review_app), told=Limit(always, always))
+    )
     assert lines() == 30
 
 
@@ -144,15 +139,15 @@ def test_tries_that_are_put_off_do_not_fill_the_log(
 
 
 def test_a_stranger_with_many_addresses_keeps_nobody_out_who_was_in(
-    app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def let_in(there: Served) -> list[str]:
-        app.extensions["feltwatch-lan"] = replace(door(app), tries=Limit((5, 1e-9), (7, 1e-9)))
+        review_app.extensions["feltwatch-lan"] = replace(door(review_app), tries=Limit((5, 1e-9), (7, 1e-9)))
         codes = [tried(there, "127.0.0.2", PASSPHRASE)]
         codes += [tried(there, f"127.0.1.{number}", "a wrong one") for number in range(1, 9)]
         return [*codes, *(tried(there, "127.0.0.2", PASSPHRASE) for _ in range(6))]
 
-    with served(app, secrets) as there:
+    with served(review_app, secrets) as there:
         got = let_in(there)
         assert got[:9] == ["303"] + ["403"] * 6 + ["429"] * 2
         assert got[9:] == ["303"] * 4 + ["429"] * 2, "his own share, as before"
