@@ -17,7 +17,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -53,6 +53,8 @@ TURN: Final = 0.5
 """Seconds of the table's time that pass with each step of the finger."""
 UNSURE: Final = 0.01
 PUCK_FORGOTTEN: Final = 0.1
+PATIENCE: Final = 1.5
+"""Seconds that the finger waits for what it wants to touch."""
 STUCK: Final = 400
 """Steps without a new hand after which the evening is at a dead end."""
 FINGER: Final = {
@@ -103,12 +105,23 @@ class Evening:
     seconds: float = 0.0
 
 
+class Hasty(Dealer):
+    """Waits for nothing that went away: touches something else."""
+
+    def _until(self, condition: Callable[[], object]) -> None:
+        ends = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > ends:
+                raise Error("What was to be touched is not there.")
+            self.page.wait_for_timeout(50)
+
+
 class Clumsy:
     """The finger, the players, and the cards on the felt."""
 
     def __init__(self, table: Table, cards: Cards, page: Page, seed: int) -> None:
         self._table, self._cards, self._page = table, cards, page
-        self._dealer = Dealer(page, table.config.data)
+        self._dealer = Hasty(page, table.config.data)
         self._rng = random.Random(seed)
         self._address = page.url
         self._players = Players(seed, house_rules(table.config)[1], backs_tried=6)
@@ -125,12 +138,14 @@ class Clumsy:
         seen = 0
         while True:
             state = self._table.process.state
-            if state.phase in BETWEEN_HANDS and state.hand >= hands:
-                break
+            if state.hand > hands or (state.phase in BETWEEN_HANDS and state.hand == hands):
+                break  # white closes a hand and opens the next in one
             still = 0 if state.hand != seen else still + 1
             seen = state.hand
             if still > STUCK:
-                self._wrong(f"hand {state.hand} ({state.phase}) is at a dead end: {state.questions}")
+                self._wrong(
+                    f"hand {state.hand} ({state.phase}) is at a dead end: {state.questions} {self._seen}"
+                )
                 break
             self._world(state)
             self._table.clock.let_pass(TURN)
@@ -138,7 +153,7 @@ class Clumsy:
             self._look()
             self._touch(state)
             self.evening.steps += 1
-        self.evening.hands = self._table.process.state.hand
+        self.evening.hands = min(hands, self._table.process.state.hand)
         self.evening.seconds = time.monotonic() - began
         self._sum_up()
         return self.evening
@@ -228,10 +243,11 @@ class Clumsy:
                     self._page.goto(f"{self._address}office")
                     self._page.go_back()
                 case "close":
-                    self._page.locator("dialog[open] [data-close]").first.tap(timeout=1500)
+                    self._page.locator("dialog[open] [data-close]").first.tap()
 
     def _tap(self, number: int) -> None:
-        self._page.locator("button").nth(number).tap(timeout=1500)
+        self._page.locator(".fresh").first.wait_for(state="detached")  # what is fresh takes no touch
+        self._page.locator("button").nth(number).tap()
 
     def _next(self, state: State, seen: Mapping[str, Any]) -> None:
         """Do what is to be done; at times clumsily."""
@@ -273,9 +289,10 @@ class Clumsy:
             ):
                 self._key(question.seat, question.row, truth[question.row])
                 return
-        button = self._page.locator("button").nth(rng.choice(seen["go"] or seen["steps"]))
-        if button.get_attribute("data-hold", timeout=1500) is None:
-            button.tap(timeout=1500)
+        number = rng.choice(seen["go"] or seen["steps"])
+        button = self._page.locator("button").nth(number)
+        if button.get_attribute("data-hold") is None:
+            self._tap(number)
         else:
             hold(button)
 
@@ -340,11 +357,11 @@ def summed(entries: Sequence[Entry]) -> dict[str, int]:
     return chips
 
 
-def play(browser: Browser, folder: Path, profile: str, hands: int, seed: int) -> Evening:
+def play(browser: Browser, folder: Path, profile: str, hands: int, seed: int, players: int = 4) -> Evening:
     """Play one evening of a profile in a window of its own."""
     seats = [
         {"seat": seat, "place": place, "player": PLAYERS[seat], "stack": STACK}
-        for seat, place in zip(PLAYERS, "ABCD", strict=True)
+        for seat, place in zip(PLAYERS, "ABCD"[:players], strict=False)
     ]
     cards = Cards()
     with ExitStack() as stack:
@@ -358,7 +375,8 @@ def play(browser: Browser, folder: Path, profile: str, hands: int, seed: int) ->
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector("body[data-seq]")
-        page.set_default_timeout(1500)  # a finger does not wait for what went away
+        page.set_default_timeout(1000 * PATIENCE)  # a finger does not wait for what went away
+        page.set_default_navigation_timeout(1000 * DEADLINE)
         return Clumsy(table, cards, page, seed).play(hands)
 
 
