@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import Show, each_size
-from tests.browser.visits import SIZES
+from tests.browser.visits import LAYOUT, SIZES
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 pytestmark = pytest.mark.browser
@@ -318,3 +318,20 @@ def test_what_is_refused_is_said_above_a_dialog(show: Show) -> None:
     expect(error).to_be_visible()
     page.locator("[data-open=more-dialog]").tap()
     assert error.evaluate("(e) => e.matches(':popover-open')"), "in the top layer, above what is opened"
+
+
+def test_a_long_name_that_is_signed_on_pushes_no_fault_off_the_bar(show: Show) -> None:
+    def dead(felt: Felt) -> None:
+        felt.deal(button=None)
+        felt.say(ev.DeviceFault("puck", "The puck reader is not connected."))
+
+    page = show(dead).page
+    page.evaluate(
+        """() => {
+          document.querySelector("#session").hidden = false;
+          document.querySelector("#session [data-who]").textContent = "Maximiliane".repeat(4).slice(0, 40);
+          document.querySelector("#session [data-left]").textContent = "1:55 left";
+        }"""
+    )
+    expect(page.locator(".alert b")).to_be_in_viewport()
+    assert page.evaluate(LAYOUT, {"scrolls": False}) == []
