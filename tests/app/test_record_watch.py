@@ -101,11 +101,10 @@ def test_a_full_disk_stops_new_hands_and_deletes_nothing(
         table.do(WHITE)
         assert not table.state.unpaid
         before = sorted(path.name for path in data.rglob("*"))
-        table.do(WHITE)  # the paid hand is closed
         for _ in range(2):
             assert table.ask(WHITE)["error"] == DISK
         table.press("next")
-        assert table.state.phase is Phase.ARCHIVED
+        assert table.state.phase is Phase.SETTLED
         assert table.state.hand == 1
         assert sorted(path.name for path in data.rglob("*")) == before
         assert CaptureStore(data).check(image) == "ok"
