@@ -31,12 +31,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             if state.unpaid and not state.reopened:
                 return (ev.PaymentMarked(*state.unpaid[0]),)
             archived = ev.HandArchived()
-            if state.reopened:
-                return (archived,)
-            try:
-                return (archived, opened(apply(state, archived), house))
-            except NotNow:
-                return (archived,)  # between hands the page says what the next one lacks
+            return (archived,) if state.reopened else (archived, opened(apply(state, archived), house))
         case Phase.SHOWDOWN | Phase.READING:
             raise NotNow("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
