@@ -13,7 +13,7 @@
   const token = document.querySelector("meta[name=csrf-token]");
   const build = document.querySelector("meta[name=build]").content;
 
-  // ---- following the table ----
+  // following the table
 
   const shown = new Map();
   let lastHeard = performance.now();
@@ -115,7 +115,7 @@
     }
   }, 250);
 
-  // ---- sending commands ----
+  // sending commands
 
   let errorTimer = 0;
   let lastSent = "";
@@ -172,7 +172,7 @@
     }
   }
 
-  // ---- the card pad ----
+  // the card pad
 
   let pad = null; // {title, command, count, have}
   let picked = []; // a code or null at each spot of the row
@@ -218,7 +218,7 @@
     for (let i = 0; i < pad.count; i++) {
       const key = picked[i] && document.querySelector(`#pad [data-card="${picked[i]}"]`);
       const slot = document.createElement("span");
-      slot.className = key ? key.className.replace("used", "").replace("swaps", "") : "card empty";
+      slot.className = key ? key.className.replace(/used|swaps/g, "") : "card empty";
       if (key) slot.append(...[...key.childNodes].map((node) => node.cloneNode(true)));
       slots.append(slot);
     }
@@ -244,7 +244,7 @@
     send({ ...pad.command, cards: picked.join(" ") }).then((taken) => { if (!taken) keyed = ""; });
   }
 
-  // ---- the keypad: sums and PINs ----
+  // the keypad: sums and PINs
 
   let sum = null; // {title, command, base, least, most}, all in cents
   let asked = null; // {command, by}: the command that asks for somebody's PIN
@@ -381,7 +381,7 @@
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   }
 
-  // ---- touches ----
+  // touches
 
   let holding = null;
 

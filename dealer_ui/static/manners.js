@@ -4,7 +4,7 @@ const manners = (() => {
   const ASLEEP_AFTER_MS = 10 * 60 * 1000; // without a touch, and without anything new at the table
   const body = document.body;
 
-  // ---- settings: kept in the browser, as the next dealer at this screen wants them, too ----
+  // settings: kept in the browser, as the next dealer at this screen wants them, too
 
   const kept = {
     get(name) { try { return localStorage.getItem(`feltwatch-${name}`); } catch { return null; } },
@@ -28,7 +28,7 @@ const manners = (() => {
     });
   }
 
-  // ---- sounds: short, different in melody and not only in height ----
+  // sounds: short, different in melody and not only in height
 
   const MELODIES = { // [hertz, seconds]
     natural: [[660, 0.12], [880, 0.12], [1100, 0.22]],
@@ -72,7 +72,7 @@ const manners = (() => {
     for (const kind of ["fault", "foul", "natural"]) if (kinds.has(kind)) play(kind);
   }
 
-  // ---- sleep: a dark screen, and the touch that wakes it goes nowhere else ----
+  // sleep: a dark screen, and the touch that wakes it goes nowhere else
 
   const asleep = document.getElementById("asleep");
   let timer = 0;

@@ -116,7 +116,7 @@ class OfSeat(_Command):
 class SetCard(_Command):
     """What a card is: the answer to an unsure one, or a correction.
 
-    `swap`: where the camera has named another place so, the two cards change places.
+    `swap`: where the camera has named another place so and all 52 names lie, the two cards change places.
     """
 
     do: Literal["set_card"] = "set_card"

@@ -229,13 +229,13 @@ def test_a_row_is_keyed_card_by_card(show: Show) -> None:
 
 
 def test_a_touched_card_is_corrected_on_the_pad(show: Show) -> None:
-    screen = show(Felt.to_settled)
+    screen = show(Felt.to_settled, seats={1: "A", 2: "B", 3: "C"})
     page = screen.page
     page.get_by_label("Seat 1, Lin: look closer").tap()
     page.get_by_label("Correct: Seat 1 · front, card 3").tap()
     expect(page.locator("#pad-title")).to_contain_text("seven of clubs")
-    page.locator("#pad [data-card=Kc]").tap()  # lies at seat 4: the page asks which of the two it is
-    page.wait_for_selector("h1:has-text('King of clubs: read twice')")
+    page.locator("#pad [data-card=Ks]").tap()  # lies at seat 2: the page asks which of the two it is
+    page.wait_for_selector("h1:has-text('King of spades: read twice')")
     assert screen.felt.state.phase is Phase.REVIEW
 
 
