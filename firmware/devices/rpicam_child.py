@@ -28,6 +28,7 @@ import threading
 from typing import IO
 
 PIPE_BYTES = 1 << 20
+LAST_WORDS_S = 2.0
 _PR_SET_PDEATHSIG = 1
 
 
@@ -61,8 +62,9 @@ class Child:
 
     def run(self) -> None:
         """Answer requests until standard input ends or rpicam-vid does."""
-        for work in (self._listen, self._hear_complaints):
-            threading.Thread(target=work, daemon=True).start()
+        complaints = threading.Thread(target=self._hear_complaints, daemon=True)
+        complaints.start()
+        threading.Thread(target=self._listen, daemon=True).start()
         assert self._process.stdout is not None
         with self._process.stdout as frames:
             fcntl.fcntl(frames, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -72,6 +74,7 @@ class Child:
                     break
                 self._offer(metadata)
         self._process.wait()
+        complaints.join(LAST_WORDS_S)  # its last line may still lie in the pipe
         say({"error": self._last_words or "rpicam-vid ended"})
 
     def _fill(self, frames: IO[bytes]) -> bool:
