@@ -10,7 +10,8 @@ the network's own probabilities do.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
+_MERGE_ANGLE_SLACK = 1.0  # radians, likewise: such two were not paired, so they lie worse
 _CORNER = 1.2  # in index heights
 _SAME_MIDDLE = 0.5  # likewise: how far apart the middles of one card's two pairs of indices may lie
 
@@ -37,6 +39,7 @@ _WORST = 16.0  # nats: no label costs more, so that one lost index cannot outwei
 _FORBIDDEN = 1e3
 _HINT = 2.0  # nats by which a name may stand out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
+_WHOLE_WEIGHS = 4.0  # nats by which the whole card may speak against a name
 CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; nearly all print stays below 3
 
 
@@ -48,16 +51,23 @@ class Cluster:
         members: rows of the indices.
         logp: 52 log-probabilities.
         presence: log-odds that there is a card at all.
+        whole: 52 log-probabilities by what the whole card shows beside its indices; all alike where that is nothing.
     """
 
     members: tuple[int, ...]
     logp: Floats
     presence: float
+    whole: Floats = field(default_factory=lambda: np.zeros(len(CARDS)))
+
+    @cached_property
+    def both(self) -> Floats:
+        """What the indices and the whole card say together; the whole card tips the scales, it does not outweigh."""
+        return log_softmax(self.logp + np.maximum(self.whole - self.whole.max(), -_WHOLE_WEIGHS))
 
     @property
     def likeliest(self) -> str:
-        """The card that its indices name, whatever others claim it."""
-        return CARDS[int(self.logp.argmax())]
+        """The card that its indices and what else it shows name, whatever others claim it."""
+        return CARDS[int(self.both.argmax())]
 
     @property
     def stands_out(self) -> float:
@@ -80,6 +90,11 @@ class Named:
     margin: float
     candidates: tuple[str, ...]
 
+    @property
+    def denied(self) -> float:
+        """By how many nats the whole card is rather another one."""
+        return float(self.cluster.whole.max() - self.cluster.whole[CARDS.index(self.card)])
+
 
 def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) -> Indices:
     """Make one of indices found at the same place (at several scales, in overlapping crops).
@@ -93,13 +108,15 @@ def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) 
     free = np.ones(len(indices), bool)
     kept: list[int] = []
     logps: list[Floats] = []
+    apart = np.hypot(*np.moveaxis(indices.places[None] - indices.places[:, None], 2, 0))
+    ratio = indices.sizes[None] / indices.sizes[:, None]
+    beside = apart < radius * indices.sizes[:, None]
+    alike = beside & (ratio < 1.9) & (ratio > 1 / 1.9)
     for i in order:
         if not free[i]:
             continue
-        near = np.linalg.norm(indices.places - indices.places[i], axis=1) < radius * indices.sizes[i]
-        ratio = indices.sizes / indices.sizes[i]
-        same = near & free & (ratio < 1.9) & (ratio > 1 / 1.9)
-        free &= ~near
+        same = alike[i] & free
+        free &= ~beside[i]
         share = trust[same] / trust[same].sum()
         kept.append(int(i))
         logps.append(log_softmax(share @ indices.logp[same]))
@@ -176,8 +193,8 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     """Tell whether two clusters near one another are one card whose indices were not paired (perspective, a third one).
 
     The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
-    opposite to some index of the other; beside a card that shows both of its own, a third must lie in a corner left,
-    and two more around the same middle.
+    opposite to some index of the other; two must each have the other right of it and below; beside a card that shows
+    both of its own, a third must lie in a corner left, and two more around the same middle.
     """
     if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
         return False
@@ -187,8 +204,17 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
         return bool(np.hypot(*off) < _SAME_MIDDLE * indices.sizes[j].mean())
     if (indices.directions[i] @ indices.directions[j].T).min() > -0.3:
         return False
+    if len(i) == len(j) == 1:
+        return _stands_below(indices, int(i[0]), int(j[0])) and _stands_below(indices, int(j[0]), int(i[0]))
     whole, third = (i, j[0]) if len(i) > 1 else (j, i[0])
-    return len(whole) < 2 or _in_a_corner(indices, whole, int(third))
+    return _in_a_corner(indices, whole, int(third))
+
+
+def _stands_below(indices: Indices, one: int, other: int) -> bool:
+    """Tell whether an index lies about where one, as it reads, has its card's other index: right of it and below."""
+    step, u = indices.places[other] - indices.places[one], indices.directions[one]
+    turn = math.atan2(float(step @ np.array([-u[1], u[0]])), float(step @ u)) - _PAIR_ANGLE
+    return abs((turn + math.pi) % (2 * math.pi) - math.pi) < _MERGE_ANGLE_SLACK
 
 
 def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
@@ -212,7 +238,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     if not found:
         return []
     n = len(found)
-    cost = np.minimum(-np.array([c.logp for c in found]), _WORST)
+    cost = np.minimum(-np.array([c.both for c in found]), _WORST)
     price = [c.presence if conflicts else c.presence + max(0.0, c.stands_out - _HINT) for c in found]
     absent = np.full((n, n), 60.0)
     absent[np.arange(n), np.arange(n)] = np.maximum(0.2, price)

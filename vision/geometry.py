@@ -163,6 +163,7 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
         found = [
             FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * times - 0.5)
             for number, points in zip([] if ids is None else np.ravel(ids), corners, strict=True)
+            if _not_cut(np.asarray(points, float), small)
         ]
         if times == 1 or len(known & {marker.id for marker in found}) >= 4:
             break
@@ -263,9 +264,15 @@ def _area_mean(picture: Image, width: int, height: int) -> Image:
 
 
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
-    return cv2.aruco.ArucoDetector(
-        dictionary(name)
-    )  # whole pixels do: the corners are refined from the edges
+    how = cv2.aruco.DetectorParameters()  # its corners in whole pixels do: they are refined from the edges
+    how.minDistanceToBorder = 0  # of a camera that leans, markers lie at the picture's edge
+    return cv2.aruco.ArucoDetector(dictionary(name), how)
+
+
+def _not_cut(corners: Points, picture: Image) -> bool:
+    """Tell whether a marker lies wholly in the picture: one that its edge cuts off has its corners elsewhere."""
+    height, width = picture.shape[:2]
+    return bool((corners >= 1).all() and (corners <= (width - 2, height - 2)).all())
 
 
 def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:

@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import cv2
 import numpy as np
 
 from vision.arrays import Points
-from vision.decode import Cluster, Named, clusters, name
+from vision.cards import CARDS, RANKS, SUITS
+from vision.decode import CLEARLY_THERE, Cluster, Named, clusters, name
 from vision.layout import TableLayout, Zone
 from vision.pairs import Stance, index_inset_mm, learnt_stance
-from vision.reader import Indices
+from vision.reader import Floats, Indices
 
 _OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
 _CONCENTRIC_MM = 15.0
+_COURTS = "JQK"
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
+_HALF_WIDE, _AROUND_MM = 0.27, 1.5  # an index's half width in its heights, and what an estimate may be off
 _SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
 
 
 @dataclass(frozen=True)
 class Laid:
-    """Where a card lies on the felt, in millimetres."""
+    """Where a card lies on the felt, in millimetres; how far its indices reach from its corners, across and down."""
 
     middle: Points
     corners: Points
+    indices: Points
 
     @classmethod
     def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> Laid:
         """Work out the card's place from its indices: between two opposite ones, else from one."""
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
-        if stance is None:
-            across, over = np.array([width, height]) - 2 * index_inset_mm(indices.sizes[k])
-        else:
-            across, over = stance.across, stance.down
+        inset = index_inset_mm(indices.sizes[k])
+        if stance is not None:
+            inset = (np.array([width, height]) - (stance.across, stance.down)) / 2
+        across, over = np.array([width, height]) - 2 * inset
         middle = None
         for first, m in permutations(cluster.members, 2):
             # two places so far apart say how the card is turned far better than the network does
@@ -54,18 +58,40 @@ class Laid:
         if middle is None:
             middle = indices.places[k] + along * across / 2 + down * over / 2
         u, v = along * width / 2, down * height / 2
-        return cls(middle, np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v]))
+        corners = np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v])
+        return cls(middle, corners, inset + np.array([_HALF_WIDE, 0.5]) * indices.sizes[k] + _AROUND_MM)
 
 
-def cards_on(indices: Indices, layout: TableLayout) -> list[tuple[Named, Laid]]:
-    """Name all cards whose indices were seen on the felt, and say where each lies."""
+def cards_on(
+    indices: Indices, layout: TableLayout, look: Callable[[Sequence[Laid]], Floats] | None = None
+) -> list[tuple[Named, Laid]]:
+    """Name all cards whose indices were seen on the felt, and say where each lies.
+
+    `look` says of cards (n) what they are by all but their indices, n × 52 log-probabilities.
+    """
     stance = learnt_stance(indices)
     found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
     laid = [(cluster, Laid.of(indices, cluster, layout, stance)) for cluster in found]
     hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
-    where = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
-    named = name([cluster for cluster, _ in where.values()], conflicts=True)
-    return [(one, where[one.cluster.members][1]) for one in named]
+    cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
+    if look is not None:
+        seen = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
+        said = look([place for _, place in seen])
+        for (c, place), one in zip(seen, said, strict=True):
+            cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
+    named = name([cluster for cluster, _ in cards.values()], conflicts=True)
+    return [(one, cards[one.cluster.members][1]) for one in named]
+
+
+def _of_a_court(whole: Floats) -> Floats:
+    """Leave of what a court shows beside its indices that it is one: its picture differs from deck to deck.
+
+    Where it is taken for pips, nothing is said.
+    """
+    if CARDS[int(whole.argmax())][0] not in _COURTS:
+        return np.zeros_like(whole)
+    by_rank = whole.reshape(len(SUITS), len(RANKS)).max(axis=0)
+    return np.tile(by_rank, len(SUITS))
 
 
 def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple[Cluster, Laid]]) -> bool:

@@ -23,7 +23,7 @@ _PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
 _MAX_ENLARGED = 2.6
 _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
-_SECOND_PASS_PX = (34.0, 27.0, 43.0)
+_SECOND_PASS_PX = (34.0, 43.0, 50.0, 58.0)
 _READABLE_PX = (13.0, 80.0)
 _ODD_SIZE = 1.55  # a group of cards so much larger or smaller than the rest is read at its own scale too
 

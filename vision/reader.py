@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from vision.arrays import Image
 from vision.cards import RANKS, SUITS
 from vision.errors import ModelError
+from vision.pips import PipReader
 
 STRIDE = 8
 FEATURES = 112
@@ -170,6 +171,7 @@ class CardReader:
     def __init__(self, model: Path | None = None, threads: int = 2, deck: DeckProfile | None = None) -> None:
         self.path = model or default_model()
         self.deck = deck
+        self._threads = threads
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
@@ -180,6 +182,15 @@ class CardReader:
         except Exception as error:  # onnxruntime has no root error of its own
             raise ModelError(f"The card reader's model {self.path} cannot be loaded: {error}") from error
         self._input = self._session.get_inputs()[0].name
+
+    @cached_property
+    def pips(self) -> PipReader | None:
+        """What reads whole cards by their pips, from the file beside the model; None where somebody set it so.
+
+        Raises:
+            ModelError: there is no such file.
+        """
+        return PipReader(self.path.with_name("pips.onnx"), self._threads)
 
     @cached_property
     def calibrations(self) -> Calibrations:

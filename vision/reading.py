@@ -8,7 +8,7 @@ one card; all cards are named together; a card belongs to the zone in which its 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,9 +23,13 @@ from vision.laid import Laid, cards_on, homes
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
 from vision.others import KnownCard, Other, find_others
-from vision.reader import Calibration, CardReader, Indices
+from vision.pips import DIFFERS, cut_out
+from vision.reader import Calibration, CardReader, Floats, Indices
 from vision.suits import told_apart
 from vision.verdicts import SMALL_PX_PER_MM, Verdict, judge
+
+_Whole = tuple[Image, Callable[[Points], Points]]
+"""A picture in which whole cards are looked at, and what brings millimetres of the felt to its pixels."""
 
 PX_PER_MM = 2.0
 """The scale at which zones are read first: more costs time and gains nothing where all is clear (measured)."""
@@ -54,6 +58,7 @@ class ReadCard:
         sure: whether it may be taken without asking.
         candidates: codes from likely to unlikely, the card itself first.
         corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
+        denied: its index names it surely, its pips speak for another card.
     """
 
     card: str
@@ -63,6 +68,7 @@ class ReadCard:
     sure: bool
     candidates: tuple[str, ...]
     corners: Points
+    denied: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,18 +183,19 @@ def read(
     fit = all(verdicts[name].ok for name in NEEDED)
     soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
     clock.lap("verdicts")
-    found, suits = _judged(parts, layout, reader, fit=fit, soft=soft)
+    whole = small[0], small[1].to_image
+    found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
     clock.lap("decode")
     unclear = _unclear(found)
     if fit and unclear:
         parts += _seen(frame, view, unclear, reader, _closer(parts), clock)
-        found, suits = _judged(parts, layout, reader, fit=fit, soft=soft)
+        found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
     verdicts[suits.name] = suits
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
     for card, place, home in found:
-        known.append(KnownCard(card.card, card.sure, place.corners))
+        known.append(KnownCard(card.card, card.sure or card.denied, place.corners))
         in_frame = replace(card, corners=view.to_image(place.corners))
         if home is None:
             astray.append(Other("foreign", in_frame.corners))
@@ -224,18 +231,39 @@ def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
 
 
 def _judged(
-    parts: list[Indices], layout: TableLayout, reader: CardReader, *, fit: bool, soft: float = 1.0
+    parts: list[Indices],
+    layout: TableLayout,
+    reader: CardReader,
+    whole: _Whole,
+    *,
+    fit: bool,
+    soft: float = 1.0,
 ) -> tuple[list[tuple[ReadCard, Laid, Zone | None]], Verdict]:
-    """Name all cards, judge each, and say where it lies and in which zone; with the verdict on their suits."""
-    laid = cards_on(_fitting(fuse(Indices.joined(parts))), layout)
+    """Name all cards, judge each, and say where it lies and in which zone; with the verdict on their suits.
+
+    A card of which its indices and the whole card say two things has no margin.
+    """
+
+    def look(places: Sequence[Laid]) -> Floats:
+        assert reader.pips is not None
+        cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
+        return np.where(enough[:, None], reader.pips.says(cards), 0.0)
+
+    indices = _fitting(fuse(Indices.joined(parts)))
+    laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     suits, taken = told_apart(names)
     where = homes([place for _, place in laid], layout)
-    return [
-        (read_card(named, place.corners, worth, fit=fit and clear, soft=soft), place, home)
-        for (named, place), clear, home in zip(laid, taken, where, strict=True)
-    ], suits
+    read = [
+        read_card(named, place.corners, worth, fit=fit and clear, soft=soft)
+        for (named, place), clear in zip(laid, taken, strict=True)
+    ]
+    judged = [
+        replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
+        for card, named in zip(read, names, strict=True)
+    ]
+    return [(card, place, home) for card, (_, place), home in zip(judged, laid, where, strict=True)], suits
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
@@ -250,11 +278,14 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         scaled = np.asarray(cv2.resize(picture, None, fx=times, fy=times, interpolation=way), np.uint8)
         return _on_felt(reader.indices(scaled), zone, px_per_mm)
 
-    parts = [seen(PX_PER_MM)]
-    found, _ = _judged(parts, layout, reader, fit=True)
+    def in_picture(places: Points) -> Points:
+        return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
+
+    parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
+    found, _ = _judged(parts, layout, reader, whole, fit=True)
     if _unclear(found):
         parts.append(seen(_closer(parts)))
-        found, _ = _judged(parts, layout, reader, fit=True)
+        found, _ = _judged(parts, layout, reader, whole, fit=True)
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
     return tuple(sorted(cards, key=lambda card: float(card.corners[:, 0].mean())))

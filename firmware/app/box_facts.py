@@ -6,8 +6,6 @@ hardware: read as the kernel's and Raspberry Pi's documentation say.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from importlib.resources import files
@@ -18,6 +16,7 @@ from firmware.app.reading_messages import JobDone, ReadingDone
 from firmware.devices.clock import SystemClock
 from firmware.devices.puck import PuckReading
 from firmware.table.disk import MB, free_bytes
+from vision.networks import networks_hash
 
 ANTENNAS: Final = range(1, 6)
 
@@ -118,12 +117,12 @@ class BoxFacts:
         return None
 
     def _hashes(self) -> tuple[str, str]:
-        """Return the model's hash by its manifest, and of its file; "" for what is not there. Looked at once."""
+        """Return the networks' hash by their manifests, and of their files; "" for what is not there; kept."""
         if self._model is None:
             named = held = ""
             try:
-                named = str(json.loads((files("models") / "reader.json").read_text())["sha256"])
-                held = hashlib.sha256((files("models") / "reader.onnx").read_bytes()).hexdigest()
+                named = networks_hash(files("models"), as_named=True)
+                held = networks_hash(files("models"))
             except (OSError, ValueError, KeyError):
                 pass
             self._model = named, held

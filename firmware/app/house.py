@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -12,6 +11,7 @@ from firmware.rules import Profile, RulesError, load_profile, profile_toml
 from firmware.table.commands import House
 from firmware.table.events import SeatOpened
 from firmware.table.journal import Journal
+from vision.networks import networks_hash
 
 SOFTWARE = f"feltwatch {version('feltwatch')}"
 
@@ -61,5 +61,7 @@ def _layout(config: Config) -> bytes:
 
 
 def _model_hash() -> str:
-    model = files("models") / "reader.onnx"
-    return hashlib.sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
+    try:
+        return networks_hash(files("models"))
+    except OSError:  # without them nothing is read, and the reading process says so
+        return ""

@@ -20,6 +20,7 @@ STEPS = {  # in the order in which `all` takes them: module and what it does
     "errors": ("errors", "Count how the reader errs, for the simulation of whole evenings."),
     "report": ("report", "Measure everything and write the report."),
     "softened": ("softened", "Read tables softened until a person hesitates."),
+    "pips": ("pips", "Train the pip reader, which looks at whole cards."),
     "real": ("real", "Read tables of real cards cut out of photographs."),
     "quantise": ("quantise", "Make an int8 model of the exported one and hold it against it."),
 }

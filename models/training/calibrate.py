@@ -5,8 +5,8 @@ whole and with a third of the cards missing, each with limits of its own; the de
 Two logistic curves give the confidence: through the margins (named rightly or not) and through the evidence (was
 there a card at all). A card is sure from the least margin and the least evidence on at which the mistakes seen and
 those to be expected keep to a budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which
-most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing, both are
-`LOOSE_BUDGET`.
+most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing and are read
+by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `LEAST_MARGIN`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.stats import chi2
 
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.options import MODEL
-from models.training.unseen import FOLDER
+from models.training.unseen import FOLDER, ODD, ORDINARY
 from vision.evaluation import grid
 from vision.reader import Calibration, Curve, Floats, default_model
 
@@ -43,6 +43,9 @@ VALIDATION = (
 )
 """Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
 
+JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
+ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
+
 USEFUL = 0.97
 """Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
 
@@ -56,6 +59,13 @@ EVIDENCE_BUDGET = 1 / 10_000
 
 LOOSE_BUDGET = 1 / 1_000
 """Silent errors allowed, by name and by presence, in photographs of anything."""
+
+
+LEAST_MARGIN = 4.5
+LEAST_EVIDENCE = 5.9
+"""Nats below which no card is sure (evidence: none of a table that lacks cards), however few mistakes were counted:
+pictures are softer than those that calibrate. On tables of the same decks softened until a person hesitates, with
+lower limits, an ace was taken for another at 3.5 nats, and print for a card at 7.3 and evidence 5.1."""
 
 
 class CalibrationError(RuntimeError):
@@ -94,16 +104,20 @@ class Collected:
         return Samples(self.evidence[clear], self.there[clear])
 
 
-def collect(model: Path, tables: int, seed: int, *, gaps: bool = False) -> Collected:
+def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bool = True) -> Collected:
     """Read tables of the validation decks under all conditions; every card named is a sample.
 
-    With `gaps` a third of each table's cards are missing. Pictures that the reader itself calls unfit are left out:
-    nothing in them is ever taken without asking.
+    With `gaps` a third of each table's cards are missing; without `pips` indices alone are read. Pictures that the
+    reader itself calls unfit are left out: nothing in them is ever taken without asking.
 
     Raises:
         CalibrationError: no card was named.
     """
-    tasks = [Tables(model, FOLDER / name, c, tables, seed, gaps=gaps) for name in VALIDATION for c in grid()]
+    tasks = [
+        Tables(model, FOLDER / name, c, tables, seed, gaps=gaps, pips=pips)
+        for name in VALIDATION
+        for c in grid()
+    ]
     found = on_all_cores(read_tables, tasks, "decks and conditions")
     named = [
         (card, f"{task.deck.name}, {task.condition.name}")
@@ -184,21 +198,26 @@ def tail_from(samples: Samples, budget: float, scale: float) -> float:
 def affordable(
     collected: Collected,
     scale: float,
+    names: Samples,
     budgets: tuple[float, ...] = BUDGETS,
     evidence_budget: float = EVIDENCE_BUDGET,
+    least: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Calibration, float]:
     """Return the calibration and the budget it keeps: the tightest one at which most cards are still sure.
 
-    `scale`: of the tail of mistakes. The evidence has to tell cards from print only among names that the margin lets
+    `scale`: of the tail of mistakes. `names`: whose curve says how probably a name is right. `least`: the lowest
+    limits for margin and evidence. The evidence has to tell cards from print only among names that the margin lets
     through.
     """
-    curves = fit(collected.margins), fit(collected.presence())
+    curves = fit(names), fit(collected.presence())
     for budget in budgets:
         from_margin = max(
-            seen_from(collected.margins, budget / 2), tail_from(collected.margins, budget / 2, scale)
+            seen_from(collected.margins, budget / 2),
+            tail_from(collected.margins, budget / 2, scale),
+            least[0],
         )
         clear = collected.presence(min(from_margin, float(collected.margin.max())))
-        sure_from = from_margin, expected_from(clear, *fit(clear), evidence_budget)
+        sure_from = from_margin, max(expected_from(clear, *fit(clear), evidence_budget), least[1])
         worth = Calibration(
             *(
                 Curve(round(slope, 4), round(offset, 4), round(nats, 3))
@@ -217,46 +236,42 @@ def sure(collected: Collected, worth: Calibration) -> Flags:
     )
 
 
-def calibrations(whole: Collected, part: Collected) -> dict[str, tuple[Collected, Calibration, float]]:
+def calibrations(
+    whole: Collected, part: Collected, alone: Collected
+) -> dict[str, tuple[Collected, Calibration, float]]:
     """Return, by the name it has in `Calibrations`, what was collected, what it is worth, and the budget it keeps.
 
-    On whole tables mistakes are too few to say how fast they grow rarer: the scale is that of tables with gaps, where a
-    wrong name meets no rival and margins of mistakes are larger.
+    With pips read too, mistakes are too few to say how fast they grow rarer: the scale is that of tables with gaps
+    whose cards were read by their indices alone, where margins of mistakes are largest, and so is the curve of the
+    confidence. Their limits are those of loose photographs.
     """
-    scale = tail_scale(part.margins)
+    names = alone.margins
+    scale = tail_scale(names)
     return {
-        "whole": (whole, *affordable(whole, scale)),
-        "part": (part, *affordable(part, scale)),
-        "loose": (part, *affordable(part, scale, (LOOSE_BUDGET,), LOOSE_BUDGET)),
+        "whole": (whole, *affordable(whole, scale, names, least=(LEAST_MARGIN, 0.0))),
+        "part": (part, *affordable(part, scale, names, least=(LEAST_MARGIN, LEAST_EVIDENCE))),
+        "loose": (
+            alone,
+            *affordable(alone, scale, names, (LOOSE_BUDGET,), LOOSE_BUDGET, (LEAST_MARGIN, 0.0)),
+        ),
     }
 
 
-def write(whole: Collected | None, part: Collected, model: Path) -> dict[str, Calibration]:
-    """Put what the samples of whole tables and of tables with gaps say into the model's manifest.
-
-    Without whole tables the limits of tables with gaps alone are written anew.
-    """
+def write(whole: Collected, part: Collected, alone: Collected, model: Path) -> dict[str, Calibration]:
+    """Put what the samples say into the model's manifest: of whole tables, of gaps, of gaps by indices alone."""
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
-    if whole is None:
-        found = {"part": (part, *affordable(part, tail_scale(part.margins)))}
-        kept = manifest.get("calibration", {})
-    else:
-        found, kept = calibrations(whole, part), {}
-    manifest["calibration"] = (
-        kept
-        | {"decks": list(VALIDATION)}
-        | {
-            name: {
-                **asdict(worth),
-                "budget": budget,
-                "cards": int(collected.there.sum()),
-                "wrong": int((collected.there & ~collected.right).sum()),
-                "no_card": int((~collected.there).sum()),
-            }
-            for name, (collected, worth, budget) in found.items()
+    found = calibrations(whole, part, alone)
+    manifest["calibration"] = {"decks": list(VALIDATION)} | {
+        name: {
+            **asdict(worth),
+            "budget": budget,
+            "cards": int(collected.there.sum()),
+            "wrong": int((collected.there & ~collected.right).sum()),
+            "no_card": int((~collected.there).sum()),
         }
-    )
+        for name, (collected, worth, budget) in found.items()
+    }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return {name: worth for name, (_, worth, _) in found.items()}
 
@@ -271,6 +286,25 @@ def tell(what: str, collected: Collected, worth: Calibration) -> None:
     )
 
 
+def calibrate(model: Path, tables: int, seed: int) -> None:
+    """Read the tables, write the limits into the model's manifest and print what they come to.
+
+    Raises:
+        CalibrationError: no card was named.
+    """
+    whole = collect(model, tables, seed)
+    part, alone = (collect(model, tables, seed, gaps=True, pips=pips) for pips in (True, False))
+    worth = write(whole, part, alone, model)
+    for what, collected, name in (
+        ("Whole tables", whole, "whole"),
+        ("Tables with gaps", part, "part"),
+        ("Tables with gaps, indices alone, by the limits of loose photographs", alone, "loose"),
+    ):
+        tell(what, collected, worth[name])
+        for mistake in collected.mistakes[:10]:
+            click.echo(f"  wrong: {mistake}")
+
+
 @click.command()
 @MODEL
 @click.option(
@@ -280,33 +314,15 @@ def tell(what: str, collected: Collected, worth: Calibration) -> None:
     help="Tables per deck and condition, as many again with cards missing.",
 )
 @click.option("--seed", default=77, show_default=True)
-@click.option(
-    "--gaps-only",
-    is_flag=True,
-    help="Read tables with cards missing alone; the limits of whole tables and loose photographs stay.",
-)
-def command(model: Path | None, tables: int, seed: int, *, gaps_only: bool) -> None:
+def command(model: Path | None, tables: int, seed: int) -> None:
     """Say what a margin of the exported model is worth."""
     missing = [name for name in VALIDATION if not (FOLDER / name).is_dir()]
     if missing:
         raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
-    model = model or default_model()
     try:
-        whole = None if gaps_only else collect(model, tables, seed)
-        part = collect(model, tables, seed, gaps=True)
+        calibrate(model or default_model(), tables, seed)
     except CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    worth = write(whole, part, model)
-    if whole is not None:
-        tell("Whole tables", whole, worth["whole"])
-        tell("Tables with gaps, by the limits of loose photographs", part, worth["loose"])
-    tell("Tables with gaps", part, worth["part"])
-    for collected in (whole, part):
-        if collected is None:
-            continue
-        click.echo("The surest mistakes:")
-        for mistake in collected.mistakes[:10]:
-            click.echo(f"  {mistake}")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from typing import Any
 
 import click
 
+from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
-from models.training.measure import JUDGING, ODD_JUDGING
 from models.training.unseen import FOLDER, missing
 from vision.evaluation import grid, wilson
 from vision.reader import default_model

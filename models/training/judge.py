@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,7 @@ from typing import TypeVar
 
 import cv2
 import numpy as np
+import onnxruntime
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
@@ -74,14 +76,20 @@ class Judged:
 
 @dataclass
 class Outcome:
-    """What came of some pictures: the counts, every card, and how many pictures were not fit to be read."""
+    """What came of some pictures: the counts, every card, how many were not fit to be read or need no question."""
 
     score: Score = field(default_factory=Score)
     cards: list[Judged] = field(default_factory=list)
     unfit: int = 0
+    unasked: int = 0
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(self.score + other.score, self.cards + other.cards, self.unfit + other.unfit)
+        return Outcome(
+            self.score + other.score,
+            self.cards + other.cards,
+            self.unfit + other.unfit,
+            self.unasked + other.unasked,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,8 @@ class Tables:
 
     `hand`: a person's hand lies over some cards of each. `gaps`: each lacks a third of its 52 cards, as a table does
     with three players, or while cards are placed; a wrong name then meets no card that has a better claim to it.
-    `webcam_px`: the picture was taken so wide and enlarged again, which no count of its pixels tells.
+    `webcam_px`: the picture was taken so wide and enlarged again, which no count of its pixels tells. Without `pips`
+    cards are read by their indices alone, as in loose photographs.
     """
 
     model: Path
@@ -102,6 +111,7 @@ class Tables:
     hand: bool = False
     gaps: bool = False
     webcam_px: int | None = None
+    pips: bool = True
 
 
 def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
@@ -128,8 +138,11 @@ def _quietly() -> None:
 
 
 @lru_cache(maxsize=2)
-def _reader(model: Path) -> CardReader:
-    return CardReader(model, threads=1)
+def _reader(model: Path, *, pips: bool = True) -> CardReader:
+    reader = CardReader(model, threads=1)
+    if not pips:
+        reader.pips = None
+    return reader
 
 
 @lru_cache(maxsize=4)
@@ -139,7 +152,7 @@ def _deck(folder: Path) -> PhotoDeck:
 
 def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     """Render and read tables; return what came of them without enrolment and with it (empty without a profile)."""
-    layout, deck, reader = TableLayout.load(), _deck(task.deck), _reader(task.model)
+    layout, deck, reader = TableLayout.load(), _deck(task.deck), _reader(task.model, pips=task.pips)
     learnt = CardReader(task.model, threads=1, deck=task.profile) if task.profile else None
     plain, enrolled = Outcome(), Outcome()
     for number in range(task.tables):
@@ -212,7 +225,7 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
     ]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
     judged += [Judged(code, "", fit=fit) for code in sorted(passed_over)]
-    return Outcome(score, judged, int(not fit))
+    return Outcome(score, judged, int(not fit), int(score.whole and score.sure == score.cards))
 
 
 def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
@@ -303,3 +316,15 @@ def read_photograph(task: Photograph) -> Outcome:
 def total(outcomes: Iterable[Outcome]) -> Outcome:
     """Add outcomes up."""
     return sum(outcomes, Outcome())
+
+
+def describe_machine() -> str:
+    """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
+    cpu = platform.processor() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
+    load = os.getloadavg()[0]
+    return (
+        f"{names[0] if names else cpu}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}; "
+        f"Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, OpenCV {cv2.__version__}"
+    )

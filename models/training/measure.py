@@ -10,8 +10,6 @@ import datetime
 import json
 import math
 import multiprocessing
-import os
-import platform
 import time
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -21,22 +19,23 @@ from typing import Any
 
 import cv2
 import numpy as np
-import onnxruntime
 
-from models.training import real
-from models.training.calibrate import VALIDATION
+from models.training import real, softened
+from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import (
     Outcome,
     Photograph,
     Spread,
     Tables,
+    describe_machine,
     enrol_deck,
     on_all_cores,
     read_photograph,
     read_tables,
     total,
 )
-from models.training.unseen import FOLDER, ODD, ORDINARY
+from models.training.softened import Softening
+from models.training.unseen import FOLDER
 from vision.arrays import Image
 from vision.decks import DrawnDeck
 from vision.evaluation import Condition, grid, labelled_photographs, summary
@@ -46,8 +45,6 @@ from vision.reader import CardReader, DeckProfile
 from vision.reading import read
 from vision.render import Conditions, deal, render_table
 
-JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
-ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
 FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
@@ -72,6 +69,7 @@ class Measured:
         gaps: the ordinary decks on tables that lack a third of their cards, without enrolment, and with it.
         refused: decks whose enrolment was refused, and why.
         scales: by px/mm, the ordinary decks.
+        softened: tables softened until a person hesitates, by softening, the ordinary decks.
         real: tables of real cards, by deck.
         seed: of all tables.
         photographs, colourless: by set, as they are and without colour.
@@ -93,6 +91,7 @@ class Measured:
     gaps: tuple[dict[tuple[str, str], Outcome], dict[tuple[str, str], Outcome]]
     refused: dict[str, str]
     scales: dict[float, Outcome]
+    softened: dict[Softening, Outcome]
     real: dict[str, Outcome]
     seed: int
     photographs: dict[str, Outcome]
@@ -142,7 +141,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
     tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), few, seed) for scale, name in finer]
     lacking = [(name, c) for name in JUDGING for c in conditions if c.sets == "ordinary"]
     tasks += [
-        Tables(model, FOLDER / name, c, math.ceil(tables / 2), seed, profiles.get(name), gaps=True)
+        Tables(model, FOLDER / name, c, math.ceil(1.5 * tables), seed, profiles.get(name), gaps=True)
         for name, c in lacking
     ]
     read_twice = on_all_cores(read_tables, tasks, "decks and conditions")
@@ -170,6 +169,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         ),
         refused=refused,
         scales=scales,
+        softened=softened.measure(model, JUDGING, 1, seed),
         photographs=photographs,
         real=laid,
         seed=seed,
@@ -246,15 +246,3 @@ def rendered_table(layout: TableLayout) -> Image:
     """Render the full-size frame on which time is taken."""
     rng = np.random.default_rng(0)
     return render_table(deal(rng, layout), layout, DrawnDeck(), seed=rng).frame
-
-
-def describe_machine() -> str:
-    """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
-    cpu = platform.processor() or platform.machine()
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
-    load = os.getloadavg()[0]
-    return (
-        f"{names[0] if names else cpu}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}; "
-        f"Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, OpenCV {cv2.__version__}"
-    )

@@ -23,7 +23,8 @@ HEAT, RANK, SUIT, DIRECTION, OFFSET, SIZE = 0, slice(1, 14), slice(14, 18), slic
 UNIT_SIZE_PX = 32.0
 
 
-def _conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Sequential:
+def conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Sequential:
+    """Return a convolution with its normalisation."""
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False),
         nn.BatchNorm2d(outputs),
@@ -40,7 +41,7 @@ class Separable(nn.Module):
             nn.Conv2d(inputs, inputs, kernel, stride, kernel // 2, groups=inputs, bias=False),
             nn.BatchNorm2d(inputs),
         )
-        self.pointwise = _conv(inputs, outputs, 1)
+        self.pointwise = conv(inputs, outputs, 1)
         self.shortcut = inputs == outputs and stride == 1
 
     def forward(self, x: Tensor) -> Tensor:
@@ -54,7 +55,7 @@ class IndexNet(nn.Module):
 
     def __init__(self, fine: int = 32, quarter: int = 48, eighth: int = 112, sixteenth: int = 144) -> None:
         super().__init__()
-        self.stem = nn.Sequential(_conv(3, 16, 3, 2), _conv(16, fine, 3, 2))
+        self.stem = nn.Sequential(conv(3, 16, 3, 2), conv(16, fine, 3, 2))
         self.quarter = nn.Sequential(Separable(fine, quarter), Separable(quarter, quarter))
         self.eighth = nn.Sequential(
             Separable(quarter, eighth, 3, 2), *(Separable(eighth, eighth, 5) for _ in range(4))

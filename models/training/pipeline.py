@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from models.training import art, calibrate, unseen
+from models.training import art, calibrate, pips, unseen
 from models.training.export import export
 from models.training.glyphs import FontsError, rank_fonts
 from models.training.options import training
@@ -48,19 +48,14 @@ def command(
     checkpoint = train(Job(folder, data, crops, seed, makers))
     click.echo(f"Trained: {checkpoint}")
     model = export(checkpoint, out)
-    click.echo(f"Exported: {model}")
+    click.echo(f"Exported: {model}, {pips.train(data, pips.CARDS_SHOWN, pips.SEED, out)}")
     if not decks:
         click.echo("Neither calibrated nor judged: there are no decks that were not trained on.", err=True)
         return
     try:
-        whole, part = (calibrate.collect(model, CALIBRATION_TABLES, 77, gaps=gaps) for gaps in (False, True))
+        calibrate.calibrate(model, CALIBRATION_TABLES, 77)
     except calibrate.CalibrationError as error:
         raise click.ClickException(str(error)) from error
-    worth = calibrate.write(whole, part, model)
-    whole_from, part_from = (worth[name].margin.sure_from for name in ("whole", "part"))
-    click.echo(
-        f"Calibrated: sure from {whole_from:.2f} nats on, where cards are missing from {part_from:.2f} on"
-    )
     docs = DOCS if out == PACKAGE else out
     click.echo(f"Report: {write_report(model, data, tables, docs=docs)}")
 

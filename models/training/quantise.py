@@ -28,8 +28,9 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from rich.console import Console
 from rich.table import Table
 
-from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
-from models.training.measure import JUDGING, describe_machine, rendered_table
+from models.training.calibrate import JUDGING
+from models.training.judge import Outcome, Tables, describe_machine, on_all_cores, read_tables, total
+from models.training.measure import rendered_table
 from models.training.samples import RUN
 from models.training.scene import SceneMaker
 from models.training.unseen import FOLDER, missing
@@ -94,7 +95,9 @@ def times(models: Sequence[Path], threads: int) -> list[float]:
 def judge(model: Path, tables: int, seed: int) -> Outcome:
     """Read tables of the judging decks under the ordinary conditions."""
     conditions = [c for c in grid() if c.sets == "ordinary"]
-    tasks = [Tables(model, FOLDER / name, c, tables, seed) for name in JUDGING for c in conditions]
+    tasks = [
+        Tables(model, FOLDER / name, c, tables, seed, pips=False) for name in JUDGING for c in conditions
+    ]
     return total(plain for plain, _ in on_all_cores(read_tables, tasks, model.name))
 
 

@@ -56,9 +56,16 @@ class Source:
 
     def words(self, trained_on: Collection[str]) -> str:
         """Say where the cards come from, and what they may not be taken for; a manifest says what was trained on."""
-        files = f"{self.photographs}{f' {self.files}*' * bool(self.files)}"
-        known = "trained on" if {self.photographs, files} & set(trained_on) else "not trained on"
-        return f"{files}, {known}" + f"; altered: {self.altered}" * bool(self.altered)
+        known = "trained on" if self.trained_on(trained_on) else "not trained on"
+        return f"{self._named}, {known}" + f"; altered: {self.altered}" * bool(self.altered)
+
+    def trained_on(self, trained_on: Collection[str]) -> bool:
+        """Tell whether its cards are of what a manifest says was trained on."""
+        return bool({self.photographs, self._named} & set(trained_on))
+
+    @property
+    def _named(self) -> str:
+        return f"{self.photographs}{f' {self.files}*' * bool(self.files)}"
 
 
 def lowered(code: str, card: Image, mm: float = LOWER_MM) -> Image:

@@ -13,9 +13,16 @@ from pathlib import Path
 
 import click
 
-from models.training.calibrate import VALIDATION
-from models.training.judge import Judged, Outcome, Tables, on_all_cores, read_tables, total
-from models.training.measure import JUDGING, describe_machine
+from models.training.calibrate import JUDGING, VALIDATION
+from models.training.judge import (
+    Judged,
+    Outcome,
+    Tables,
+    describe_machine,
+    on_all_cores,
+    read_tables,
+    total,
+)
 from models.training.options import MODEL
 from models.training.unseen import FOLDER, missing
 from vision.evaluation import Condition, grid, wilson

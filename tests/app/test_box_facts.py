@@ -69,16 +69,21 @@ def test_the_model_is_the_one_that_its_manifest_names(tmp_path: Path) -> None:
     assert len(facts["model_hash"]) == 64
 
 
-def test_a_model_that_is_gone_or_another_than_its_manifest_names_rings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("network", ["reader", "pips"])
+def test_a_network_that_is_gone_or_another_than_its_manifest_names_rings(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "reader.json").write_text(json.dumps({"sha256": hashlib.sha256(b"as shipped").hexdigest()}))
+    for name in ("reader", "pips"):
+        (tmp_path / f"{name}.json").write_text(
+            json.dumps({"sha256": hashlib.sha256(b"as shipped").hexdigest()})
+        )
+        (tmp_path / f"{name}.onnx").write_bytes(b"as shipped")
     monkeypatch.setattr("firmware.app.box_facts.files", lambda package: tmp_path)
     for held, verdict in ((b"as shipped", "ok"), (b"another", "bad"), (None, "bad")):
         if held is None:
-            (tmp_path / "reader.onnx").unlink()
+            (tmp_path / f"{network}.onnx").unlink()
         else:
-            (tmp_path / "reader.onnx").write_bytes(held)
+            (tmp_path / f"{network}.onnx").write_bytes(held)
         checks = {check.name: check.verdict for check in judge(Facts.of_json(BoxFacts(tmp_path).of_box()))}
         assert checks["model"] == verdict
 

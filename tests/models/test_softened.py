@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from models.training import softened
+from models.training.calibrate import JUDGING
 from models.training.judge import Judged, Outcome, _enlarged_from
-from models.training.measure import JUDGING
 from models.training.softened import Softening, command, softenings, table
 from vision.evaluation import Score, grid
 

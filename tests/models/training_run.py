@@ -16,10 +16,14 @@ torch = pytest.importorskip("torch", reason="torch is installed for training onl
 from models.training.export import Packaged, export  # noqa: E402
 from models.training.loss import loss, targets  # noqa: E402
 from models.training.net import IndexNet  # noqa: E402
+from models.training.pips import CardMaker  # noqa: E402
+from models.training.pips import train as train_pips  # noqa: E402
 from models.training.quantise import quantise  # noqa: E402
 from models.training.samples import SIZE_PX, Sample  # noqa: E402
 from models.training.scene import SceneMaker  # noqa: E402
 from models.training.train import Job, Trainer, run, tensor  # noqa: E402
+from vision.cards import CARDS  # noqa: E402
+from vision.pips import COUNTS, PipReader, count_of  # noqa: E402
 from vision.reader import CardReader  # noqa: E402
 
 CROPS = 4000  # enough to learn where an index is, not yet what it says
@@ -82,3 +86,13 @@ def test_the_int8_model_runs_and_is_smaller(job: Job, trained: IndexNet, tmp_pat
     small = quantise(path, tmp_path / "reader-int8.onnx", pictures=8)
     assert small.stat().st_size < 0.6 * path.stat().st_size
     CardReader(small).indices(np.full((96, 160, 3), 128, np.uint8))
+
+
+@pytest.mark.timeout(900)
+def test_the_pip_reader_learns_to_count(tmp_path: Path) -> None:
+    reader = PipReader(train_pips(None, 12_000, 1, tmp_path), threads=1)
+    maker = CardMaker(99, None, pool=4)
+    cards = [maker.card() for _ in range(200)]
+    said = reader.says(np.stack([picture for picture, _, _ in cards])).argmax(axis=1)
+    right = [count_of(CARDS[name]) == count for name, (_, count, _) in zip(said, cards, strict=True)]
+    assert np.mean(right) > 3 / len(COUNTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,15 @@ def test_two_indices_of_one_card_are_one_card_at_any_turn(turn: int) -> None:
     assert [len(c.members) for c in found] == [2]
     (named,) = name(found)
     assert named.card == "Th"
+
+
+def test_print_beside_a_half_hidden_card_of_its_name_does_not_swallow_it() -> None:
+    """A heart in a halberd, read as an index, and the king's own index right of it, but above: found in a picture."""
+    king = _logp(Kd=9)
+    above = Indices.joined([_index(591, 181, king, 22), _index(654, 145, king, 187)])
+    below = Indices.joined([_index(591, 181, king, 22), _index(608, 256, king, 187)])
+    assert len(clusters(replace(above, sizes=np.array([11.6, 15.9])))) == 2
+    assert len(clusters(replace(below, sizes=np.array([11.6, 15.9])))) == 1
 
 
 def test_two_cards_of_different_names_side_by_side_are_two_cards() -> None:
@@ -151,3 +161,22 @@ def test_a_table_with_a_card_claimed_twice_is_no_whole_deck_though_52_are_named(
     twice = name(clusters(table((CARDS[1], *CARDS[1:]))), conflicts=True)
     assert len(twice) == 52
     assert not is_whole_deck(twice)
+
+
+@pytest.mark.parametrize(("agrees", "card"), [("5h", "5h"), ("6h", "6h")])
+def test_the_whole_card_tips_the_scales_between_two_names_and_adds_no_more_than_four_nats(
+    agrees: str, card: str
+) -> None:
+    (cluster,) = clusters(Indices.joined(_card(300, 300, _logp(**{"5h": 9, "6h": 8.5}))))
+    (before,) = name([cluster])
+    (named,) = name([replace(cluster, whole=30 * _logp(**{agrees: 1}))])
+    assert named.card == card
+    assert named.margin == pytest.approx(4 + (1 if card == "5h" else -1) * before.margin, abs=0.05)
+
+
+def test_clear_indices_keep_their_name_and_the_whole_cards_denial_is_told() -> None:
+    (cluster,) = clusters(Indices.joined(_card(300, 300, _logp(Kh=9))))
+    assert name([cluster])[0].denied == 0
+    (named,) = name([replace(cluster, whole=12 * _logp(**{"4h": 1}))])
+    assert named.card == "Kh"
+    assert named.denied == pytest.approx(12)

@@ -99,6 +99,25 @@ def test_hidden_markers_are_done_without_while_the_rest_suffice(
     assert ours.max() < 3 * max(0.25, view.doubt_mm * view.px_per_mm)
 
 
+def test_markers_at_the_pictures_very_edge_are_found_and_what_it_cuts_off_leads_nowhere(
+    layout: TableLayout,
+) -> None:
+    """The camera leans ever more: the picture's edge wanders over two markers, pixel by pixel."""
+    scene = rendered({}, layout, seed=6, scale=0.5)
+    tops = [project(scene.homography, layout.markers.corners_mm(k))[:, 1] for k in range(6)]
+    row = sorted(range(6), key=lambda k: float(tops[k].min()))[:3]
+    first, last = (round(float(f(tops[k].min() for k in row))) for f in (min, max))
+    assert len(find_felt(scene.frame[first - 3 :], layout).markers) == 6
+    for cut in range(first - 5, last + 20):
+        try:
+            view = find_felt(scene.frame[cut:], layout)
+        except TooFewMarkersError:
+            assert cut > first
+            continue
+        down = np.array([[1, 0, 0], [0, 1, cut], [0, 0, 1]])
+        assert _zone_error_px(down @ view.homography, scene, layout) < 1.0
+
+
 def test_one_marker_alone_is_too_few(layout: TableLayout) -> None:
     scene = rendered({}, layout, seed=6, scale=0.5)
     with pytest.raises(TooFewMarkersError, match="only marker 5 of the felt"):

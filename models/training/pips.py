@@ -1,0 +1,276 @@
+"""Trains the pip reader: `python -m models.training pips --data DATA`; into `models/pips.onnx`.
+
+It looks at a whole card, upright, at 1 px/mm, its indices hidden, and says how many pips it has (or that it shows a
+court) and of which suit. It shares nothing with the index reader but the decks that are trained on. What other cards
+may cover is hidden in training, too; it learns to say nothing then. Minutes on one core.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import warnings
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from models.training.decks import (
+    HEIGHT,
+    PX_PER_MM,
+    WIDTH,
+    Deck,
+    IndexBox,
+    RandomDeck,
+    art_decks,
+    card_back,
+    own_decks,
+    photographed_decks,
+)
+from models.training.export import OPSET
+from models.training.net import Separable, conv
+from models.training.photo import photograph
+from models.training.samples import PACKAGE, trained_on
+from vision.arrays import Image
+from vision.cards import CARDS, SUITS
+from vision.pips import COUNTS, HIDDEN, SIZE, count_of
+
+CARDS_SHOWN, SEED = 300_000, 5
+BATCH = 64
+PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
+_POOL, _FRESH = 40, 0.02  # drawn decks at hand, and how often one of them is drawn anew
+_KEPT = 4000  # card faces kept small, to be warped again
+
+
+class PipNet(nn.Module):
+    """About 100,000 parameters: a card, float32 (batch, 3, 88, 64) in 0…1, to 11 counts and 4 suits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            conv(3, 16, 3, 2),
+            Separable(16, 32, 3, 2),
+            Separable(32, 32),
+            Separable(32, 64, 3, 2),
+            Separable(64, 64),
+            Separable(64, 64),
+            conv(64, 12, 1),
+        )
+        self.last = nn.Sequential(
+            nn.Linear(12 * SIZE[1] // 8 * SIZE[0] // 8, 64),
+            nn.ReLU(True),
+            nn.Linear(64, len(COUNTS) + len(SUITS)),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the logits."""
+        out: Tensor = self.last(self.body(x).flatten(1))
+        return out
+
+
+class Packaged(nn.Module):
+    """The network with its input as the reader cuts it out: uint8 (n, 88, 64, 3), BGR."""
+
+    def __init__(self, net: PipNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, cards: Tensor) -> Tensor:
+        """Return the log-probabilities, counts and then suits."""
+        out = self.net(cards.permute(0, 3, 1, 2).float() / 255)
+        counts, suits = out[:, : len(COUNTS)], out[:, len(COUNTS) :]
+        return torch.cat([functional.log_softmax(counts, 1), functional.log_softmax(suits, 1)], 1)
+
+
+class CardMaker:
+    """Makes cards as the reader cuts them out, without end, the same ones for the same seed."""
+
+    def __init__(self, seed: int, data: Path | None, pool: int = _POOL) -> None:
+        self.rng = random.Random(seed)
+        self._noise = np.random.default_rng(seed)
+        self._art = art_decks()
+        self._given: list[Deck] = [*self._art, *own_decks(), *(photographed_decks(data) if data else [])]
+        self._drawn = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+        self._faces: dict[tuple[int, str], tuple[Image, IndexBox]] = {}
+        self._others = [_small(card_back(self.rng)) for _ in range(8)]
+
+    def _face(self, code: str) -> tuple[Image, IndexBox]:
+        rng = self.rng
+        if rng.random() < _FRESH:
+            self._drawn[rng.randrange(len(self._drawn))] = RandomDeck(rng, self._art)
+        deck: Deck = (
+            rng.choice(self._given) if self._given and rng.random() < 0.35 else rng.choice(self._drawn)
+        )
+        key = id(deck), code
+        if key not in self._faces or rng.random() < 0.1:
+            if code not in deck.codes:
+                return self._face(code)
+            face, box = deck.face(code, rng)
+            if len(self._faces) > _KEPT:
+                self._faces.clear()
+            self._faces[key] = _small(face), box
+        return self._faces[key]
+
+    def card(self) -> tuple[Image, int, int]:
+        """Return a card's picture, its count and its suit."""
+        rng = self.rng
+        count = rng.choices(COUNTS, [2 if c == COUNTS[-1] else 1 for c in COUNTS])[0]
+        suit = rng.choice(SUITS)
+        code = (rng.choice("JQK") if count == COUNTS[-1] else count) + suit
+        face, box = self._face(code)
+        picture, _ = photograph(rng, self._noise, self._laid(face), rng.choice([1.0, 1.0, 1.6]))
+        hide(
+            picture,
+            (box.right / PX_PER_MM + rng.uniform(0.5, 3), box.bottom / PX_PER_MM + rng.uniform(0.5, 4)),
+        )
+        for _ in range(rng.choice([0, 0, 0, 1, 2])):
+            self._hide_a_part(picture)
+        return picture, COUNTS.index(count), SUITS.index(suit)
+
+    def _laid(self, face: Image) -> Image:
+        """Warp a face as it comes where its corners are not quite where they are thought to be, on some ground."""
+        rng, (w, h) = self.rng, SIZE
+        turn = math.radians(rng.gauss(0, 1.5))
+        matrix = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        if rng.random() < 0.5:
+            matrix = -matrix  # the other way up
+        matrix = matrix @ np.diag([rng.gauss(1.0, 0.03), rng.gauss(1.0, 0.02)])
+        matrix = matrix @ np.diag([w / face.shape[1], h / face.shape[0]])
+        middle = np.array([w, h]) / 2 + (rng.gauss(0, 1.2), rng.gauss(0, 1.2))
+        shift = middle - matrix @ (np.array(face.shape[1::-1]) / 2)
+        ground = np.empty((h, w, 3), np.uint8)
+        ground[:] = [rng.randint(0, 200) for _ in range(3)]
+        full = np.column_stack([matrix, shift])
+        cv2.warpAffine(face, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
+        if rng.random() < 0.2:  # something lies on it
+            other = rng.choice([*self._others, *(f for f, _ in list(self._faces.values())[-8:])])
+            full[:, 2] += rng.choice(
+                [(rng.uniform(30, 64), rng.gauss(0, 20)), (rng.gauss(0, 20), rng.uniform(40, 88))]
+            )
+            cv2.warpAffine(other, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
+        return ground
+
+    def _hide_a_part(self, picture: Image) -> None:
+        """Hide what another card may cover, however it lies: most lie straight beside it, some across."""
+        rng, (w, h) = self.rng, SIZE
+        turn = rng.choice([0, 90, 180, 270]) + rng.gauss(0, 12) if rng.random() < 0.6 else rng.uniform(0, 360)
+        along = np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))])
+        down = np.array([-along[1], along[0]])
+        far = rng.uniform(0.05, 1.0) * (w if abs(along[0]) > 0.7 else h) / 2
+        # a corner, a side, or all of that side of the card
+        upper, lower = (rng.choice([200.0, rng.uniform(-40, 90)]) for _ in range(2))
+        near = np.array([w, h]) / 2 + far * along
+        outline = [near - upper * down, near + lower * down]
+        outline += [outline[1] + 200 * along, outline[0] + 200 * along]
+        cv2.fillConvexPoly(picture, np.round(outline).astype(np.int32), (HIDDEN,) * 3)
+
+
+def hide(picture: Image, mm: tuple[float, float]) -> None:
+    """Hide a strip of so many millimetres in all four corners."""
+    x, y = (max(1, round(v)) for v in mm)
+    for rows in (np.s_[:y], np.s_[-y:]):
+        picture[rows, :x] = HIDDEN
+        picture[rows, -x:] = HIDDEN
+
+
+def _small(face: Image) -> Image:
+    return np.asarray(
+        cv2.resize(face, (WIDTH * 2 // 5, HEIGHT * 2 // 5), interpolation=cv2.INTER_AREA), np.uint8
+    )
+
+
+def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
+    """Train, a batch after the other, and export."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+    maker, net = CardMaker(seed, data), PipNet().to(memory_format=torch.channels_last)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
+    kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+    right = [0.5, 0.5]
+    for step in range(cards // BATCH):
+        share = step * BATCH / cards
+        for group in optimiser.param_groups:
+            group["lr"] = PEAK_RATE * min(1.0, step / 100) * (0.5 + 0.5 * math.cos(math.pi * share)) + 1e-5
+        if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
+            pictures, truth = kept[maker.rng.randrange(len(kept))]
+            over, along = (maker.rng.choice((1, -1)) for _ in range(2))
+            pictures = np.ascontiguousarray(pictures[:, ::over, ::along])
+        else:
+            made = [maker.card() for _ in range(BATCH)]
+            pictures, truth = np.stack([m[0] for m in made]), np.array([m[1:] for m in made])
+            kept = [*kept[-400:], (pictures, truth)]
+        x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
+        y = torch.from_numpy(truth)
+        net.train()
+        out_ = net(x.contiguous(memory_format=torch.channels_last))
+        counts, suits = out_[:, : len(COUNTS)], out_[:, len(COUNTS) :]
+        loss = functional.cross_entropy(counts, y[:, 0]) + functional.cross_entropy(suits, y[:, 1])
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        for k, part in enumerate((counts, suits)):
+            right[k] = 0.98 * right[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
+        if step % 50 == 0:
+            click.echo(f"{step * BATCH:,} cards: count {right[0]:.3f}, suit {right[1]:.3f} right", err=True)
+    return export(net.eval(), cards, seed, data, out)
+
+
+def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> Path:
+    """Write `pips.onnx` and its manifest."""
+    path = out / "pips.onnx"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            Packaged(net).eval(),
+            (torch.zeros(2, SIZE[1], SIZE[0], 3, dtype=torch.uint8),),
+            str(path),
+            input_names=["cards"],
+            output_names=["names"],
+            dynamic_axes={"cards": {0: "n"}, "names": {0: "n"}},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    manifest = {
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "input": f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}",
+        "output": f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits",
+        "parameters": sum(p.numel() for p in net.parameters()),
+        "trained": {
+            "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
+            "photographs": [name for name in trained_on(data) if name in ("bidly_cards", "rrrrhys_cards")],
+        },
+    }
+    path.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Folder of photographs."
+)
+@click.option("--cards", default=CARDS_SHOWN, show_default=True, help="Cards to show.")
+@click.option("--seed", default=SEED, show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=PACKAGE,
+    help="Folder of the exported network; by default that of the product is replaced.",
+)
+def command(data: Path | None, cards: int, seed: int, out: Path) -> None:
+    """Train the pip reader, which looks at whole cards."""
+    click.echo(train(data, cards, seed, out))
+
+
+assert all(count_of(code) in range(len(COUNTS)) for code in CARDS)
+
+if __name__ == "__main__":
+    command()

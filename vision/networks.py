@@ -1,0 +1,22 @@
+"""Which networks read cards, in one hash; light, so that whoever only names them need not load them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.resources.abc import Traversable
+
+
+def networks_hash(folder: Traversable, *, as_named: bool = False) -> str:
+    """Return one SHA-256 over both networks that read cards: of their files, or as their manifests name these.
+
+    Raises:
+        OSError, ValueError, KeyError: one of the files is missing or is no manifest.
+    """
+    parts = [
+        str(json.loads((folder / f"{name}.json").read_text())["sha256"])
+        if as_named
+        else hashlib.sha256((folder / f"{name}.onnx").read_bytes()).hexdigest()
+        for name in ("reader", "pips")
+    ]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
