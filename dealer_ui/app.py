@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from flask import Flask, Response, jsonify, request
-from werkzeug.exceptions import HTTPException, InternalServerError
+from flask import Flask, Response, current_app, jsonify, request
+from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from dealer_ui import (
     camera,
@@ -36,7 +36,7 @@ from dealer_ui.beside import Beside
 from dealer_ui.link import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
 from dealer_ui.live import OWN_ERROR, Live
 from dealer_ui.metrics import Tallies
-from dealer_ui.pages import role_name
+from dealer_ui.pages import page, role_name
 from dealer_ui.render import Messages
 from dealer_ui.sentences import in_other_words
 from dealer_ui.services import KioskPlace, Places, Services, services
@@ -156,6 +156,10 @@ def bare_app() -> Flask:
     return app
 
 
+def _is_lan() -> bool:
+    return bool(current_app.config.get("LAN"))
+
+
 def _refuse(error: HTTPException) -> tuple[Response, int]:
     """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
     code = error.code or 500
@@ -164,6 +168,10 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
     )
     if request.method == "POST" or request.accept_mimetypes.best == "application/json":
         response = jsonify(ok=False, error=sentence)
+    elif code == NotFound.code and request.accept_mimetypes.best == "text/html" and not _is_lan():
+        if sentence == NotFound.description:
+            sentence = i18n.gettext("No page has this address.")
+        response = Response(page("error.html", i18n.gettext("Not found"), sentence=sentence))
     else:
         response = Response(f"{code} {error.name}\n{sentence}\n", mimetype="text/plain")
     if error.code == 405 and getattr(error, "valid_methods", None):

@@ -10,6 +10,7 @@ from typing import Final
 
 from dealer_ui.i18n import N_
 from dealer_ui.known_camera import CAMERA
+from dealer_ui.known_profiles import PROFILES
 
 KNOWN: Final = (
     N_(
@@ -162,4 +163,5 @@ KNOWN: Final = (
     ),
     N_("The data folder cannot be looked at (%(strerror)s); check the disk."),
     *CAMERA,
+    *PROFILES,
 )

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from dealer_ui.hand_words import natural_words
 from dealer_ui.i18n import gettext
 from dealer_ui.rule_words import option_says, option_text, option_title, places, target_words
+from dealer_ui.sentences import in_other_words
 from dealer_ui.words import capital
 from firmware.rules import (
     Profile,
@@ -238,7 +239,7 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         try:
             values[path] = checked(path, _typed(typed, path, kind, before[path]))
         except ProfileError as error:
-            errors[path] = error.message
+            errors[path] = in_other_words(error.message)
     name, title = (" ".join(typed.one(key).split()) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
@@ -252,9 +253,10 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         text = _text(base, name, title, values)
         profile = parse_profile(text)
     except ProfileError as error:
-        return Draft(None, "", {error.key or "name": error.message})
+        return Draft(None, "", {error.key or "name": in_other_words(error.message)})
     if found := contradictions(profile):
-        return Draft(None, text, {one.path: f"{capital(one.sentence)}." for one in reversed(found)})
+        said = {one.path: in_other_words(f"{capital(one.sentence)}.") for one in reversed(found)}
+        return Draft(None, text, said)
     return Draft(profile, text, {})
 
 

@@ -14,8 +14,10 @@ from firmware.table.errors import NotNow
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
 from firmware.table.opening import button_due, opened
-from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.sentence import Sentence
 from firmware.table.state import State
+from firmware.table.white import next_refused
 
 MOST: Final = 100_000_000
 """Cents that a keypad takes where the house sets no most: a million dollars."""
@@ -65,6 +67,14 @@ def house_of(state: State, rules: Profile) -> House:
     return House(
         rules, settings.profile, settings.profile_hash, settings.unit, _seats(state), settings.options
     )
+
+
+def next_hand_refused(state: State, rules: Profile | None) -> Sentence | None:
+    """Say why the hand that would come next cannot be dealt; None where it can, or is not what comes next."""
+    paid = state.phase is Phase.SETTLED and not (state.reopened or state.unpaid)
+    if rules is None or not state.house.seats or not (paid or is_between(state)):
+        return None
+    return next_refused(state, house_of(state, rules))
 
 
 def puck_due(state: State, rules: Profile) -> PuckDue | None:
@@ -218,7 +228,7 @@ def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
     return tuple(
         Naming(
             _("Seat %(seat)s", seat=seat),
-            {"do": "seat_player", "seat": seat, **_at(state)},
+            {"do": "seat_player", "seat": seat, "comes": True, **_at(state)},
             _("Who sits down at seat %(seat)s?", seat=seat),
             into="player",
             then=_buy_in({}, "stack", "", state.house.unit, rules) if counted else None,

@@ -144,14 +144,15 @@ def proposed() -> str | Redirect:
             _("Game and limit"),
             _("%(profile)s, %(unit)s a point", profile=_title(house.profile), unit=money(house.unit)),
         ),
-        (_("Seats"), seated),
+        (_("Seats"), seated or _("later: nobody sits here yet")),
         (_("Devices"), _("tried later, each by itself; what does not work is said at the table")),
         (_("Calibration and deck"), _("later: until then the hands are keyed")),
     )
     settled = [
         {"do": "settle_step", "step": name, "skipped": skipped}
         for names, skipped in (
-            (("people", "table", "clock", "game", "seats"), False),
+            (("people", "table", "clock", "game"), False),
+            (("seats",), not seated),
             (("calibration", "deck"), True),
         )
         for name in names

@@ -29,7 +29,7 @@ from dealer_ui.past import Exchange
 from dealer_ui.paybacks import refund, refund_actions
 from dealer_ui.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
 from dealer_ui.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
-from dealer_ui.seats import free_seats, is_between, puck_due
+from dealer_ui.seats import free_seats, is_between, next_hand_refused, puck_due
 from dealer_ui.seats import players as players_of
 from dealer_ui.sentences import in_other_words, say
 from dealer_ui.sheet import sheet
@@ -47,6 +47,7 @@ from firmware.rules import Profile, currency
 from firmware.table.errors import NotNow
 from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
+from firmware.table.sentence import Sentence
 from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
@@ -87,7 +88,8 @@ def view(
     players = {seat.seat: seat.player for seat in state.seats}
     put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
     transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
-    title, step = _phase(state, pays, current)
+    refused = next_hand_refused(state, rules)
+    title, step = _phase(state, pays, current, refused)
     return Screen(
         seq=seq,
         language=known(state.house.language),
@@ -108,7 +110,7 @@ def view(
         transferred=all_marked(settlement, state.hand)
         if settlement and transfers and due and answering
         else None,
-        actions=_actions(state, rules, wait=puck is not None) if answering else (),
+        actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
         alert=alert(state) if answering else None,
         puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
@@ -121,7 +123,7 @@ def view(
         last_hand=past.hand if past and not settlement else None,
         recall=past_hands(state),
         more=more(state) if answering else (),
-        notices=_notices(state, rules, answering),
+        notices=_notices(state, rules, refused, answering),
         cues=_cues(state, rules, answering),
         used=used(state),
     )
@@ -142,7 +144,9 @@ def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
 # ---- the hand ----
 
 
-def _phase(state: State, pays: Sequence[Payment], current: int | None) -> tuple[str, str]:
+def _phase(
+    state: State, pays: Sequence[Payment], current: int | None, refused: Sentence | None
+) -> tuple[str, str]:
     """Return the phase in a word or two, and what the dealer does next."""
     match state.phase:
         case Phase.IDLE:
@@ -170,14 +174,14 @@ def _phase(state: State, pays: Sequence[Payment], current: int | None) -> tuple[
             )
         case Phase.SETTLED:
             if current is None:
-                return _("All paid"), _("Collect the cards. White button: next hand.")
+                closes = _("Collect the cards. White button: close the hand.")
+                return _("All paid"), closes if refused else _("Collect the cards. White button: next hand.")
             moving = [pay for pay in pays if pay.state != "still"]
             number = moving.index(pays[current]) + 1
             return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
         case Phase.ARCHIVED:
-            return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), _(
-                "White button: open the next hand."
-            )
+            opens = "" if refused else _("White button: open the next hand.")
+            return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), opens
         case Phase.VOID:
             ended = _("Hand %(hand)s is a misdeal") if state.misdealt else _("Hand %(hand)s is void")
             return (
@@ -189,7 +193,9 @@ def _phase(state: State, pays: Sequence[Payment], current: int | None) -> tuple[
             )
 
 
-def _actions(state: State, rules: Profile | None, *, wait: bool) -> tuple[Action, ...]:
+def _actions(
+    state: State, rules: Profile | None, refused: Sentence | None, *, wait: bool
+) -> tuple[Action, ...]:
     press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
     if state.opened:
         press["hand"] = state.hand
@@ -215,7 +221,8 @@ def _actions(state: State, rules: Profile | None, *, wait: bool) -> tuple[Action
             assert state.settlement is not None
             forward, back = marks(state.settlement, state.paid, state.hand)
             undo = (back,) if back else swap_undone(state)[:1]
-            return (*undo, forward or Action(_("Next hand"), press, tone="go", lamp="white"))
+            ends = _("Close the hand") if refused else _("Next hand")
+            return (*undo, forward or Action(ends, press, tone="go", lamp="white"))
     return ()
 
 
@@ -230,7 +237,9 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     )
 
 
-def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+def _notices(
+    state: State, rules: Profile | None, refused: Sentence | None, answering: bool
+) -> tuple[str, ...]:
     """Return what is said beside the next step."""
     said: list[str] = []
     if not answering:
@@ -264,6 +273,8 @@ def _notices(state: State, rules: Profile | None, answering: bool) -> tuple[str,
         for number, back in enumerate(state.paybacks, start=1)
         if not back.paid and (due is None or number < due)
     ]
+    if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
+        said.append(say(refused))
     said += swap_notices(state)
     if cannot := payback_refused(state):
         said.append(say(cannot))

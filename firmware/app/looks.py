@@ -29,6 +29,8 @@ from firmware.table.streets import open_seats
 
 log = logging.getLogger(__name__)
 
+CAMERA: Final = "camera"
+"""Whose doing it is in the record."""
 RETRY: Final = 1.0
 """Seconds before a look that was lost is tried again."""
 UNSEEN_TOO_LONG: Final = 15.0
@@ -139,7 +141,7 @@ class Looks:
                 fold(events, state)
             except NotNow as error:
                 events = (ev.ReadingFailed(_senseless(error), taken.frame),)
-        self._table.attempt(events, "camera")
+        self._table.attempt(events, CAMERA)
 
     def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
         """Say whether to look again before anything is asked: cards are still being turned up.
@@ -169,7 +171,7 @@ class Looks:
             tuple(seat.seat for seat in state.seats if seat.place in short and seat.place not in shown),
         )
         if awaited != state.awaited:
-            self._table.attempt([awaited], "camera")
+            self._table.attempt([awaited], CAMERA)
         return self._again_at(now)
 
     def _again_at(self, now: float) -> bool:
@@ -213,7 +215,7 @@ class Looks:
                     self._not_seen(_senseless(error))
                     self._afresh = True
                     return
-                if events and not self._table.attempt(events, "camera"):
+                if events and not self._table.attempt(events, CAMERA):
                     self._afresh = True
                     return
                 self._seen()

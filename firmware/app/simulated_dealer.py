@@ -22,6 +22,7 @@ from firmware.app.errors import AppError
 from firmware.app.players import Players, SetHand, Spot, in_placing_order, truth_json
 from firmware.app.simulated_placing import all_seen, lying, stands, true_card
 from firmware.app.simulation import SimulatedTable, by_place
+from firmware.app.table_process import UNSEEN
 from firmware.table import Ask, Phase, Question, State
 from firmware.table.events import ReadingTaken
 from firmware.table.journal import JournalReader
@@ -98,6 +99,7 @@ class SimulatedDealer:
         self._down = -1
         self._seq = -1
         self._state = State()
+        self._in_phase_since = 0.0
         self._seats = {seat.seat: seat.place for seat in table.house.seats}
 
     def stop(self) -> None:
@@ -156,7 +158,10 @@ class SimulatedDealer:
         if self._table.failure is not None:
             raise self._table.failure
         if self._seq < 0 or self._reader.events_since(self._seq, limit=1):
+            phase = self._state.phase
             self._state, self._seq = self._reader.recover()
+            if self._state.phase is not phase:
+                self._in_phase_since = time.monotonic()
         return self._state
 
     def _until(self, what: Callable[[State], bool], within: float = STUCK_AFTER) -> State:
@@ -180,8 +185,10 @@ class SimulatedDealer:
     # ---- hands ----
 
     def _press(self, button: Any, seconds: float = 0.12) -> None:
-        """Press a button and see that something came of it."""
+        """Press a button and see that something came of it. What the camera brought is looked at first."""
         before = self._seq
+        if self._state.phase in (Phase.REVIEW, Phase.SETTLED):
+            self._stop.wait(max(0.0, self._in_phase_since + UNSEEN - time.monotonic()))
         self._table.panel.press(button, seconds)
         self._stop.wait(FINGER_UP)
         self._until(lambda state: self._seq > before)

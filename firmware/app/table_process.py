@@ -22,7 +22,7 @@ from firmware.app.camera_jobs import CameraJobs
 from firmware.app.disks import use_named
 from firmware.app.inputs import Request, Stop
 from firmware.app.lights import beeps, lights
-from firmware.app.looks import Looks
+from firmware.app.looks import CAMERA, Looks
 from firmware.app.puck_calm import CalmPuck
 from firmware.app.reader_setup import CameraCalibration
 from firmware.app.reading_messages import (
@@ -73,6 +73,8 @@ RETRY: Final = 1.0
 """Seconds before something that could not be written is tried again."""
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait until it is begun, where nothing else is configured."""
+UNSEEN: Final = 0.45
+"""Seconds after the camera changed what a press does in which one is not for it; the page's `SETTLE_MS`."""
 KNOWN_COMMANDS: Final = 1000
 """Last commands whose ids are known at least: a sender gives up long before."""
 MADE_WITHIN: Final = 50.0
@@ -321,7 +323,8 @@ class TableProcess:
                 self._commands = self._journal.commands()
         before, self.state = self.state, state
         if _what_buttons_do(state) != _what_buttons_do(before):
-            self._stands_since = began
+            by_itself = actor == CAMERA and state.phase is not before.phase
+            self._stands_since = began + (UNSEEN if by_itself else 0.0)
         if state.house != before.house:
             self._house = house_now(self._configured, state.house, self._reader.content)
         if any(isinstance(event, ev.HandOpened) for event in events):

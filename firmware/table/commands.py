@@ -257,7 +257,7 @@ def decide(
         case KeepProfile():
             return (decide_keeping(command),)
         case SettleStep() | EndSetUp():
-            return decide_setup(command)
+            return decide_setup(state, command)
         case Dispute() | CloseDispute() | MarkReviewed() | ReadRecordFault():
             return decide_evidence(command)
         case LogOn() | LogOff():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -24,6 +24,7 @@ Reason = Annotated[str, Field(min_length=1, max_length=200)]
 Player = Annotated[str, Field(min_length=1, max_length=40)]
 Cents = Annotated[int, Field(ge=0, le=10**12)]
 Place = Literal["", "A", "B", "C", "D"]
+HIGHEST_TABLE: Final = 9999
 _Made = TypeVar("_Made")
 
 
@@ -60,13 +61,17 @@ class SetHouse(SignedCommand):
 
 
 class SeatPlayer(SignedCommand):
-    """A player takes a free seat, buying in with `stack` cents; who sits elsewhere moves, with his chips."""
+    """A player takes a free seat, buying in with `stack` cents; who sits elsewhere moves, with his chips.
+
+    `comes`: he is to be new at the table, so that a name keyed twice moves nobody.
+    """
 
     do: Literal["seat_player"] = "seat_player"
     seat: int
     player: Player
     stack: Cents | None = None
     place: Place | None = None
+    comes: bool = False
 
 
 class LeaveSeat(SignedCommand):
@@ -184,6 +189,8 @@ def _table_number(text: str) -> str:
     number = " ".join(text.split())
     if not number.isprintable():
         raise NotNow("A table's number is letters and digits.")
+    if number.isdecimal() and not 1 <= int(number) <= HIGHEST_TABLE:
+        raise NotNow("A table's number is 1 to %(highest)s.", highest=HIGHEST_TABLE)
     return number
 
 
@@ -206,6 +213,12 @@ def _came_with(stack: int | None, unit: int, rules: Profile) -> int | None:
 
 def _seat(state: State, command: SeatPlayer, house: House) -> ev.PlayerSeated:
     name = check_name(command.player)
+    if command.comes and (sits := state.house.of(name)):
+        raise NotNow(
+            "%(player)s sits at seat %(seat)s already. Move the player from there, or key another name.",
+            player=name,
+            seat=sits[0].seat,
+        )
     return ev.PlayerSeated(
         seat=command.seat,
         player=name,

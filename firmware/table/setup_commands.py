@@ -7,8 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from firmware.table import events_setup as ev
+from firmware.table.errors import NotNow
 from firmware.table.event import Event
 from firmware.table.people_commands import SignedCommand
+from firmware.table.state import State
 
 
 class SettleStep(SignedCommand):
@@ -72,9 +74,11 @@ class AskHealth(SignedCommand):
 SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | NameDisk | AskHealth
 
 
-def decide_setup(command: SettleStep | EndSetUp) -> tuple[Event, ...]:
-    """Return the events that a command of the set-up is."""
+def decide_setup(state: State, command: SettleStep | EndSetUp) -> tuple[Event, ...]:
+    """Return the events that a command of the set-up is. Raises NotNow."""
     match command:
+        case SettleStep(step="seats", skipped=False) if not state.house.seats:
+            raise NotNow("Nobody sits at this table: seat somebody, or leave the seats for later.")
         case SettleStep():
             return (ev.StepSettled(command.step, command.skipped),)
         case EndSetUp():

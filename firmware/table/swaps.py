@@ -1,7 +1,7 @@
 """Two cards that the camera took for one another: a correction by a name that lies elsewhere changes both.
 
 Only where all 52 names lie: then no other name is left for the second card. Where cards are missing, and for what a
-person has named, the second card is asked about instead.
+person has named, the second card is asked about instead. To take a change back both are always known.
 """
 
 from __future__ import annotations
@@ -45,11 +45,15 @@ def swap(state: State, seat: int, row: Row, index: int, code: str) -> tuple[Spot
     """Return a place and the one where `code` lies, where their cards may change places; else None."""
     lie = spots(state)
     here = next((one for one in lie if (one.seat, one.row, one.index) == (seat, row, index)), None)
-    there = next((one for one in lie if one.card == code), None)
-    if here is None or there is None or not is_whole(lie):
+    named = [one for one in lie if one.card == code]
+    if here is None or not named:
         return None
+    changed = next((one for one in named if _crossed(here, one)), None)
+    if changed is not None:
+        return here, changed  # taken back, whatever else claims one of their names
+    there = named[0]
     both_read = here.lies.as_read and there.lies.as_read and here.card != code
-    return (here, there) if both_read or _crossed(here, there) else None
+    return (here, there) if both_read and is_whole(lie) else None
 
 
 def is_whole(lie: Sequence[Spot]) -> bool:

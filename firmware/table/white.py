@@ -31,7 +31,9 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             if state.unpaid and not state.reopened:
                 return (ev.PaymentMarked(*state.unpaid[0]),)
             archived = ev.HandArchived()
-            return (archived,) if state.reopened else (archived, opened(apply(state, archived), house))
+            if state.reopened or next_refused(state, house):
+                return (archived,)
+            return (archived, opened(apply(state, archived), house))
         case Phase.SHOWDOWN | Phase.READING:
             raise NotNow("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
@@ -40,6 +42,16 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             if not state.questions:
                 settlement(state, rules)  # it did not settle by itself: the rules say why
             raise NotNow(_what_is_open(state))
+
+
+def next_refused(state: State, house: House) -> Sentence | None:
+    """Say why no next hand can be dealt, now or once the hand on the table is closed; None where one can."""
+    closed = apply(state, ev.HandArchived()) if state.phase is Phase.SETTLED else state
+    try:
+        opened(closed, house)
+    except NotNow as error:
+        return error.sentence
+    return None
 
 
 def looks_again(state: State) -> bool:

@@ -19,7 +19,7 @@ from firmware.app.house import prepare_house
 from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
 from firmware.app.reading_process import ReadingLimits
 from firmware.app.table_devices import Devices
-from firmware.app.table_process import TICK, Readings, TableProcess
+from firmware.app.table_process import TICK, UNSEEN, Readings, TableProcess
 from firmware.devices.debounce import HOLD
 from firmware.devices.gpio import GpioLamps
 from firmware.devices.panel import ButtonName, Press
@@ -177,7 +177,8 @@ class Table:
             assert answer["ok"], answer
 
     def press(self, button: ButtonName, seconds: float = PRESS) -> None:
-        """Press and lift the finger; the process has taken the press then."""
+        """Press what one has seen, and lift the finger; the process has taken the press then."""
+        self.clock.let_pass(UNSEEN)
         told = len(self.process.presses) + (2 if seconds > HOLD else 1)
         self.panel.press(button, seconds)
         self.buttons.let_pass(LIFT)

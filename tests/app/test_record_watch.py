@@ -87,6 +87,11 @@ class Filler:
 def test_a_full_disk_stops_new_hands_and_deletes_nothing(
     small_disk: Path, config: Config, cards: Cards
 ) -> None:
+    """The reserve is kept for the hand on the table: it is played, paid and closed, and no next one is opened.
+
+    To leave the paid hand open would be a dead end that keeps nothing safer: closing it is one row more, which the
+    reserve has room for. Where not even that row can be written, nothing is closed, and the answer says so.
+    """
     filler = Filler(small_disk / "somebody-elses")
     table = Table(config.model_copy(update={"data": small_disk / "data"}))
     data = table.config.data
@@ -101,10 +106,12 @@ def test_a_full_disk_stops_new_hands_and_deletes_nothing(
         table.do(WHITE)
         assert not table.state.unpaid
         before = sorted(path.name for path in data.rglob("*"))
+        table.press("next")
+        assert table.state.phase is Phase.ARCHIVED
         for _ in range(2):
             assert table.ask(WHITE)["error"] == DISK
         table.press("next")
-        assert table.state.phase is Phase.SETTLED
+        assert table.state.phase is Phase.ARCHIVED
         assert table.state.hand == 1
         assert sorted(path.name for path in data.rglob("*")) == before
         assert CaptureStore(data).check(image) == "ok"

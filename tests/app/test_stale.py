@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.app.reading_events import lie_as_before, reading_taken
 from firmware.app.reading_messages import ReadingDone
+from firmware.app.table_process import UNSEEN
 from firmware.devices.panel import Press
 from firmware.table import Phase, State
 from firmware.table.state import Seat
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.app.conftest import Table
 
+SCRIPT = Path(__file__).parents[2] / "dealer_ui" / "static" / "feltwatch.js"
 WHITE = '{"do":"next"}'
 CONFIRM = '{"do":"confirm"}'
 Cards = Callable[..., dict[str, Any]]
@@ -80,3 +85,29 @@ def test_a_press_that_went_down_before_the_settlement_was_there_marks_no_payment
     table.press("next")
     table.until(lambda state: not state.unpaid)
     assert table.state.hand == 1
+
+
+def test_a_press_that_goes_down_as_the_settlement_comes_marks_no_payment(table: Table, cards: Cards) -> None:
+    """Nobody has seen it yet: the press was meant for what stood there."""
+    table.readings.ready = [cards()]
+    to_setting(table)
+    table.do(WHITE)
+
+    def settled() -> bool:
+        table.turn()  # no time of the table's passes
+        return table.state.phase is Phase.SETTLED
+
+    until(settled)
+    unpaid = []
+    for seconds in (0.0, UNSEEN - 0.01, 0.02):
+        table.clock.let_pass(seconds)
+        table.process.put(Press("next", table.clock()))
+        table.turn()
+        unpaid.append(len(table.state.unpaid))
+    assert unpaid == [1, 1, 0]
+    assert table.state.hand == 1
+
+
+def test_what_is_new_takes_touches_and_presses_after_the_same_time() -> None:
+    [settle_ms] = re.findall(r"SETTLE_MS = (\d+)", SCRIPT.read_text(encoding="utf-8"))
+    assert int(settle_ms) == round(1000 * UNSEEN)

@@ -77,6 +77,20 @@ def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
     assert names(felt)[1] == "Lin"
 
 
+def test_a_name_that_sits_already_moves_nobody_without_a_word(show: Show) -> None:
+    screen = show(closed)
+    page, felt = screen.page, screen.felt
+    before = names(felt)
+    page.locator(".players .free [data-name]").tap()
+    spell(page, "moreno")
+    page.locator("#letters-done").tap()
+    for key in "400":
+        page.locator(f"#keypad [data-key='{key}']").tap()
+    page.locator("#keypad-done").tap()
+    expect(page.locator("#error")).to_contain_text("Moreno sits at seat 2 already.")
+    assert names(felt) == before
+
+
 def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> None:
     screen = show(closed)
     page = screen.page

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +12,12 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dealer_ui.i18n import LANGUAGES, SOURCE, speaking
+from dealer_ui.known_profiles import PROFILES
 from dealer_ui.profile_form import Draft, Typed, read, sections
+from dealer_ui.words import capital
 from firmware.app.rules_commands import profiles
-from firmware.rules import Profile, load_profile, parse_profile, profile_names
+from firmware.rules import Profile, contradictions, load_profile, parse_profile, profile_names
 from firmware.rules.sections import OPTIONS
 
 every_profile = pytest.mark.parametrize("name", profile_names())
@@ -84,6 +89,47 @@ def test_a_mistake_is_refused_with_the_sentence_of_profiles_check(cell: str, tmp
     checked = CliRunner().invoke(profiles, ["check", str(file)])
     assert checked.exit_code == 2
     assert draft.errors[path] in checked.output
+
+
+@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != SOURCE])
+def test_a_mistake_is_said_in_every_language(code: str) -> None:
+    california = load_profile("california-face-up")
+    mistakes: list[tuple[Profile, dict[str, str]]] = [
+        *((load_profile("traditional"), {cell: value}) for cell, (value, _) in MISTAKES.items()),
+        *((california, {cell: "x"}) for cell in ("bonus__front:QQ", "naturals__kinds:dragon")),
+        (california, {"fantasyland__entry:front": "x"}),
+        (california, {"limits__buy_in": "100", "limits__max_stack": "10"}),
+        (california, {"limits__max_unit": "1000"}),
+        (california, {"collection__half_from_minute": "41"}),
+        (load_profile("traditional"), {"bonus__pays": "none"}),
+    ]
+    for profile, changes in mistakes:
+        english = typed(profile, **changes).errors
+        with speaking(code):
+            other = typed(profile, **changes).errors
+        assert english
+        assert other.keys() == english.keys()
+        for field, said in english.items():
+            assert other[field] != said
+            assert "%(" not in other[field]
+            assert "will not do" not in other[field]
+            assert "allowed" not in other[field]
+
+
+def test_every_contradiction_is_among_the_sentences_that_are_translated() -> None:
+    """They are found by their templates; one that is new in the rules must be told of in `known_profiles`."""
+    source = ast.parse(Path(contradictions.__code__.co_filename).read_text(encoding="utf-8"))
+    said = [told for made in ast.walk(source) if isinstance(made, ast.Yield) for told in [_template(made)]]
+    assert len(said) > 15
+    known = [re.sub(r"%\(\w+\)s", "…", one) for one in PROFILES]
+    assert [one for one in said if f"{capital(one)}." not in known] == []
+
+
+def _template(made: ast.Yield) -> str:
+    assert isinstance(made.value, ast.Tuple)
+    sentence = made.value.elts[1]
+    parts = sentence.values if isinstance(sentence, ast.JoinedStr) else [sentence]
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
 
 
 def test_mistakes_in_tables_are_said_at_the_table() -> None:

@@ -101,6 +101,30 @@ def test_the_set_up_can_be_left_out_by_whoever_stands_before_a_fresh_box(person:
     assert person.get("/set-up/people").status_code == 200
 
 
+def test_an_address_of_no_step_says_so_on_a_page_with_a_title_and_a_way_on(person: Person) -> None:
+    for path, said in (
+        ("/set-up/nonsense", "The set-up has no such step."),
+        ("/nowhere", "No page has this"),
+    ):
+        page = person.get(path)
+        assert page.status_code == 404
+        assert len(re.findall("<h1", page.text)) == 1
+        assert said in page.text
+        assert 'href="/"' in page.text
+
+
+def test_they_sit_so_is_refused_where_nobody_sits(person: Person, table: Table) -> None:
+    list_technician(person)
+    for seat in table.state.house.seats:
+        assert person.send(do="leave_seat", player=seat.player).status_code == 200
+    refused = person.send(do="settle_step", step="seats")
+    assert "Nobody sits at this table" in refused.get_json()["error"]
+    proposed = person.get("/set-up/proposed")
+    assert "later: nobody sits here yet" in proposed.text
+    assert person.touch(proposed, "All as proposed") == "/"
+    assert table.state.set_up
+
+
 def test_from_the_first_technician_on_the_set_up_is_technicians(app: Flask, person: Person) -> None:
     list_technician(person)
     assert person.get("/set-up/table").status_code == 200

@@ -203,6 +203,22 @@ def test_when_all_is_paid_the_next_hand_is_offered(felt: Felt) -> None:
     assert len(felt.state.paid) == 6
 
 
+def test_where_no_next_hand_can_be_dealt_white_closes_the_paid_one_and_the_page_says_why(lay: Lay) -> None:
+    options = {"deal.kind": "closed", "limits.min_points": 10}
+    felt = lay(seats={1: "A", 2: "B"}, stack=10_000, options=options)
+    felt.to_settled()
+    while felt.state.unpaid:
+        felt.pay()
+    assert "Moreno has too few chips" in shown(felt).notices[0]
+    assert shown(felt).actions[-1].label == "Close the hand"
+    felt.do(**shown(felt).actions[-1].command)
+    assert felt.state.phase is Phase.ARCHIVED
+    assert "Moreno has too few chips" in shown(felt).notices[0]
+    assert (shown(felt).actions[-1].label, shown(felt).actions[-1].tone) == ("Open a hand", "wait")
+    felt.do("count_stack", player="Moreno", stack=10_000, reason="chips bought")
+    assert shown(felt).notices == ()
+
+
 def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
     """Walk through a hand and try each button of each screen on the state that it was shown for."""
     tried: set[str] = set()

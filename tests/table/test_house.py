@@ -156,6 +156,10 @@ def test_every_packaged_profile_can_be_set(table: Table, name: str) -> None:
         ({"unit": 0}, "greater than or equal"),
         ({"language": "../x"}, "match pattern"),
         ({"table": "x" * 21}, "at most 20"),
+        ({"table": "0"}, "1 to 9999"),
+        ({"table": "99999999999999"}, "1 to 9999"),
+        ({"table": "9999"}, None),
+        ({"table": "Main 3"}, None),
     ],
 )
 def test_a_setting_that_will_not_do_is_refused_and_nothing_changes(
@@ -456,3 +460,12 @@ def test_settings_survive_a_kill_and_a_hand_that_was_reopened(
     hand = opened(table.state, table.house)
     journal.append([hand], "test")
     assert reader.recover()[0].house == table.state.house
+
+
+def test_who_is_to_be_new_at_the_table_is_refused_where_he_sits_already(table: Table) -> None:
+    before = table.state
+    with pytest.raises(NotNow, match="p1 sits at seat 1 already"):
+        table.do("seat_player", seat=5, player="p1", comes=True)
+    assert table.state == before
+    assert table.do("seat_player", seat=5, player="p1").house.of("p1")[0].seat == 5
+    assert table.do("seat_player", seat=1, player="p9", comes=True).house.of("p9")[0].seat == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.table import Phase, State
+from firmware.table import Ask, Phase, State
 from firmware.table.swaps import swapped
 from tests.dealer_ui.felt import Felt
 
@@ -47,6 +47,19 @@ def test_the_same_change_again_takes_it_back(settled: Felt) -> None:
     state = settled.do("set_card", **PLACE, card="7c", swap=True)
     assert (names(state), state.settlement) == (names(before), before.settlement)
     assert swapped(state) == ()
+
+
+def test_a_change_is_taken_back_whole_while_one_of_its_names_is_claimed_by_a_third_card(
+    settled: Felt,
+) -> None:
+    before = settled.state
+    settled.do("set_card", **PLACE, card="Kc", swap=True)
+    settled.do("set_card", seat=2, row="back", index=0, card="7c")
+    state = settled.do("set_card", **PLACE, card="7c", swap=True)
+    assert (state.seats[0].front[2].card, state.seats[3].back[4].card) == ("7c", "Kc")
+    assert {question.what for question in state.questions} == {Ask.DUPLICATE}
+    state = settled.do("set_card", seat=2, row="back", index=0, card="5s")
+    assert (names(state), state.settlement) == (names(before), before.settlement)
 
 
 def test_what_a_person_named_is_asked_about_and_stays(settled: Felt) -> None:

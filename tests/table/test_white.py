@@ -67,6 +67,18 @@ def test_white_marks_one_payment_after_another_and_only_then_closes_the_hand(tab
     assert (state.phase, state.hand) == (Phase.DEALING, before.hand + 1)
 
 
+def test_where_no_next_hand_can_be_dealt_white_closes_this_one_and_then_says_why(table: Table) -> None:
+    while table.state.unpaid:
+        table.do("next")
+    table.say(ev.DeviceFault("disk", "The disk is nearly full."))
+    state = table.do("next")
+    assert (state.phase, state.hand) == (Phase.ARCHIVED, 1)
+    with pytest.raises(NotNow, match="nearly full"):
+        table.do("next")
+    table.say(ev.DeviceRecovered("disk"))
+    assert table.do("next").hand == 2
+
+
 def test_a_hand_closed_with_open_payments_says_which(table: Table) -> None:
     table.do("next")
     due = table.state.unpaid

@@ -47,6 +47,7 @@ DOES: Final[Mapping[str, frozenset[str]]] = {
     "key_row": frozenset({"row_keyed"}),
     "undo_confirm": frozenset({"natural_unconfirmed"}),
     "mark_paid": frozenset({"payment_marked"}),
+    "back_to_setting": frozenset({"setting_resumed"}),
     "void": frozenset({"hand_voided"}),
     "archive": frozenset({"hand_archived"}),
     "key_hand": frozenset({"keying_begun"}),

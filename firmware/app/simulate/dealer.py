@@ -52,6 +52,7 @@ class _Hand:
     puck_moved: bool = False
     laid: bool = False
     looks: int = 0
+    awaits: int = 0
     done: int = 0
     blank: int = 0
     seen_wrong: dict[tuple[SpotAt, str | None], bool] = field(default_factory=dict)
@@ -237,6 +238,7 @@ class Dealer:
                 self._place(state, hand)
             case Phase.SHOWDOWN | Phase.READING:
                 self._lay(hand)
+                self._await_cards(state, hand)
             case Phase.REVIEW:
                 self._review(state, hand)
             case Phase.SETTLED:
@@ -363,6 +365,13 @@ class Dealer:
             }
             if hand.placing is not None:
                 hand.placing.street = STREETS
+
+    def _await_cards(self, state: State, hand: _Hand) -> None:
+        """The page says where no cards lie: after a while one sees whose surrender was not keyed."""
+        if state.awaited and any(hand.hands[seat].surrenders for seat in state.awaited.empty):
+            hand.awaits += 1
+            if hand.awaits % habits.WAITS == 0:
+                self._touch("back_to_setting")
 
     def _review(self, state: State, hand: _Hand) -> None:
         if not hand.laid:

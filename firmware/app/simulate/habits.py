@@ -26,7 +26,7 @@ COUNTED: Final = 0.2
 """Then, the shares in which somebody sits out or comes back, and in which chips are counted."""
 KEYED: Final = 0.2
 WAITS: Final = 12
-"""Looks at a street that is not on record, after which the dealer keys it."""
+"""Looks at a street that is not on record, or at a reading that awaits cards, after which the dealer acts."""
 HOLD: Final = 1.4
 STUCK_AFTER: Final = 250
 """Things done in one hand after which it counts as lost: it cannot be ended."""
