@@ -14,9 +14,9 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from dealer_ui import camera_words, guard
 from dealer_ui.deck_spread import spread
-from dealer_ui.errors import TableUnreachable
 from dealer_ui.i18n import N_
 from dealer_ui.i18n import gettext as _
+from dealer_ui.link import TableUnreachable
 from dealer_ui.orders import give
 from dealer_ui.pages import own_address, page
 from dealer_ui.sentences import in_other_words, say_answer

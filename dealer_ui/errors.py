@@ -5,7 +5,3 @@ from __future__ import annotations
 
 class PageError(Exception):
     """The root of this package's errors."""
-
-
-class TableUnreachable(PageError, ConnectionError):
-    """The table process does not answer on its socket."""

@@ -8,8 +8,8 @@ from typing import Any
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 
 from dealer_ui import guard
-from dealer_ui.errors import TableUnreachable
 from dealer_ui.i18n import gettext as _
+from dealer_ui.link import TableUnreachable
 from dealer_ui.pages import page
 from dealer_ui.sentences import say
 from dealer_ui.services import services

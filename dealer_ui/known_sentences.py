@@ -13,6 +13,10 @@ from dealer_ui.known_camera import CAMERA
 from dealer_ui.known_profiles import PROFILES
 
 KNOWN: Final = (
+    N_("The table did not answer in time. Look at the page before you try again."),
+    N_("The table process is not running. Start it, then try again."),
+    N_("The table broke off. Look at the page before you try again."),
+    N_("The table gave an answer that this page does not understand."),
     N_(
         "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
         "look at the page before you do it again, and at the disk."

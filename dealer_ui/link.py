@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from dealer_ui.errors import TableUnreachable
-from dealer_ui.i18n import N_
 from firmware.adaptive_limit import AdaptiveLimit
+from firmware.table.errors import TableError
 
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 ANSWER_FLOOR_S: Final = 3.0
 ANSWER_CEILING_S: Final = 30.0
 """Seconds between which the limit for the table's answer lies; it answers after the event is durable."""
+
+
+class TableUnreachable(TableError, ConnectionError):
+    """The table process does not answer on its socket."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +50,16 @@ class TableLink:
                     reply = self._exchange(line, seconds)
         except TimeoutError as error:
             raise TableUnreachable(
-                N_("The table did not answer in time. Look at the page before you try again.")
+                "The table did not answer in time. Look at the page before you try again."
             ) from error
         except OSError as error:
-            raise TableUnreachable(
-                N_("The table process is not running. Start it, then try again.")
-            ) from error
+            raise TableUnreachable("The table process is not running. Start it, then try again.") from error
         try:
             answer = json.loads(reply)
         except ValueError as error:
-            raise TableUnreachable(
-                N_("The table broke off. Look at the page before you try again.")
-            ) from error
+            raise TableUnreachable("The table broke off. Look at the page before you try again.") from error
         if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
-            raise TableUnreachable(N_("The table gave an answer that this page does not understand."))
+            raise TableUnreachable("The table gave an answer that this page does not understand.")
         return answer
 
     def _exchange(self, line: bytes, within: float) -> bytes:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui import guard
-from dealer_ui.errors import TableUnreachable
 from dealer_ui.i18n import gettext as _
+from dealer_ui.link import TableUnreachable
 from dealer_ui.sentences import say_answer
 from dealer_ui.services import services
 from dealer_ui.sessions import COOKIE

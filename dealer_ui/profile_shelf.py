@@ -20,10 +20,11 @@ from firmware.rules import (
 )
 from firmware.rules.document import SECTION_TITLES
 from firmware.rules.options import Bonuses, Kind, NaturalKinds, Schedule
+from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
 from firmware.table.house_profiles import Version, versions
-from firmware.table.journal import JournalReader, content_hash
+from firmware.table.journal import JournalReader
 from firmware.table.phase import OPEN
 from firmware.table.sentence import Sentence
 from firmware.table.state import State

@@ -10,16 +10,12 @@ import numpy as np
 from vision.arrays import Image, Matrix, Points
 from vision.drawing import Path
 from vision.layout import TableLayout
+from vision.markers import dictionary
 
 CLOTH_BGR = (66, 102, 34)
 LINE_BGR = (150, 190, 160)
 LINE_MM = 1.2
 ZONE_CORNER_MM = 4.0
-
-
-def dictionary(name: str) -> cv2.aruco.Dictionary:
-    """Look up one of OpenCV's marker dictionaries by name; the layout has checked that it exists."""
-    return cv2.aruco.getPredefinedDictionary(int(getattr(cv2.aruco, name)))
 
 
 def mm_to_pixels(px_per_mm: float) -> Matrix:

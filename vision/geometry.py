@@ -20,9 +20,9 @@ import numpy.typing as npt
 from vision.arrays import Image, Matrix, Points
 from vision.edges import refine_corners
 from vision.errors import DisagreeingMarkersError, NoMarkersError, PictureError, TooFewMarkersError
-from vision.felt import dictionary
 from vision.layout import TableLayout, Zone
 from vision.lens import Lens
+from vision.markers import dictionary
 
 SEARCH_PX = 1536
 """The long side of the picture in which markers are first looked for: the reference build's markers are 41 px wide

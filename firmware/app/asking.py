@@ -88,8 +88,7 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
 
     Raises click.ClickException with the table's sentence where it refuses.
     """
-    from dealer_ui.errors import PageError
-    from dealer_ui.link import TableLink
+    from dealer_ui.link import TableLink, TableUnreachable
 
     link = TableLink(data / SOCKET, timeout=WITHIN)
     if not link.answers():
@@ -97,7 +96,7 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
     signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
     try:
         answer = link.send(order | signed)
-    except PageError as error:
+    except TableUnreachable as error:
         raise click.ClickException(str(error)) from error
     if not answer["ok"]:
         hint = " Name who asks with --by." if answer.get("ask") and not by else ""

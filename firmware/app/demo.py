@@ -173,14 +173,14 @@ def _play(
 
 def _with_pins(link: TableLink) -> Iterator[tuple[str, str, str]]:
     """List the people who have a PIN; in a record that has a technician already, theirs are not ours to know."""
-    from dealer_ui.errors import PageError
+    from dealer_ui.link import TableUnreachable
 
     by: dict[str, str] = {}
     for name, (role, pin) in PINS.items():
         listing = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
         try:
             answer = link.send(listing, within=PAGE_STARTS_WITHIN)
-        except PageError as error:
+        except TableUnreachable as error:
             raise AppError(f"The demo's table takes no commands: {error}") from error
         if not answer["ok"]:
             return

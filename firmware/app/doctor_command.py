@@ -70,8 +70,7 @@ def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
 
 def _of_table(data: Path) -> dict[str, Any] | None:
     """Return what the running table knows; None where none answers."""
-    from dealer_ui.errors import TableUnreachable
-    from dealer_ui.link import TableLink
+    from dealer_ui.link import TableLink, TableUnreachable
     from firmware.app.config import SOCKET
 
     try:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from firmware.app.reading_messages import ReaderSetup, ReadingDone
+from firmware.table.entry import content_hash
 from firmware.table.events_camera import Calibration
 from firmware.table.house import House
-from firmware.table.journal import content_hash
 
 KINDS: Final[Mapping[str, str]] = {"felt": "felt calibration", "lens": "lens calibration", "deck": "deck"}
 """What each is called in the journal's content table."""

@@ -20,8 +20,7 @@ from typing import Any, Final, Literal, Self
 
 from dealer_ui.device_words import found as said_of_device
 from dealer_ui.device_words import name_of
-from dealer_ui.errors import TableUnreachable
-from dealer_ui.link import TableLink
+from dealer_ui.link import TableLink, TableUnreachable
 from firmware.app.config import SOCKET
 from firmware.app.errors import AppError
 from firmware.table.dispute_file import EXPORTS

@@ -16,8 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dealer_ui.errors import PageError
-from dealer_ui.link import TableLink
+from dealer_ui.link import TableLink, TableUnreachable
 from firmware.app.errors import AppError
 from firmware.app.players import Players, SetHand, Spot, in_placing_order, truth_json
 from firmware.app.simulated_placing import all_seen, lying, stands, true_card
@@ -198,7 +197,7 @@ class SimulatedDealer:
         before = self._seq
         try:
             answer = self._link.send({"do": do, **fields})
-        except PageError as error:
+        except TableUnreachable as error:
             raise SimulationStuck(f"The table takes no commands: {error}") from error
         if answer["ok"]:
             self._until(lambda state: self._seq > before)

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.table.chain import check_stretch
+from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
 from firmware.table.events import ReadingTaken
 from firmware.table.events_camera import Calibrated
-from firmware.table.journal import JournalReader, content_hash
+from firmware.table.journal import JournalReader
 from firmware.table.journal_file import as_journal_errors
 from firmware.table.state import State
 from firmware.table.verify import problems_of_file

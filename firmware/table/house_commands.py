@@ -11,11 +11,11 @@ from firmware.rules import Currency, Profile, RulesError, load_profile, paying_i
 from firmware.rules.chips import add_on, buy_in, take_off, verify_unit
 from firmware.table import events as ev
 from firmware.table.effects_house import PLACES, need_player, stack_of
+from firmware.table.entry import content_hash
 from firmware.table.errors import NotNow
 from firmware.table.events import Event, HouseSeat
 from firmware.table.house import House
 from firmware.table.house_profiles import sent_profile
-from firmware.table.journal import content_hash
 from firmware.table.people import check_name
 from firmware.table.people_commands import SignedCommand
 from firmware.table.state import State

@@ -22,9 +22,9 @@ from firmware.rules import (
     profile_toml,
 )
 from firmware.rules.library import LONGEST_TEXT
+from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import NotNow
 from firmware.table.events_profiles import ProfileKept
-from firmware.table.journal import Entry, content_hash
 from firmware.table.people_commands import SignedCommand
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

@@ -13,9 +13,8 @@ from typing import Any, Final, Self
 
 from firmware.table import witness
 from firmware.table.disk import give_to_owner, make_file, make_folder, sync_folder
-from firmware.table.entry import COLUMNS, MARKS, seal
+from firmware.table.entry import COLUMNS, MARKS, content_hash, seal
 from firmware.table.entry import Entry as Entry
-from firmware.table.entry import content_hash as content_hash
 from firmware.table.errors import JournalError, JournalUncertain
 from firmware.table.events import Event, HandOpened, TrainingBegun, payload
 from firmware.table.journal_file import FILE as FILE

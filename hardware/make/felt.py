@@ -17,9 +17,10 @@ from vision.arrays import Image
 from vision.cards import CARDS
 from vision.deck import HEIGHT_MM, WIDTH_MM, card_picture
 from vision.drawing import Path as Curve
-from vision.felt import CLOTH_BGR, LINE_BGR, LINE_MM, ZONE_CORNER_MM, dictionary
+from vision.felt import CLOTH_BGR, LINE_BGR, LINE_MM, ZONE_CORNER_MM
 from vision.layout import TableLayout
 from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
+from vision.markers import dictionary
 
 INK, PAPER = "#1c1c1c", "#f5f5f5"
 LETTER_MM: Final = 7.0

@@ -11,9 +11,10 @@ from firmware.app.config import Config
 from firmware.app.house import prepare_house
 from firmware.app.reader_setup import MOVED, CameraCalibration, reader_setup
 from firmware.app.reading_messages import ReaderSetup, ReadingDone
+from firmware.table.entry import content_hash
 from firmware.table.events import Calibration
 from firmware.table.house import House
-from firmware.table.journal import Journal, content_hash
+from firmware.table.journal import Journal
 
 
 @pytest.fixture

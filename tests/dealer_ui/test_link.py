@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer_ui.errors import TableUnreachable
-from dealer_ui.link import TableLink
+from dealer_ui.link import TableLink, TableUnreachable
 from firmware.adaptive_limit import AdaptiveLimit
 from tests.waiting import DEADLINE
 

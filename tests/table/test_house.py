@@ -13,10 +13,11 @@ from firmware.rules import load_profile, profile_names, profile_toml
 from firmware.table import NotNow, Phase, State, TableError, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands import House, decide, parse_command, step
+from firmware.table.entry import content_hash
 from firmware.table.events import canonical, parse
 from firmware.table.house import house_now
 from firmware.table.house_commands import SetHouse, profile_text
-from firmware.table.journal import Journal, JournalReader, content_hash
+from firmware.table.journal import Journal, JournalReader
 from firmware.table.opening import opened
 from firmware.table.people import MAY, Role
 from firmware.table.reopening import end_of_hand

@@ -18,8 +18,7 @@ from flask import (
 )
 
 from dealer_ui import guard
-from dealer_ui.errors import TableUnreachable
-from dealer_ui.link import TableLink
+from dealer_ui.link import TableLink, TableUnreachable
 
 ADDRESS: Final = "/sim"
 SEATS: Final = range(1, 6)

@@ -1,0 +1,10 @@
+"""The markers that are printed on the felt."""
+
+from __future__ import annotations
+
+import cv2
+
+
+def dictionary(name: str) -> cv2.aruco.Dictionary:
+    """Look up one of OpenCV's marker dictionaries by name; the layout has checked that it exists."""
+    return cv2.aruco.getPredefinedDictionary(int(getattr(cv2.aruco, name)))
