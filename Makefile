@@ -19,7 +19,7 @@ TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 .PHONY: help words demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   the whole appliance, simulated, in the browser (ARGS=--help for its options)"
-	@echo "make test   everything that can find a fault in a change (ARGS='tests/rules -k foul': pytest's own options)"
+	@echo "make test   everything that can find a fault in a change (ARGS='tests/firmware/rules -k foul': pytest's own options)"
 	@echo "make test-quick  what takes two minutes: no browser, no processes"
 	@echo "make test-all    make test, and the long ones: further sizes, load, benchmarks, long demos"
 	@echo "make coverage  make test, and which lines and branches none of its tests reaches"
@@ -37,7 +37,7 @@ help:
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make bench  the figures, measured on this machine"
 	@echo "make words  the page's catalogues: gathers new messages, updates the translations, compiles them"
-	@echo "make cards  the page's card faces, from our deck (vision/deck.py)"
+	@echo "make cards  the page's card faces, from our deck (vision/synthetic/deck.py)"
 	@echo "make hardware  parts list, looms, felt to print, printed parts: hardware/out (needs openscad, graphviz, xvfb)"
 	@echo "make wheel  the installable package in dist/"
 	@echo "make release  what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
@@ -66,11 +66,11 @@ coverage: .venv/dev.stamp
 
 micropython: build/micropython/micropython
 
-build/micropython/micropython: tests/puck_reader/micropython.sh
-	tests/puck_reader/micropython.sh build/micropython
+build/micropython/micropython: tests/firmware/puck_reader/micropython.sh
+	tests/firmware/puck_reader/micropython.sh build/micropython
 
 fuzz: .venv/dev.stamp
-	$(BIN)/python -m tests.devices.fuzz $(ARGS)
+	$(BIN)/python -m tests.firmware.devices.fuzz $(ARGS)
 
 fuzz-page: .venv/dev.stamp
 	$(BIN)/python -m tests.dealer_ui.fuzz $(ARGS)
@@ -114,7 +114,7 @@ MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k S
 	-k PinError -k CaptureError
 
 words: .venv/dev.stamp
-	$(BIN)/pybabel -q extract --no-default-keywords $(MARKS) -F dealer_ui/translations/babel.cfg --add-location=file \
+	$(BIN)/pybabel -q extract --no-default-keywords $(MARKS) -F dealer_ui/translations/babel.cfg --no-location \
 		--sort-output --omit-header --width 110 -o dealer_ui/translations/messages.pot .
 	for language in es zh_Hans zh_Hant; do $(BIN)/pybabel -q update -i dealer_ui/translations/messages.pot \
 		-d dealer_ui/translations -l $$language --init-missing --no-fuzzy-matching --ignore-obsolete \
@@ -131,9 +131,9 @@ bench: .venv/bench.stamp
 	$(BIN)/feltwatch bench $(ARGS)
 
 cards: .venv/dev.stamp
-	$(BIN)/python -c "import pathlib, vision.cards, vision.deck; \
-	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.deck.card_svg(c) + '\n') for c in vision.cards.CARDS]; \
-	pathlib.Path('dealer_ui/templates/parts/signs.html').write_text(vision.deck.signs_svg() + '\n')"
+	$(BIN)/python -c "import pathlib, vision.reading.cards, vision.synthetic.deck; \
+	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.synthetic.deck.card_svg(c) + '\n') for c in vision.reading.cards.CARDS]; \
+	pathlib.Path('dealer_ui/templates/parts/signs.html').write_text(vision.synthetic.deck.signs_svg() + '\n')"
 
 hardware: .venv/hardware.stamp
 	$(BIN)/python -m hardware.make $(ARGS)

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import click
 
-from dealer_ui.i18n import LANGUAGES
-from dealer_ui.set_up_steps import STEPS
+from dealer_ui.setup.steps import STEPS
+from dealer_ui.text.i18n import LANGUAGES
 from docs.glossary import glossary
-from firmware.app.main import main
+from firmware.access.control import SESSION_S
+from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
-from firmware.rules.sources import Sentence, Source, sources
-from firmware.table.gate import SESSION_S
+from firmware.rules.profiles.sources import Sentence, Source, sources
 from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, MAY, PIN_ROLES, Role
 
 ROOT: Final = Path(__file__).parents[1]
@@ -229,8 +229,8 @@ def _set_up(_: str) -> str:
 
 
 def _selftest(_: str) -> str:
-    from firmware.app.selftest import HANDS
-    from firmware.app.selftest import STEPS as TRIED
+    from firmware.cli.acceptance import HANDS
+    from firmware.cli.acceptance import STEPS as TRIED
 
     return table(
         ("step", "needs hands"), ((step.title, "yes" if step.name in HANDS else "") for step in TRIED)

@@ -9,8 +9,8 @@ from typing import Final
 
 from babel.messages.pofile import read_po
 
-from dealer_ui.hand_words import CATEGORY_NAMES, HIGH, NATURAL_WORDS, SEVERAL
-from dealer_ui.i18n import LANGUAGES, SOURCE
+from dealer_ui.text.hand_words import CATEGORY_NAMES, HIGH, NATURAL_WORDS, SEVERAL
+from dealer_ui.text.i18n import LANGUAGES, SOURCE
 
 ROOT: Final = Path(__file__).parents[1]
 

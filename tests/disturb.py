@@ -1,7 +1,7 @@
 """Run a command while random processes of it are stopped for a moment, as on a machine that has too much to do.
 
     python -m tests.disturb -- make test
-    python -m tests.disturb --seed 7 --busy 8 -- make test ARGS=tests/table
+    python -m tests.disturb --seed 7 --busy 8 -- make test ARGS=tests/firmware/table
 
 One process of the command's tree at a time is stopped for 20 to 300 ms, at random moments. The seed is printed. Two
 runs with one seed need not stop the same processes at the same moments: the command's own course decides which there

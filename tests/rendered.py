@@ -20,11 +20,11 @@ from typing import Final
 import cv2
 import numpy as np
 
-from vision.arrays import Image
-from vision.decks import Deck
-from vision.layout import TableLayout
-from vision.render import Conditions, Hands, Scene, render_table
-from vision.things import Thing
+from vision.base.arrays import Image
+from vision.felt.layout import TableLayout
+from vision.synthetic.decks import Deck
+from vision.synthetic.props import Thing
+from vision.synthetic.render import Conditions, Hands, Scene, render_table
 
 ROOT: Final = Path(__file__).parents[1]
 FRAMES: Final = ROOT / "build" / "frames"
@@ -59,12 +59,12 @@ def rendered(
     scale: float = 1.0,
     things: Sequence[Thing] = (),
 ) -> Scene:
-    """Return what `vision.render.render_table` renders; its frame is the caller's own.
+    """Return what `vision.synthetic.render.render_table` renders; its frame is the caller's own.
 
     The deck must be one of `vision`'s: the code of others is not looked at. A generator for a seed is left as it is.
     """
     layout, conditions = layout or TableLayout.load(), conditions or Conditions()
-    assert deck is None or type(deck).__module__ == "vision.decks"
+    assert deck is None or type(deck).__module__ == "vision.synthetic.decks"
     asked = (hands, layout, deck, seed, conditions, scale, tuple(things))
     file = _folder() / f"{hashlib.sha256(pickle.dumps(asked)).hexdigest()}.scene"
     packed: Image

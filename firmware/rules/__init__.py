@@ -5,7 +5,6 @@ What is exported here settles hands. What happens between and during hands has m
 """
 
 from firmware.rules.cards import CARDS, RANKS, SUITS, UNREAD, Card, cards_text, parse_card, parse_cards
-from firmware.rules.contradictions import Contradiction, contradictions
 from firmware.rules.currency import DOLLARS, Currency, currency, money_text, paying_in
 from firmware.rules.errors import (
     HandError,
@@ -20,7 +19,12 @@ from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
 from firmware.rules.judging import Declaration, JudgedHand
-from firmware.rules.library import (
+from firmware.rules.lines import CLAUSES, Line
+from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
+from firmware.rules.order import positions
+from firmware.rules.payment import Transfer, chips_plan
+from firmware.rules.profiles.contradictions import Contradiction, contradictions
+from firmware.rules.profiles.library import (
     load_chain,
     load_profile,
     parse_profile,
@@ -28,14 +32,10 @@ from firmware.rules.library import (
     profile_names,
     profile_toml,
 )
-from firmware.rules.lines import CLAUSES, Line
-from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
-from firmware.rules.options import Rate
-from firmware.rules.order import positions
-from firmware.rules.payment import Transfer, chips_plan
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.options import Rate
+from firmware.rules.profiles.profile import Profile
+from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.rows import ROW_SIZES, Rows
-from firmware.rules.sections import OPTIONS
 from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.status import IRREGULAR, Status, status
 from firmware.rules.strength import CATEGORIES, Category, Scale, scale

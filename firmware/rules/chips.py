@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firmware.rules.currency import money_text
 from firmware.rules.errors import StakesError
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 
 def verify_unit(unit: int, profile: Profile) -> None:

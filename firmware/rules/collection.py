@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from firmware.rules.errors import StakesError
-from firmware.rules.options import Rate
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.options import Rate
+from firmware.rules.profiles.profile import Profile
 
 
 class Down(NamedTuple):

@@ -10,10 +10,10 @@ from firmware.rules.cards import Card, cards_text, parse_cards
 from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.judging import JudgedHand
-from firmware.rules.library import load_profile
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.library import load_profile
+from firmware.rules.profiles.profile import Profile
+from firmware.rules.profiles.sections import suggestion
 from firmware.rules.rows import Rows
-from firmware.rules.sections import suggestion
 from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.words import ROW_NAMES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware.rules.foul import Strengths
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 
 def offers_fantasyland(profile: Profile) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from firmware.rules.cards import SUITS, Card
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.strength import WHEEL, Category
 

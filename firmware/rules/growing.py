@@ -15,7 +15,7 @@ from typing import NamedTuple
 from firmware.rules.cards import UNREAD, Card
 from firmware.rules.errors import HandError
 from firmware.rules.foul import order_fault
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import ROW_SIZES, Rows
 from firmware.rules.strength import Scale
 

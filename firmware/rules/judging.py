@@ -8,7 +8,7 @@ from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.naturals import RankedNatural
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.strength import Scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 
 def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:

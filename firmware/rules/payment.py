@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 
 class Till:

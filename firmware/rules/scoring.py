@@ -5,7 +5,7 @@ from __future__ import annotations
 from firmware.rules.foul import Fault, order_fault
 from firmware.rules.judging import JudgedHand
 from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 _ROWS = (0, 1, 2)
 _NOTHING = (0, 0, 0)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from firmware.rules.errors import SeatingError
 from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, MOST_SEATS
 from firmware.rules.order import clockwise_from
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 
 
 class Absence(StrEnum):

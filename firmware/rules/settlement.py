@@ -17,7 +17,7 @@ from firmware.rules.judging import Judge, JudgedHand
 from firmware.rules.lines import Line
 from firmware.rules.order import positions
 from firmware.rules.payment import Till, Transfer, chips_plan
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 from firmware.rules.scoring import Scorer
 
 

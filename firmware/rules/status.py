@@ -6,7 +6,7 @@ from enum import IntFlag
 
 from firmware.rules.cards import UNREAD
 from firmware.rules.foul import Fault, middle_fault
-from firmware.rules.profile import Profile
+from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
 
 

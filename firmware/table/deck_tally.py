@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.rules import CARDS as DECK
-from firmware.table.events_camera import DeckChecked
+from firmware.table.events.camera import DeckChecked
 from firmware.table.seen import Capture
 
 CARDS: Final = tuple(card.code for card in DECK)

@@ -21,11 +21,11 @@ from firmware.rules import (
     profile_names,
     profile_toml,
 )
-from firmware.rules.library import LONGEST_TEXT
+from firmware.rules.profiles.library import LONGEST_TEXT
+from firmware.table.commands.people import SignedCommand
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import NotNow
-from firmware.table.events_profiles import ProfileKept
-from firmware.table.people_commands import SignedCommand
+from firmware.table.events.profiles import ProfileKept
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 

@@ -1,4 +1,4 @@
-"""What the white button does now: the page's white button says the same (`dealer_ui.view`)."""
+"""What the white button does now: the page's white button says the same (`dealer_ui.view.build`)."""
 
 from __future__ import annotations
 

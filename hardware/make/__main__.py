@@ -20,10 +20,10 @@ from hardware.make.frame import Frame, frame_page, top_page
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
 from hardware.make.stamps import LOOMS, write_stamps
 from hardware.make.wiring import header_sheet, looms, panel_board_page, puck_board_page
-from vision.cards import CARDS
-from vision.errors import VisionError
-from vision.layout import TableLayout
-from vision.optics import coverage_table
+from vision.base.errors import VisionError
+from vision.felt.layout import TableLayout
+from vision.felt.optics import coverage_table
+from vision.reading.cards import CARDS
 
 HARDWARE: Final = Path(__file__).parents[1]
 

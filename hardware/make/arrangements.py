@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hardware.make.errors import HardwareError
-from vision.layout import TableLayout
-from vision.optics import cameras
+from vision.felt.layout import TableLayout
+from vision.felt.optics import cameras
 
 NAMES: Final = ("square", "pinwheel", "row")
 APART_MM: Final = 5.0
@@ -30,7 +30,7 @@ class _Plan:
 def arrange(name: str, card_width_mm: float | None = None, camera: str = "cm3") -> str:
     """Write a `table.toml` for four places: `square` (2 × 2), `pinwheel` or `row`.
 
-    Bridge cards are 57 mm wide. What `vision.layout` refuses is refused when it is loaded.
+    Bridge cards are 57 mm wide. What `vision.felt.layout` refuses is refused when it is loaded.
 
     Raises:
         HardwareError: there is no such arrangement or camera.

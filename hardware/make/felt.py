@@ -13,14 +13,14 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from hardware.make.sheet import PAPERS, Sheet
-from vision.arrays import Image
-from vision.cards import CARDS
-from vision.deck import HEIGHT_MM, WIDTH_MM, card_picture
-from vision.drawing import Path as Curve
-from vision.felt import CLOTH_BGR, LINE_BGR, LINE_MM, ZONE_CORNER_MM
-from vision.layout import TableLayout
-from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
-from vision.markers import dictionary
+from vision.base.arrays import Image
+from vision.felt.layout import TableLayout
+from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
+from vision.felt.markers import dictionary
+from vision.reading.cards import CARDS
+from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM, card_picture
+from vision.synthetic.drawing import Path as Curve
+from vision.synthetic.printed_felt import CLOTH_BGR, LINE_BGR, LINE_MM, ZONE_CORNER_MM
 
 INK, PAPER = "#1c1c1c", "#f5f5f5"
 LETTER_MM: Final = 7.0

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from hardware.make.bom import Bom
-from vision.layout import TableLayout
-from vision.optics import MIN_LUX
+from vision.felt.layout import TableLayout
+from vision.felt.optics import MIN_LUX
 
 END_MM: Final = 100.0
 """Of a cable, inside the box and at its other end."""

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageChops
 
 from hardware.make.errors import ToolMissing
-from vision.layout import TableLayout
+from vision.felt.layout import TableLayout
 
 PARTS: Final = ("puck_shell", "antenna_pocket", "button_box", "camera_head")
 SCENES: Final[Mapping[str, str]] = {

@@ -9,7 +9,7 @@ from models.training import real
 from models.training.calibrate import JUDGING
 from models.training.judge import Outcome, total
 from models.training.measure import Measured
-from vision.evaluation import Score, wilson
+from vision.synthetic.evaluation import Score, wilson
 
 MANY = 100_000
 """Cards to be read without a silent error."""

@@ -17,7 +17,7 @@ import click
 import cv2
 import numpy as np
 
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 CACHE = Path(__file__).parent / "cache"
 PACKAGES = {  # version and licence

@@ -25,8 +25,8 @@ from scipy.stats import chi2
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.options import MODEL
 from models.training.unseen import FOLDER, ODD, ORDINARY
-from vision.evaluation import grid
-from vision.reader import Calibration, Curve, Floats, default_model
+from vision.reading.network import Calibration, Curve, Floats, default_model
+from vision.synthetic.evaluation import grid
 
 Flags = NDArray[np.bool_]
 

@@ -9,8 +9,8 @@ from itertools import permutations
 import cv2
 import numpy as np
 
-from vision.arrays import Image, Points
-from vision.deck import HEIGHT_MM, WIDTH_MM
+from vision.base.arrays import Image, Points
+from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM
 
 PX_PER_MM = 5
 """The scale of what is cut."""

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
 from models.training.strokes import Strokes
-from vision.arrays import Image
-from vision.cards import CARDS, SUITS
-from vision.deck import Style, card_picture
+from vision.base.arrays import Image
+from vision.reading.cards import CARDS, SUITS
+from vision.synthetic.deck import Style, card_picture
 
 PX_PER_MM = 5.0
 WIDTH, HEIGHT = 315, 440

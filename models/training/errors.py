@@ -22,8 +22,8 @@ import click
 from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
 from models.training.unseen import FOLDER, missing
-from vision.evaluation import grid, wilson
-from vision.reader import default_model
+from vision.reading.network import default_model
+from vision.synthetic.evaluation import grid, wilson
 
 FILE = "reader_errors.json"
 

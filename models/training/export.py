@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from models.training.net import CHANNELS, STRIDE, IndexNet, parameters
 from models.training.samples import PACKAGE, RUN
-from vision.cards import RANKS, SUITS
+from vision.reading.cards import RANKS, SUITS
 
 OPSET = 17
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from vision.cards import SUITS
+from vision.reading.cards import SUITS
 
 Mask = NDArray[np.uint8]
 

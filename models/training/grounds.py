@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 _FELTS = [(60, 110, 30), (40, 90, 20), (110, 60, 20), (35, 30, 130)]
 _TABLES = [(50, 50, 50), (90, 120, 150), (60, 80, 110), (160, 170, 180)]

@@ -25,18 +25,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
-from vision import loose
-from vision.arrays import Image
-from vision.decks import PhotoDeck
-from vision.enrolment import enrol, spread
-from vision.errors import EnrolmentError, MarkersError
-from vision.evaluation import Condition, Score, score_table
-from vision.layout import TableLayout
-from vision.pictures import load_picture
-from vision.reader import CardReader, DeckProfile
-from vision.reading import NEEDED, ReadCard, TableReading, read
-from vision.render import Hands, Scene, deal, render_table
-from vision.things import Thing
+from vision.base.arrays import Image
+from vision.base.errors import EnrolmentError, MarkersError
+from vision.base.pictures import load_picture
+from vision.felt.layout import TableLayout
+from vision.reading import loose
+from vision.reading.enrolment import enrol, spread
+from vision.reading.network import CardReader, DeckProfile
+from vision.reading.table_reading import NEEDED, ReadCard, TableReading, read
+from vision.synthetic.decks import PhotoDeck
+from vision.synthetic.evaluation import Condition, Score, score_table
+from vision.synthetic.props import Thing
+from vision.synthetic.render import Hands, Scene, deal, render_table
 
 SPREADS = (3, 5)
 """Pictures of its spread from which a deck is enrolled; a house that is refused takes more."""

@@ -36,14 +36,14 @@ from models.training.judge import (
 )
 from models.training.softened import Softening
 from models.training.unseen import FOLDER
-from vision.arrays import Image
-from vision.decks import DrawnDeck
-from vision.evaluation import Condition, grid, labelled_photographs, summary
-from vision.layout import TableLayout
-from vision.peer import Compared, compare
-from vision.reader import CardReader, DeckProfile
-from vision.reading import read
-from vision.render import Conditions, deal, render_table
+from vision.base.arrays import Image
+from vision.felt.layout import TableLayout
+from vision.reading.network import CardReader, DeckProfile
+from vision.reading.table_reading import read
+from vision.synthetic.decks import DrawnDeck
+from vision.synthetic.evaluation import Condition, grid, labelled_photographs, summary
+from vision.synthetic.render import Conditions, deal, render_table
+from vision.synthetic.yolo_peer import Compared, compare
 
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
 FEW = 2

@@ -5,8 +5,8 @@ Input: float32 (batch, 3, h, w) in 0…1, BGR, h and w multiples of 16. Output: 
 | channels | meaning |
 |---|---|
 | 0 | heat: logit that an index's middle lies in this cell |
-| 1–13 | rank logits in the order of `vision.cards.RANKS` |
-| 14–17 | suit logits in the order of `vision.cards.SUITS` |
+| 1–13 | rank logits in the order of `vision.reading.cards.RANKS` |
+| 14–17 | suit logits in the order of `vision.reading.cards.SUITS` |
 | 18, 19 | direction along the card's width as the index reads (x, y), not normalised |
 | 20, 21 | the middle's offset from the cell's middle, in cells |
 | 22 | log(index height in px / 32) |

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 Plane = NDArray[np.float32]
 

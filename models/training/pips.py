@@ -38,9 +38,9 @@ from models.training.export import OPSET
 from models.training.net import Separable, conv
 from models.training.photo import photograph
 from models.training.samples import PACKAGE, trained_on
-from vision.arrays import Image
-from vision.cards import CARDS, SUITS
-from vision.pips import COUNTS, HIDDEN, SIZE, count_of
+from vision.base.arrays import Image
+from vision.reading.cards import CARDS, SUITS
+from vision.reading.pips import COUNTS, HIDDEN, SIZE, count_of
 
 CARDS_SHOWN, SEED = 300_000, 5
 BATCH = 64

@@ -13,9 +13,9 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from models.training.judge import Judged, Outcome
-from vision.cards import RANKS, SUITS
-from vision.evaluation import wilson
-from vision.reader import Calibration
+from vision.reading.cards import RANKS, SUITS
+from vision.reading.network import Calibration
+from vision.synthetic.evaluation import wilson
 
 mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 

@@ -24,10 +24,10 @@ from rich.progress import track
 from models.training.real import unsqueezed
 from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
-from vision.arrays import Image
-from vision.cards import CARDS, RANKS, SUITS
-from vision.decode import fuse
-from vision.reader import CardReader, Indices, default_model
+from vision.base.arrays import Image
+from vision.reading.cards import CARDS, RANKS, SUITS
+from vision.reading.decode import fuse
+from vision.reading.network import CardReader, Indices, default_model
 
 BOXED = "edje_tf_cards"
 """The data set with whole-card boxes."""

@@ -34,10 +34,10 @@ from models.training.measure import rendered_table
 from models.training.samples import RUN
 from models.training.scene import SceneMaker
 from models.training.unseen import FOLDER, missing
-from vision.evaluation import grid, wilson
-from vision.layout import TableLayout
-from vision.reader import CardReader, default_model
-from vision.reading import read
+from vision.felt.layout import TableLayout
+from vision.reading.network import CardReader, default_model
+from vision.reading.table_reading import read
+from vision.synthetic.evaluation import grid, wilson
 
 _SCENE_PX = 320
 _ROUNDS = 9

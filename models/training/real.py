@@ -22,13 +22,13 @@ from models.training.art import CACHE
 from models.training.cut import Box, alone, by_indices, by_outline, by_paper, pairs, straight
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
 from models.training.options import MODEL
-from vision.arrays import Image
-from vision.decks import BRIDGE_WIDTH_MM
-from vision.errors import VisionError
-from vision.evaluation import Condition, grid
-from vision.pictures import load_picture
-from vision.reader import default_model
-from vision.verdicts import colour
+from vision.base.arrays import Image
+from vision.base.errors import VisionError
+from vision.base.pictures import load_picture
+from vision.felt.quality import colour
+from vision.reading.network import default_model
+from vision.synthetic.decks import BRIDGE_WIDTH_MM
+from vision.synthetic.evaluation import Condition, grid
 
 FOLDER = CACHE / "real"
 MARKS = ("<!-- real cards: written by models.training real -->", "<!-- end of real cards -->")

@@ -20,8 +20,8 @@ from models.training.measure import FEW, SOME, Measured, measure
 from models.training.options import MODEL
 from models.training.samples import PACKAGE
 from models.training.unseen import missing
-from vision.errors import VisionError
-from vision.reader import Calibrations, CardReader, default_model
+from vision.base.errors import VisionError
+from vision.reading.network import Calibrations, CardReader, default_model
 
 DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 SIZE_PX = 160
 PACKAGE = Path(__file__).parents[1]

@@ -1,8 +1,8 @@
 """Scenes to train on: a square of table with cards on it, photographed, and where its card indices are.
 
 A `Corner` row is float32 (x, y, rank, suit, ux, uy, size, state): the index's middle in pixels, class numbers into
-`vision.cards.RANKS` and `SUITS`, the unit vector along the card's width as the index reads, the index's height in
-pixels, and 1 where it is to be found, 0 where it is too hidden to be right or wrong.
+`vision.reading.cards.RANKS` and `SUITS`, the unit vector along the card's width as the index reads, the index's height
+in pixels, and 1 where it is to be found, 0 where it is too hidden to be right or wrong.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from models.training.decks import (
 )
 from models.training.grounds import PhotographedGrounds, drawn_ground
 from models.training.photo import photograph
-from vision.arrays import Image
-from vision.cards import RANKS, SUITS
+from vision.base.arrays import Image
+from vision.reading.cards import RANKS, SUITS
 
 CORNER_FIELDS = 8
 Placement = tuple[float, float, float]  # x, y in pixels, turn in degrees

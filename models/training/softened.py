@@ -25,8 +25,8 @@ from models.training.judge import (
 )
 from models.training.options import MODEL
 from models.training.unseen import FOLDER, missing
-from vision.evaluation import Condition, grid, wilson
-from vision.reader import default_model
+from vision.reading.network import default_model
+from vision.synthetic.evaluation import Condition, grid, wilson
 
 BLURS_PX = (2.4, 3.2, 4.0)
 WEBCAMS_PX = (1300, 950, 640)

@@ -17,8 +17,8 @@ import cv2
 import numpy as np
 
 from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, fetching, require, run_tool
-from vision.arrays import Image
-from vision.cards import CARDS
+from vision.base.arrays import Image
+from vision.reading.cards import CARDS
 
 FOLDER = CACHE / "unseen"
 _NPM = {  # LGPL-3.0, LGPL-2.1, LGPL-3.0 (Chris Aguilar's Vectorized Playing Cards)

@@ -31,7 +31,7 @@ HANDS = {
     },
 }
 SETTLED = {"1": 3, "2": -3}
-"""Of these two hands, by the example of `tests/app/test_table_process.py`."""
+"""Of these two hands, by the example of `tests/firmware/runtime/test_table_process.py`."""
 
 
 STEP = "step: "
@@ -41,8 +41,8 @@ def make(folder: Path) -> None:
     """Draw a table of two hands, once, where it is quick."""
     import cv2
 
-    from vision.layout import TableLayout
-    from vision.render import render_table
+    from vision.felt.layout import TableLayout
+    from vision.synthetic.render import render_table
 
     folder.mkdir(parents=True, exist_ok=True)
     scene = render_table(HANDS, TableLayout.load(), seed=1)
@@ -70,8 +70,6 @@ def run(core: str) -> dict[str, Any]:
         import scipy  # noqa: F401
         import waitress  # noqa: F401
 
-        import vision.reader  # noqa: F401 (it brings ONNX Runtime, as in the box)
-
         names = ("numpy", "onnxruntime", "opencv-python-headless", "scipy", "cryptography")
         return {name: version(name) for name in names}
 
@@ -79,10 +77,10 @@ def run(core: str) -> dict[str, Any]:
     import numpy as np
 
     from firmware.rules import settle_json
-    from vision.layout import TableLayout
-    from vision.pictures import load_picture
-    from vision.reader import CardReader
-    from vision.reading import read
+    from vision.base.pictures import load_picture
+    from vision.felt.layout import TableLayout
+    from vision.reading.network import CardReader
+    from vision.reading.table_reading import read
 
     reader = CardReader(threads=1)
     timed("model", lambda: reader.indices(np.zeros((64, 64, 3), np.uint8)))

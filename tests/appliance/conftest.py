@@ -23,7 +23,7 @@ def feltwatch() -> Command:
     """The command, in a process of its own."""
     if not (files("models") / "reader.onnx").is_file():
         pytest.skip("no card reader yet: models/reader.onnx is missing")
-    return [sys.executable, "-m", "firmware.app"]
+    return [sys.executable, "-m", "firmware.cli"]
 
 
 @pytest.fixture

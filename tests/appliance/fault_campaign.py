@@ -33,15 +33,15 @@ from typing import Any, Final
 
 import click
 
-from firmware.app.config import Config, load_config
-from firmware.app.house import prepare_house
-from firmware.app.inputs import Request
-from firmware.app.table_devices import Devices
-from firmware.app.table_process import TableProcess
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import TABLE, Journal, JournalReader
+from firmware.runtime.config import Config, load_config
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.inputs import Request
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
 from firmware.table import Phase, State, TableError
 from firmware.table import events as ev
-from firmware.table.journal import TABLE, Journal, JournalReader
-from firmware.table.verify import verify
 
 SHIM: Final = Path(__file__).with_name("fault_shim.c")
 KINDS: Final = ("write", "sync", "rename", "unlink", "truncate", "short write")

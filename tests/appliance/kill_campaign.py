@@ -31,12 +31,12 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from firmware.app.generated_record import generate_record
+from firmware.bench.generated_record import generate_record
+from firmware.record.evidence.verify import torn, verify
+from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
 from firmware.table import INITIAL, Ask, Phase, State, TableError, apply, fold
 from firmware.table.events import ROWS
-from firmware.table.journal import Entry, JournalReader
-from firmware.table.verify import torn, verify
 
 WITHIN: Final = 3.0
 """Seconds that a restart may take until the first command is answered, on a machine that has a core to spare."""
@@ -134,7 +134,7 @@ class Campaign:
         began = time.monotonic()
         with self.log.open("w") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "firmware.app", "run", "--config", str(self.config)],
+                [sys.executable, "-m", "firmware.cli", "run", "--config", str(self.config)],
                 stdout=log,
                 stderr=log,
             )

@@ -29,11 +29,11 @@ from typing import Final
 
 import click
 
-from firmware.app.config import Config, load_config
-from firmware.app.inputs import Request
+from firmware.record.journal import journal as journal_module
+from firmware.record.journal.journal import Journal
+from firmware.runtime.config import Config, load_config
+from firmware.runtime.inputs import Request
 from firmware.table import State
-from firmware.table import journal as journal_module
-from firmware.table.journal import Journal
 from tests.appliance import fault_campaign as faults
 
 SHIM: Final = Path(__file__).with_name("disk_log.c")

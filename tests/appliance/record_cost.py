@@ -27,9 +27,9 @@ from typing import Any, Final
 
 import click
 
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import FILE
 from firmware.table.entry import COLUMNS
-from firmware.table.journal import FILE
-from firmware.table.verify import verify
 
 ROUNDS: Final = 9
 COMMITS: Final = 200
@@ -38,13 +38,13 @@ WITNESS: Final = 64
 _MAKE: Final = """
 import sys
 from pathlib import Path
-from firmware.app.generated_record import generate_record
+from firmware.bench.generated_record import generate_record
 generate_record(Path(sys.argv[1]), int(sys.argv[2]), seed=int(sys.argv[3]))
 """
 _START: Final = """
 import json, sys, time
 from pathlib import Path
-from firmware.table.journal import Journal
+from firmware.record.journal.journal import Journal
 began = time.perf_counter()
 with Journal(Path(sys.argv[1])) as journal:
     journal.recover()
@@ -56,7 +56,7 @@ _COMMITS: Final = """
 import json, os, sys, time
 from pathlib import Path
 from firmware.table.events import DeviceRecovered
-from firmware.table.journal import Journal
+from firmware.record.journal.journal import Journal
 commits, writes = [], []
 size = int(sys.argv[3])
 synced = os.open(Path(sys.argv[1]) / "synced", os.O_RDWR | os.O_CREAT | os.O_DSYNC, 0o600)

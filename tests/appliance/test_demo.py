@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from dealer_ui.link import TableLink
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import Phase
 from firmware.table.events import CardPlaced
-from firmware.table.journal import Journal, JournalReader
-from firmware.table.verify import verify
+from firmware.table_client import TableLink
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow

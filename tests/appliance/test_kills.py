@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import events as ev
-from firmware.table.journal import FILE, Journal, JournalReader
-from firmware.table.verify import verify
 from tests.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
 from tests.waiting import DEADLINE
 

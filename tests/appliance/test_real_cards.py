@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from dealer_ui.link import TableLink
-from firmware.app.config import Config, TimesConfig
-from firmware.app.players import Players
-from firmware.app.simulated_dealer import SimulatedDealer
-from firmware.app.simulation import SimulatedTable
-from firmware.table.journal import JournalReader
-from vision.decks import PhotoDeck
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime.config import Config, TimesConfig
+from firmware.simulation.live.dealer import SimulatedDealer
+from firmware.simulation.live.players import Players
+from firmware.simulation.live.table import SimulatedTable
+from firmware.table_client import TableLink
+from vision.synthetic.decks import PhotoDeck
 
 pytestmark = pytest.mark.slow
 

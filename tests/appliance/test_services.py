@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from firmware.app import equipment
-from firmware.app.config import CameraConfig, Config, PowerConfig, PuckConfig
-from firmware.app.run import run
-from firmware.app.table_devices import Devices
-from firmware.table.journal import JournalReader
+from firmware.cli.run import run
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime import device_factory as equipment
+from firmware.runtime.config import CameraConfig, Config, PowerConfig, PuckConfig
+from firmware.runtime.table_devices import Devices
 from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_a_table_without_any_device_says_that_it_is_ready_and_goes_on_saying_tha
     tmp_path: Path, manager: Manager
 ) -> None:
     with manager.started(
-        sys.executable, "-m", "firmware.app", "run", "--config", str(config_file(tmp_path))
+        sys.executable, "-m", "firmware.cli", "run", "--config", str(config_file(tmp_path))
     ) as table:
         manager.hears("READY=1")
         for _ in range(3):
@@ -95,7 +95,7 @@ def test_a_table_without_any_device_says_that_it_is_ready_and_goes_on_saying_tha
 def test_a_page_serves_the_port_that_it_is_handed_and_says_that_it_works(
     tmp_path: Path, manager: Manager
 ) -> None:
-    script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" -m firmware.app ui --data "$1" --port 1'
+    script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" -m firmware.cli ui --data "$1" --port 1'
     with (
         socket.create_server(("127.0.0.1", 0)) as port,
         manager.started("sh", "-c", script, sys.executable, str(tmp_path), port=port) as page,

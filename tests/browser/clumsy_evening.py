@@ -28,22 +28,22 @@ from typing import Any, Final
 import click
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from dealer_ui.app import Settings, create_app
-from firmware.app.house import house_rules
-from firmware.app.players import Players, SetHand, in_placing_order
-from firmware.app.simulated_placing import all_seen, true_card
+from dealer_ui.server.app import Settings, create_app
+from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import profile_names
+from firmware.runtime.house_config import house_rules
+from firmware.simulation.live.face_up import all_seen, true_card
+from firmware.simulation.live.players import Players, SetHand, in_placing_order
 from firmware.table import Phase, State
 from firmware.table import events as ev
-from firmware.table.journal import Entry, JournalReader
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import Ask
 from firmware.table.streets import STREETS, cards_by, open_seats
-from tests.app.conftest import Table
 from tests.browser.chrome import launched
 from tests.browser.dealer import Cards, Dealer, Rows, hold
 from tests.dealer_ui.house import config
 from tests.dealer_ui.served import served
+from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE
 
 PLAYERS: Final = {1: "Ann", 2: "Bao", 3: "Carla", 4: "Dev"}

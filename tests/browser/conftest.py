@@ -17,8 +17,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
 from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.browser.shared_server import EMPTY, OWN_WORKER, SharedServer, shared_server
 from tests.dealer_ui.felt import Felt
@@ -133,7 +133,7 @@ class PageServer:
                 free.bind(("127.0.0.1", 0))
                 self.port = free.getsockname()[1]
         arguments = ["ui", "--data", str(self.data), "--port", str(self.port)]
-        self.process = subprocess.Popen([sys.executable, "-m", "firmware.app", *arguments])
+        self.process = subprocess.Popen([sys.executable, "-m", "firmware.cli", *arguments])
         until(self._answers)
 
     def _answers(self) -> bool:

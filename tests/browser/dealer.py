@@ -15,10 +15,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from firmware.app.reading_messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime.reading.messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob
 from firmware.table import State
-from firmware.table.journal import JournalReader
-from tests.app.conftest import reading_json
+from tests.firmware.running_table import reading_json
 from tests.waiting import until
 
 Rows = Mapping[str, str]

@@ -27,7 +27,7 @@ from tests.browser.chrome import launched
 from tests.browser.state import State
 from tests.browser.states import STATES
 from tests.browser.visits import Visitor, small
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 FOLDER: Final = Path(__file__).parent / "golden"
 LOOKED_AT: Final = Path(__file__).parents[2] / "build" / "look"

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flask import Flask
 
-from dealer_ui.services import services
+from dealer_ui.web.services import services
 from tests.dealer_ui.served import listening
 
 STATIC: Final = "/static/"

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 from playwright.sync_api import Page
 
+from firmware.access.control import Gate
+from firmware.record.pins import PinStore
 from firmware.table import events as ev
-from firmware.table.gate import Gate
 from firmware.table.people import Role
-from firmware.table.pins import PinStore
 from tests.browser.state import State, opened, touch
 from tests.browser.states_camera import CAMERA
 from tests.browser.states_first_run import FIRST_RUN
@@ -152,9 +152,9 @@ def reopened(felt: Felt) -> None:
 
 
 def _end(felt: Felt) -> dict[str, Any]:
-    from firmware.table.journal import JournalReader
+    from firmware.record.journal.journal import JournalReader
+    from firmware.record.reopening import end_of_hand
     from firmware.table.opening import reopened as reopening
-    from firmware.table.reopening import end_of_hand
 
     event = reopening(end_of_hand(JournalReader(felt.folder), 1), "The foul of seat 3 is disputed")
     return {key: value for key, value in vars(event).items() if key != "reason"}

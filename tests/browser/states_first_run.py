@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
-from firmware.devices.puck import Disks
-from firmware.devices.simulated.puck import ACTION_TAG
+from firmware.devices.puck.reading import Disks
+from firmware.devices.puck.simulated import ACTION_TAG
 from firmware.table import events as ev
+from firmware.table.commands.setup import TryDevice
 from firmware.table.people import Role
 from firmware.table.settings import HouseSeat
-from firmware.table.setup_commands import TryDevice
 from tests.browser.state import Act, State, touch
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.panel import Panel

@@ -11,14 +11,14 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from playwright.sync_api import Page
 
+from firmware.record.dispute_file import EXPORTS
+from firmware.record.evidence.anchors import sign_head
+from firmware.record.evidence.dispute_verifier import MANIFEST
+from firmware.record.evidence.signing import DeviceKey
+from firmware.record.stick_request import Progress, Step
 from firmware.table import events as ev
-from firmware.table.anchors import sign_head
-from firmware.table.dispute_file import EXPORTS
-from firmware.table.dispute_verifier import MANIFEST
 from firmware.table.people import Role
 from firmware.table.sentence import Sentence
-from firmware.table.signing import DeviceKey
-from firmware.table.stick import Progress, Step
 from tests.browser.state import STICK, State, opened
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, played, ticking

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
+from firmware.access.control import Gate
+from firmware.record.pins import PinStore
 from firmware.rules import load_profile, profile_toml
 from firmware.table import events as ev
-from firmware.table.gate import Gate
 from firmware.table.people import Role
-from firmware.table.pins import PinStore
 from tests.browser.state import Act, State, touch
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import ticking

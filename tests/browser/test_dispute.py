@@ -14,26 +14,26 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.app import Settings, create_app
-from firmware.app.config import Config, KeepingConfig
-from firmware.app.dispute_pdf import dispute_pdf
-from firmware.app.house import prepare_house
-from firmware.app.record_keeper import RecordKeeper
-from firmware.app.table_devices import Devices
-from firmware.app.table_process import TableProcess
+from dealer_ui.server.app import Settings, create_app
+from firmware.cli.dispute_pdf_hook import dispute_pdf
+from firmware.record.journal.clocks import now
+from firmware.record.journal.journal import Journal
+from firmware.record.pins import PinStore
+from firmware.record.stick_request import StickDesk
+from firmware.runtime.config import Config, KeepingConfig
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
 from firmware.table import events as ev
-from firmware.table.journal import Journal
-from firmware.table.moment import now
 from firmware.table.people import Role
-from firmware.table.pins import PinStore
-from firmware.table.stick import StickDesk
-from tests.app.conftest import FakeReadings
 from tests.browser.conftest import own_window
 from tests.browser.dealer import Dealer, key_pin
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import config
 from tests.dealer_ui.past import played, ticking
 from tests.dealer_ui.served import served
+from tests.firmware.running_table import FakeReadings
 from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser

@@ -23,19 +23,18 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.i18n import html_language
-from dealer_ui.services import services
-from firmware.app.config import Config, SeatConfig
-from firmware.app.simulation import SimulatedTable
-from firmware.devices.panel import LAMPS, LampName
-from firmware.devices.puck import Disks
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.text.i18n import html_language
+from dealer_ui.web.services import services
+from firmware.access.control import SESSION_S
+from firmware.devices.panel.interface import LAMPS, LampName
+from firmware.devices.puck.reading import Disks
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime.config import Config, SeatConfig
+from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
-from firmware.table.gate import SESSION_S
-from firmware.table.journal import JournalReader
-from firmware.table.verify import verify
-from tests.app.conftest import Table
 from tests.browser.conftest import Show, own_window
 from tests.browser.dealer import Dealer, key_pin
 from tests.browser.visits import LAYOUT
@@ -43,9 +42,10 @@ from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.house import config as small_table
 from tests.dealer_ui.panel import Panel
 from tests.dealer_ui.served import served
+from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE, until
-from vision.enrolment import spread
-from vision.layout import TableLayout
+from vision.felt.layout import TableLayout
+from vision.reading.enrolment import spread
 
 pytestmark = pytest.mark.browser
 
@@ -258,7 +258,9 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
 def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
     window: Window, tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("firmware.app.trials.SLOW_MS", 1000 * DEADLINE)  # the disk is well, however busy
+    monkeypatch.setattr(
+        "firmware.runtime.device_tests.SLOW_MS", 1000 * DEADLINE
+    )  # the disk is well, however busy
     seats = [{"seat": n, "place": "ABCD"[n - 1]} for n in (1, 2, 3, 4)]
     config = Config(data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)))
     (tmp_path / "room").mkdir()

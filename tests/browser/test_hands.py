@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
-from firmware.app.reading_messages import ReaderState
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
+from firmware.record.journal.journal import Journal
+from firmware.runtime.reading.messages import ReaderState
 from firmware.table import State
 from firmware.table import events as ev
-from firmware.table.journal import Journal
-from tests.app.conftest import Table
 from tests.browser.conftest import Window, own_window
 from tests.browser.dealer import Cards, Dealer
 from tests.browser.test_stream import Line
 from tests.dealer_ui.felt import HANDS, PLAYERS, SIX_PAIRS_DEALT
 from tests.dealer_ui.house import config
 from tests.dealer_ui.served import served
+from tests.firmware.running_table import Table
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -280,7 +280,7 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "firmware.app", "run", "--config", str(file)],
+            [sys.executable, "-m", "firmware.cli", "run", "--config", str(file)],
             stderr=subprocess.DEVNULL,
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui import lan
+from dealer_ui.remote import app as lan
 from tests.browser.visits import SIZES
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, served

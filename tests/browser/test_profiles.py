@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.app import Settings, create_app
-from firmware.table.journal import JournalReader
-from tests.app.conftest import Table
+from dealer_ui.server.app import Settings, create_app
+from firmware.record.journal.journal import JournalReader
 from tests.browser.visits import SIZES
 from tests.dealer_ui.house import PEOPLE, house
 from tests.dealer_ui.served import served
+from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser

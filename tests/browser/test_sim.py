@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.link import TableLink
-from firmware.app.sim.page import add_to
-from firmware.app.socket_server import CommandSocket
-from tests.app.sim_room import Things, things
+from dealer_ui.server.app import Settings, create_app
+from firmware.runtime.socket_server import CommandSocket
+from firmware.simulation.room_page.page import add_to
+from firmware.table_client import TableLink
 from tests.browser.conftest import SIZES, each_size, own_window
 from tests.dealer_ui.served import served
+from tests.firmware.simulation.sim_room import Things, things
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser

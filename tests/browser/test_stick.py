@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.stream import KIOSK
-from firmware.app.stick import Teller, put
-from firmware.app.stick_disks import FolderStick
+from dealer_ui.glance.stream import KIOSK
+from dealer_ui.server.app import Settings, create_app
+from firmware.record.evidence.dispute_verifier import check
+from firmware.record.pins import PinStore
+from firmware.record.stick_request import StickDesk, read_request
+from firmware.runtime.stick import Teller, put
+from firmware.runtime.stick_disks import FolderStick
 from firmware.table import events as ev
-from firmware.table.dispute_verifier import check
 from firmware.table.people import Role
-from firmware.table.pins import PinStore
-from firmware.table.stick import StickDesk, read_request
 from tests.browser.conftest import Show, own_window
 from tests.browser.dealer import key_pin
 from tests.browser.state import STICK
@@ -172,7 +172,7 @@ def test_a_stick_that_cannot_be_written_is_told_and_the_next_touch_tries_again(
     table.folder.mkdir()
     table.to_dispute()
     with monkeypatch.context() as patch:
-        patch.setattr("firmware.app.stick.SPARE", 1 << 60)
+        patch.setattr("firmware.runtime.stick.SPARE", 1 << 60)
         table.touch("[data-stick]")
         expect(table.says).to_contain_text("The stick is full: ")
     table.touch("[data-stick]")

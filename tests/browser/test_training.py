@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.quiz import questions
-from firmware.app.training_table import TrainingTable
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.training.quiz import questions
 from firmware.rules import load_profile
+from firmware.simulation.live.training_table import TrainingTable
 from tests.browser.states_training import answer, go_on
 from tests.browser.visits import SIZES
 from tests.dealer_ui.served import served

@@ -16,15 +16,15 @@ from typing import Any, Final
 import click
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
-from dealer_ui.services import services
-from dealer_ui.sessions import COOKIE
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
+from dealer_ui.web.services import services
+from dealer_ui.web.sessions import COOKIE
+from firmware.access.control import Gate
+from firmware.record.pins import PinStore
 from firmware.table import Phase
 from firmware.table import events as ev
-from firmware.table.gate import Gate
 from firmware.table.people import Role
-from firmware.table.pins import PinStore
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold, key_pin
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt

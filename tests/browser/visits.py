@@ -17,11 +17,11 @@ import numpy as np
 from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Frame, expect
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
-from dealer_ui.i18n import COOKIE as LANGUAGE
-from dealer_ui.services import services
-from dealer_ui.sessions import COOKIE
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
+from dealer_ui.text.i18n import COOKIE as LANGUAGE
+from dealer_ui.web.services import services
+from dealer_ui.web.sessions import COOKIE
 from firmware.table.events import PersonListed
 from tests.browser.axe import barriers
 from tests.browser.shared_server import OWN_WORKER, shared_server
@@ -30,7 +30,7 @@ from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
-from vision.arrays import Image
+from vision.base.arrays import Image
 
 os.environ["TZ"] = "UTC"
 time.tzset()  # pictures show times, by the zone of the box

@@ -10,26 +10,26 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from firmware.app.camera_jobs import CameraJobs
-from firmware.app.camera_work import CameraBench, SpreadError
-from firmware.app.reading_messages import CameraJob, JobLost, JobProgress
-from firmware.devices.simulated.spoil import Spoil, spoiled
-from firmware.table.camera_commands import CameraCommand
-from firmware.table.gate import Who
-from firmware.table.journal import JournalReader
+from firmware.access.control import Who
+from firmware.devices.camera.spoil import Spoil, spoiled
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime.reading.messages import CameraJob, JobLost, JobProgress
+from firmware.runtime.reading.setup_jobs import CameraJobs
+from firmware.runtime.reading.setup_worker import CameraBench, SpreadError
+from firmware.table.commands.camera import CameraCommand
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 from tests.rendered import rendered
 from tests.vision.boards import board_photo
-from vision.arrays import Image
-from vision.calibration import FeltCalibration
-from vision.enrolment import spread
-from vision.errors import VisionError
-from vision.layout import TableLayout
-from vision.lens import Lens
-from vision.reader import CardReader
-from vision.reading import TableReading, read
-from vision.render import Conditions
+from vision.base.arrays import Image
+from vision.base.errors import VisionError
+from vision.felt.calibration import FeltCalibration
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.reading.enrolment import spread
+from vision.reading.network import CardReader
+from vision.reading.table_reading import TableReading, read
+from vision.synthetic.render import Conditions
 
 SCALE: Final = 0.45
 CONDITIONS: Final = Conditions(tilt_deg=0.5, offset_mm=4)

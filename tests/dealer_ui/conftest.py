@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
 from tests.dealer_ui.felt import Felt
 
 Lay = Callable[..., Felt]

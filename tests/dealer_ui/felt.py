@@ -11,23 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dealer_ui.command import SOCKET
-from firmware.app.trials import TrialCommand
+from dealer_ui.server.command import SOCKET
+from firmware.access.control import Gate, GateCommand, refusal
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.clocks import Clock, now
+from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_toml
+from firmware.runtime.device_tests import TrialCommand
 from firmware.table import INITIAL, NotNow, Phase, State
 from firmware.table import events as ev
-from firmware.table.camera_commands import CameraCommand
-from firmware.table.captures import CaptureStore
-from firmware.table.commands import House, decide, parse_command, step
+from firmware.table.commands.camera import CameraCommand
+from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.commands.house import SetHouse, profile_text
+from firmware.table.commands.setup import AskHealth
 from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
-from firmware.table.gate import Gate, GateCommand, refusal
 from firmware.table.house import house_now
-from firmware.table.house_commands import SetHouse, profile_text
-from firmware.table.journal import Journal, JournalReader
-from firmware.table.moment import Clock, now
-from firmware.table.reopening import end_of_hand
-from firmware.table.setup_commands import AskHealth
 
 Spot = tuple[int, ev.Row, int]
 
@@ -72,7 +72,7 @@ class Felt:
     camera: Callable[[CameraCommand], dict[str, Any]] | None = None
     """Who does what needs the camera; without one it is refused."""
     health: Mapping[str, Any] | None = None
-    """What the table process sees of the box (`firmware.table.health.Facts`)."""
+    """What the table process sees of the box (`firmware.health.checks.Facts`)."""
     gate: Gate | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 

@@ -26,12 +26,12 @@ from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi import checks as known
 from werkzeug.http import parse_cookie
 
-from dealer_ui.glance import PAST
-from dealer_ui.services import services
-from dealer_ui.sessions import COOKIE
+from dealer_ui.glance.routes import PAST
+from dealer_ui.web.services import services
+from dealer_ui.web.sessions import COOKIE
 from firmware.table.people import MAY, Role
-from tests.app.conftest import Table
 from tests.dealer_ui.house import PEOPLE, house, page_of
+from tests.firmware.running_table import Table
 
 NOT_ASKED: Final = [
     known.ignored_auth,  # without a session whoever asks is the dealer; roles are checked here

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from flask import Flask
 
-from dealer_ui.app import Settings, create_app
-from firmware.app.config import Config
-from firmware.table.captures import CaptureStore
+from dealer_ui.server.app import Settings, create_app
+from firmware.record.journal.captures import CaptureStore
+from firmware.runtime.config import Config
 from firmware.table.people import Role
-from tests.app.conftest import Table
+from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE
 
 PEOPLE: Final = {

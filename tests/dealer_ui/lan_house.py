@@ -20,11 +20,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui import lan_front
-from dealer_ui.lan import create_app, door
-from dealer_ui.lan_access import LanSessions
-from dealer_ui.lan_server import make_lan_server
-from dealer_ui.lan_tls import CERTIFICATE, KEY, certificate
+from dealer_ui.remote import front as lan_front
+from dealer_ui.remote.access import LanSessions
+from dealer_ui.remote.app import create_app, door
+from dealer_ui.remote.server import make_lan_server
+from dealer_ui.remote.tls import CERTIFICATE, KEY, certificate
 from tests.dealer_ui.serving import running
 from tests.waiting import DEADLINE, until
 

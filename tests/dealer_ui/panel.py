@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from firmware.app.trials import TrialCommand, Trials
+from firmware.access.control import Who
 from firmware.devices.clock import SystemClock
-from firmware.devices.panel import ButtonName, Press
-from firmware.devices.puck import NO_DISK, Disks, PuckReading, PuckState
-from firmware.devices.simulated.puck import ACTION_TAG, DEALER_TAG, SimulatedPuck
+from firmware.devices.panel.interface import ButtonName, Press
+from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
+from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG, SimulatedPuck
+from firmware.runtime.device_tests import TrialCommand, Trials
 from firmware.table import NotNow
-from firmware.table.camera_commands import AskJob, Look
-from firmware.table.gate import Who
+from firmware.table.commands.camera import AskJob, Look
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 

@@ -9,12 +9,12 @@ from typing import Final
 import cv2
 import numpy as np
 
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.journal import JournalReader
+from firmware.record.reopening import end_of_hand
 from firmware.table import events as ev
-from firmware.table.captures import CaptureStore
-from firmware.table.journal import JournalReader
-from firmware.table.moment import Clock, Moment
 from firmware.table.opening import reopened as reopening
-from firmware.table.reopening import end_of_hand
 from tests.dealer_ui.felt import Felt, Spot
 
 BEGAN_MS: Final = 1_790_000_000_000

@@ -14,10 +14,10 @@ from babel.messages.pofile import read_po
 from babel.support import NullTranslations
 from flask import Flask
 
-from dealer_ui import i18n
-from dealer_ui.i18n import CATALOGUES
-from dealer_ui.sessions import COOKIE as SESSION
-from dealer_ui.set_up_currency import COMMON
+from dealer_ui.setup.currency import COMMON
+from dealer_ui.text import i18n
+from dealer_ui.text.i18n import CATALOGUES
+from dealer_ui.web.sessions import COOKIE as SESSION
 from firmware.rules import load_profile, profile_names
 
 CODE: Final = "xx"

@@ -1,14 +1,14 @@
-"""Every text of the rules that the page shows: what `dealer_ui.rule_texts` has to hold."""
+"""Every text of the rules that the page shows: what `dealer_ui.text.rule_texts` has to hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dealer_ui.rule_words import places
+from dealer_ui.text.rule_words import places
 from firmware.rules import load_profile, profile_names
-from firmware.rules.document import SECTION_TITLES
-from firmware.rules.options import Amount, Choice, Flag, Text
-from firmware.rules.sections import OPTIONS
+from firmware.rules.profiles.document import SECTION_TITLES
+from firmware.rules.profiles.options import Amount, Choice, Flag, Text
+from firmware.rules.profiles.sections import OPTIONS
 
 
 def texts() -> Iterator[str]:

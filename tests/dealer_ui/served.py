@@ -11,13 +11,13 @@ from typing import Any
 from flask import Flask
 from waitress.server import create_server
 
-from dealer_ui.services import services
+from dealer_ui.web.services import services
 from tests.waiting import DEADLINE
 
 
 @contextmanager
 def served(app: Flask, threads: int = 12) -> Iterator[int]:
-    """Serve the application as `dealer_ui.serve` does, yield the port."""
+    """Serve the application as `dealer_ui.server.serve` does, yield the port."""
     with listening(app, threads) as port:
         services(app).live.start()
         try:

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from docs.facts import ROOT
-from firmware.app.main import main
+from firmware.cli.main import main
 
 PAGES: Final = sorted(
     path

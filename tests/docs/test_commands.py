@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from docs.facts import ROOT, commands, help_text, targets
-from firmware.app.generated_record import generate_record
-from firmware.app.main import main
-from firmware.table.signing import DeviceKey
+from firmware.bench.generated_record import generate_record
+from firmware.cli.main import main
+from firmware.record.evidence.signing import DeviceKey
 from tests.docs.lines import Line, lines, module_of, parsed
-from vision.layout import TableLayout
-from vision.render import render_table
+from vision.felt.layout import TableLayout
+from vision.synthetic.render import render_table
 
 FELTWATCH: Final = lines("feltwatch")
 MAKE: Final = lines("make")
@@ -32,29 +32,29 @@ RUN: Final = frozenset(
 NOT_HERE: Final = frozenset({"--key", "--anchor", "--do", "--loose", "--lens", "--keep"})
 """These need a running table, a slip of this very record, or photographs."""
 ELSEWHERE: Final = {
-    "bench appliance": "app/test_appliance_bench.py",
-    "bench archive": "app/test_archive_bench.py",
-    "bench rules": "rules/test_bench.py",
-    "bench table": "app/test_table_bench.py",
-    "bench vision": "vision/test_peer.py",
-    "bundle": "app/test_keeping_commands.py",
-    "calibrate": "app/test_calibrate_command.py",
+    "bench appliance": "firmware/bench/test_appliance.py",
+    "bench archive": "firmware/bench/test_archive.py",
+    "bench rules": "firmware/bench/test_rules.py",
+    "bench table": "firmware/bench/test_table.py",
+    "bench vision": "vision/synthetic/test_yolo_peer.py",
+    "bundle": "firmware/cli/test_retention.py",
+    "calibrate": "firmware/cli/test_calibrate.py",
     "demo": "appliance/test_demo.py",
-    "doctor": "app/test_doctor.py",
-    "enrol": "vision/test_enrolment.py",
-    "hands": "app/test_hands_command.py",
-    "keep": "app/test_keeping_commands.py",
-    "people": "app/test_people_command.py",
-    "read": "vision/test_read_command.py",
-    "restore": "app/test_keeping_commands.py",
-    "review": "dealer_ui/test_lan.py",
+    "doctor": "firmware/cli/test_doctor.py",
+    "enrol": "vision/reading/test_enrolment.py",
+    "hands": "firmware/cli/test_hands.py",
+    "keep": "firmware/cli/test_retention.py",
+    "people": "firmware/cli/test_people.py",
+    "read": "vision/commands/test_read.py",
+    "restore": "firmware/cli/test_retention.py",
+    "review": "dealer_ui/remote/test_lan.py",
     "run": "appliance/test_demo.py",
-    "selftest": "app/test_selftest.py",
-    "settle": "rules/test_commands.py",
-    "simulate": "app/test_simulate.py",
-    "stick": "app/test_stick.py",
-    "training": "app/test_training.py",
-    "ui": "dealer_ui/test_command.py",
+    "selftest": "firmware/cli/test_acceptance.py",
+    "settle": "firmware/cli/test_rules.py",
+    "simulate": "firmware/simulation/test_evening.py",
+    "stick": "firmware/runtime/test_stick.py",
+    "training": "firmware/simulation/test_training.py",
+    "ui": "dealer_ui/server/test_command.py",
     "update": "security/test_updates.py",
 }
 """Which test runs the others: what needs a table, a browser, a box, or minutes."""
@@ -65,17 +65,17 @@ MADE: Final = {
         "security/test_supply_chain.py",
         "audit(LOCK, whole)",
     ),
-    "bench": ("feltwatch bench", "rules/test_bench.py", '"bench"'),
-    "cards": ("vision.deck.card_svg(c)", "dealer_ui/test_static.py", "card_svg("),
+    "bench": ("feltwatch bench", "firmware/bench/test_rules.py", '"bench"'),
+    "cards": ("vision.synthetic.deck.card_svg(c)", "dealer_ui/web/test_static.py", "card_svg("),
     "demo": ("feltwatch demo", "appliance/test_demo.py", '"demo"'),
     "docs": (
         "sphinx-build --builder html",
         "docs/test_book.py",
         '"sphinx", "-b", "html", "--fail-on-warning"',
     ),
-    "fuzz": ("-m tests.devices.fuzz", "devices/test_fuzz.py", "parser(random.Random("),
+    "fuzz": ("-m tests.firmware.devices.fuzz", "firmware/devices/test_fuzz.py", "parser(random.Random("),
     "fuzz-all": ("-m tests.security.fuzz", "security/test_fuzz.py", "fuzz.send("),
-    "fuzz-page": ("-m tests.dealer_ui.fuzz", "dealer_ui/test_interface.py", "tests.dealer_ui.fuzz"),
+    "fuzz-page": ("-m tests.dealer_ui.fuzz", "dealer_ui/server/test_openapi.py", "tests.dealer_ui.fuzz"),
     "golden": ("-m tests.browser.golden", "browser/test_states.py", "tests.browser.golden"),
     "hardware": (
         "-m hardware.make",
@@ -89,13 +89,13 @@ MADE: Final = {
     ),
     "sbom": ("supply_chain licences", "security/test_supply_chain.py", "licences(bill)"),
     "security-load": ("-m tests.security.load", "security/test_load.py", "load.measure("),
-    "words": ("pybabel -q extract", "dealer_ui/test_languages.py", "extract_from_dir("),
+    "words": ("pybabel -q extract", "dealer_ui/text/test_languages.py", "extract_from_dir("),
 }
 """What a target's recipe runs, which test runs the same, and the words there that do."""
 OWN: Final = {
     "help": "prints",
     "lint": "looks at every change beside the tests",
-    "micropython": "fetches a Debian package; tests/puck_reader runs what it brings",
+    "micropython": "fetches a Debian package; tests/firmware/puck_reader runs what it brings",
     "release": "takes the network and minutes; make test-install installs one",
     "smoke-aarch64": "a machine under emulation, half an hour; docs/aarch64-report.md",
     "coverage": "this, counted",

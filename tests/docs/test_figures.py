@@ -7,12 +7,15 @@ from typing import Final
 
 import pytest
 
-from dealer_ui import lan, lan_access, lan_tls
-from dealer_ui.app import Settings
+from dealer_ui.remote import access as lan_access
+from dealer_ui.remote import app as lan
+from dealer_ui.remote import tls as lan_tls
+from dealer_ui.server.app import Settings
 from docs.facts import ROOT
-from firmware.app.config import CameraConfig, PowerConfig, TimesConfig
+from firmware.runtime.config import CameraConfig, PowerConfig, TimesConfig
 from firmware.table.people import FIRST_LOCK_S, LONGEST_LOCK_S
-from vision import calibration, lens, verdicts
+from vision.felt import calibration, lens
+from vision.felt import quality as verdicts
 
 CALIBRATION: Final = {
     "room at the edge": f"≥ {calibration.MIN_MARGIN_PX:g} px",

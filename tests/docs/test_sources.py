@@ -11,11 +11,11 @@ from typing import Final
 
 import pytest
 
-from dealer_ui.house_rules import rules_of
+from dealer_ui.profiles.house_rules import rules_of
 from docs.facts import ROOT, made, sentence_tests
 from firmware.rules import OPTIONS, load_profile, profile_names
-from firmware.rules.sources import Sentence, Source, sources
-from tests.rules.source_text import paragraphs, split
+from firmware.rules.profiles.sources import Sentence, Source, sources
+from tests.firmware.rules.source_text import paragraphs, split
 
 DOCUMENTS: Final = Path(os.environ.get("FELTWATCH_SHARED", ROOT.parent / "shared")) / "sources"
 ALL: Final = list(sources().values())

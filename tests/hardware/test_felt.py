@@ -15,14 +15,14 @@ from hardware.make.arrangements import NAMES, arrange
 from hardware.make.errors import HardwareError
 from hardware.make.felt import board_sheet, card_pages, felt_sheet
 from hardware.make.sheet import MARGIN_MM, OVERLAP_MM, PAPERS
-from vision.arrays import Image
-from vision.calibration import calibrate_felt
-from vision.geometry import find_felt, project
-from vision.layout import TableLayout
-from vision.lens import BOARD_SQUARES, find_board
-from vision.reader import CardReader
-from vision.reading import read
-from vision.render import Conditions, Scene, render_table
+from vision.base.arrays import Image
+from vision.felt.calibration import calibrate_felt
+from vision.felt.geometry import find_felt, project
+from vision.felt.layout import TableLayout
+from vision.felt.lens import BOARD_SQUARES, find_board
+from vision.reading.network import CardReader
+from vision.reading.table_reading import read
+from vision.synthetic.render import Conditions, Scene, render_table
 
 LAYOUT = TableLayout.load()
 POINTS_PER_MM = 72 / 25.4

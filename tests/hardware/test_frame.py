@@ -16,8 +16,8 @@ from hardware.make.bom import Bom
 from hardware.make.errors import BomError
 from hardware.make.frame import EVEN, Frame, frame_page, top_page
 from hardware.make.mech import measures
-from vision.layout import TableLayout
-from vision.optics import MIN_LUX
+from vision.felt.layout import TableLayout
+from vision.felt.optics import MIN_LUX
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 BOM = Bom.load(HARDWARE / "bom.toml")

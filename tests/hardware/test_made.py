@@ -16,12 +16,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from firmware.devices.pins import PinMap
+from firmware.devices.panel.pins import PinMap
 from firmware.puck_reader import config
 from hardware.make.__main__ import draw_looms, main, write_prints, write_texts
 from hardware.make.stamps import LOOMS, STAMPS, sources, stamps
 from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS, panel_board_page, puck_board_page
-from vision.layout import TableLayout
+from vision.felt.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 PINMAP: dict[str, Any] = tomllib.loads((HARDWARE / "pinmap.toml").read_text())

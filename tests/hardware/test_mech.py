@@ -14,7 +14,7 @@ from PIL import Image
 
 from hardware.make.errors import ToolMissing
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
-from vision.layout import TableLayout
+from vision.felt.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 MEASURES = measures(HARDWARE / "mech")

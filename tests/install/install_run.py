@@ -19,10 +19,10 @@ from typing import Final
 import cv2
 import pytest
 
-from firmware.table import schema
-from firmware.table.journal import JournalReader
+from firmware.record.evidence.verify import verify
+from firmware.record.journal import schema
+from firmware.record.journal.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.verify import verify
 from tests.install.machine import (
     LONG,
     PAGE,
@@ -34,8 +34,8 @@ from tests.install.machine import (
     why_not,
 )
 from tests.waiting import DEADLINE
-from vision.layout import TableLayout
-from vision.render import Hands, render_table
+from vision.felt.layout import TableLayout
+from vision.synthetic.render import Hands, render_table
 
 pytestmark = [
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
@@ -78,13 +78,13 @@ DEALS: Final = (
 )
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 _LATER: Final = "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';"
-_SCHEMA: Final = ("firmware/table/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
+_SCHEMA: Final = ("firmware/record/journal/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
 _MORE: Final = f'MIGRATIONS = (*MIGRATIONS, "{_LATER}")\nAPPLIED: Final = len(MIGRATIONS)'
 KNOWS: Final = (*_SCHEMA, f"{_MORE} - 1\n")
-"""A release that knows a migration and does not apply it yet (`firmware.table.schema`)."""
+"""A release that knows a migration and does not apply it yet (`firmware.record.journal.schema`)."""
 MIGRATES: Final = (*_SCHEMA, f"{_MORE}\n")
 DIES: Final = (
-    "firmware/app/run.py",
+    "firmware/cli/run.py",
     "        devices = open_devices(config)",
     '        raise AppError("a mistake")',
 )

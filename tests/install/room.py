@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-from firmware.devices.simulated.puck import SimulatedPuck
+from firmware.devices.puck.simulated import SimulatedPuck
 
 
 def main(name: str) -> None:

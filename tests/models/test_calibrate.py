@@ -32,12 +32,12 @@ from models.training.calibrate import (
 )
 from models.training.judge import Judged, Outcome, outcome
 from models.training.unseen import ODD, ORDINARY
-from vision.decks import DrawnDeck
-from vision.layout import TableLayout
-from vision.reader import Calibration, Calibrations, CardReader, Curve, default_model
-from vision.reading import ReadCard, TableReading, ZoneReading
-from vision.render import Scene, deal, render_table
-from vision.verdicts import Verdict
+from vision.felt.layout import TableLayout
+from vision.felt.quality import Verdict
+from vision.reading.network import Calibration, Calibrations, CardReader, Curve, default_model
+from vision.reading.table_reading import ReadCard, TableReading, ZoneReading
+from vision.synthetic.decks import DrawnDeck
+from vision.synthetic.render import Scene, deal, render_table
 
 
 def drawn(slope: float, offset: float, count: int = 20_000) -> Samples:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from models.training.decks import HEIGHT, PIPS, WIDTH, RandomDeck, card_back, own_decks, photographed_decks
-from vision.cards import CARDS
+from vision.reading.cards import CARDS
 
 pytestmark = [pytest.mark.usefixtures("fonts"), pytest.mark.slow]
 

@@ -7,7 +7,7 @@ import json
 
 from models.training.errors import FILE, confusions, count
 from models.training.judge import Judged, Outcome
-from vision.reader import default_model
+from vision.reading.network import default_model
 
 
 def test_what_came_of_each_card_is_counted_once() -> None:

@@ -20,7 +20,7 @@ from models.training.glyphs import (
     text_mask,
 )
 from models.training.strokes import Strokes
-from vision.cards import RANKS, SUITS
+from vision.reading.cards import RANKS, SUITS
 
 pytestmark = pytest.mark.usefixtures("fonts")
 

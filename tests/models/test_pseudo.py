@@ -11,8 +11,8 @@ import pytest
 
 from models.training import pseudo
 from models.training.pseudo import Photograph, signed_photographs
-from vision.cards import CARDS, RANKS, SUITS
-from vision.reader import FEATURES, Indices
+from vision.reading.cards import CARDS, RANKS, SUITS
+from vision.reading.network import FEATURES, Indices
 
 
 def seen(*indices: tuple[float, float, str, float]) -> Indices:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from models.training import cut, judge, real
-from vision.arrays import Image
-from vision.deck import HEIGHT_MM, WIDTH_MM, card_picture
-from vision.decks import PhotoDeck
-from vision.errors import DeckError
-from vision.evaluation import Score
-from vision.layout import TableLayout
-from vision.reader import default_model
-from vision.render import deal
+from vision.base.arrays import Image
+from vision.base.errors import DeckError
+from vision.felt.layout import TableLayout
+from vision.reading.network import default_model
+from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM, card_picture
+from vision.synthetic.decks import PhotoDeck
+from vision.synthetic.evaluation import Score
+from vision.synthetic.render import deal
 
 SIZE = (640, 640)
 

@@ -17,10 +17,10 @@ from models.training.judge import Judged, Outcome
 from models.training.measure import Measured
 from models.training.plots import classes
 from models.training.softened import Softening
-from vision.cards import CARDS
-from vision.evaluation import Score, grid
-from vision.peer import Compared
-from vision.reader import Calibrations
+from vision.reading.cards import CARDS
+from vision.reading.network import Calibrations
+from vision.synthetic.evaluation import Score, grid
+from vision.synthetic.yolo_peer import Compared
 
 MAX_PICTURE_BYTES = 100_000
 

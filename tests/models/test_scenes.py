@@ -10,7 +10,7 @@ import pytest
 from models.training import scene
 from models.training.samples import SIZE_PX, Sample, real_crops, store_real_crops, turned
 from models.training.scene import CORNER_FIELDS, SceneMaker
-from vision.cards import RANKS, SUITS
+from vision.reading.cards import RANKS, SUITS
 
 pytestmark = [pytest.mark.usefixtures("fonts"), pytest.mark.slow]
 SCENES = 40

@@ -12,7 +12,7 @@ from models.training import softened
 from models.training.calibrate import JUDGING
 from models.training.judge import Judged, Outcome, _enlarged_from
 from models.training.softened import Softening, command, softenings, table
-from vision.evaluation import Score, grid
+from vision.synthetic.evaluation import Score, grid
 
 
 def test_every_softening_worsens_its_condition_and_none_comes_twice() -> None:

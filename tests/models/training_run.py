@@ -22,9 +22,9 @@ from models.training.quantise import quantise  # noqa: E402
 from models.training.samples import SIZE_PX, Sample  # noqa: E402
 from models.training.scene import SceneMaker  # noqa: E402
 from models.training.train import Job, Trainer, run, tensor  # noqa: E402
-from vision.cards import CARDS  # noqa: E402
-from vision.pips import COUNTS, PipReader, count_of  # noqa: E402
-from vision.reader import CardReader  # noqa: E402
+from vision.reading.cards import CARDS  # noqa: E402
+from vision.reading.network import CardReader  # noqa: E402
+from vision.reading.pips import COUNTS, PipReader, count_of  # noqa: E402
 
 CROPS = 4000  # enough to learn where an index is, not yet what it says
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,55 +15,14 @@ from tests.mutation.fault import AROUND, Fault
 
 KINDS: Final = ("comparison", "arithmetic", "boolean", "constant", "dropped")
 
-_RECORD: Final = frozenset(
-    [
-        "anchors",
-        "archive",
-        "archive_index",
-        "backup",
-        "captures",
-        "chain",
-        "cores",
-        "disk",
-        "dispute_file",
-        "dispute_verifier",
-        "health_record",
-        "journal",
-        "keeping",
-        "lock",
-        "moment",
-        "schema",
-        "signing",
-        "transaction",
-        "verify",
-    ]
-)
-_DRAWS: Final = frozenset(
-    [
-        "bench",
-        "command",
-        "courts",
-        "deck",
-        "drawing",
-        "enrol_command",
-        "evaluation",
-        "optics",
-        "optics_command",
-        "render",
-    ]
-)
-_READS: Final = ("reading_", "camera_jobs", "camera_work", "looks")
-
-AREAS: Final[dict[str, Callable[[Path], bool]]] = {
-    "rules": lambda path: path.parent == Path("firmware/rules"),
-    "table": lambda path: path.parent == Path("firmware/table") and path.stem not in _RECORD,
-    "record": lambda path: path.parent == Path("firmware/table") and path.stem in _RECORD,
-    "reading": lambda path: (
-        (path.parent == Path("vision") and path.stem not in _DRAWS)
-        or (path.parent == Path("firmware/app") and path.stem.startswith(_READS))
-    ),
-    "page": lambda path: path.parent == Path("dealer_ui"),
+AREAS: Final[dict[str, tuple[str, ...]]] = {
+    "rules": ("firmware/rules",),
+    "table": ("firmware/table",),
+    "record": ("firmware/record", "firmware/access", "firmware/health"),
+    "reading": ("vision/base", "vision/felt", "vision/reading", "firmware/runtime/reading"),
+    "page": ("dealer_ui",),
 }
+"""The folders of each area, with all that lies below them."""
 
 _OPPOSITE: Final[dict[type[ast.cmpop], str]] = {
     ast.Eq: "!=",
@@ -302,9 +261,8 @@ def _is_no_number(node: ast.expr) -> bool:
 
 def files(root: Path, area: str) -> list[Path]:
     """The files of an area, below the root, sorted."""
-    folders = ("firmware/rules", "firmware/table", "firmware/app", "vision", "dealer_ui")
-    found = (path.relative_to(root) for folder in folders for path in (root / folder).glob("*.py"))
-    return sorted(path for path in found if AREAS[area](path))
+    found = (path.relative_to(root) for folder in AREAS[area] for path in (root / folder).rglob("*.py"))
+    return sorted(found)
 
 
 def faults(root: Path, area: str, random: Random) -> Iterator[Fault]:

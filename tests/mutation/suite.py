@@ -20,12 +20,6 @@ from tests.mutation.fault import Fault
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
 _WORD: Final = re.compile(r"[a-z]+")
-_NEAR: Final = {
-    "firmware/rules": "rules",
-    "firmware/table": "table",
-    "firmware/app": "app",
-    "dealer_ui": "dealer_ui",
-}
 _EVER_LATER: Final = count(1)
 
 
@@ -112,18 +106,14 @@ class Suite:
         return sorted(str(path.relative_to(self.root)) for path in (self.root / "tests").rglob("test_*.py"))
 
     def near(self, fault: Fault) -> list[str]:
-        """The files with the likeliest finders, the likeliest first: those of the folder that mirrors the fault's (for
-        the application, those that name its module), and those of other folders that import its module.
+        """The files with the likeliest finders, the likeliest first: those of the folder that mirrors the fault's, and
+        those of other folders that import its module.
         """
         path = Path(fault.file)
         module = ".".join([*path.parent.parts, path.stem])
-        folder = f"tests/{_NEAR.get(str(path.parent), path.parts[0])}/"
+        folder = f"tests/{path.parent}/"
         ranked = [(-self._likeness(file, path.stem, module), file) for file in self.test_files()]
-        return [
-            file
-            for likeness, file in sorted(ranked)
-            if (file.startswith(folder) and (likeness or folder != "tests/app/")) or likeness <= -10
-        ]
+        return [file for likeness, file in sorted(ranked) if file.startswith(folder) or likeness <= -10]
 
     def _likeness(self, file: str, stem: str, module: str) -> int:
         text = (self.root / file).read_text(encoding="utf-8")

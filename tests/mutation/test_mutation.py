@@ -46,7 +46,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for folder, name, text in (
         ("firmware/rules", "double.py", CODE),
-        ("tests/rules", "test_double.py", TESTS),
+        ("tests/firmware/rules", "test_double.py", TESTS),
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / name).write_text(text, encoding="utf-8")
@@ -114,7 +114,7 @@ def test_a_fault_is_found_by_a_test_that_fails_with_it_and_passes_without(tree: 
     assert ["test_it_fails_in_any_case" in said[0], "test_it_doubles" in said[1]] == [True, True]
     finding = Results(tree / "results.json")[fault]
     assert finding is not None
-    assert finding.test == "tests/rules/test_double.py::test_it_doubles"
+    assert finding.test == "tests/firmware/rules/test_double.py::test_it_doubles"
     assert (tree / "firmware/rules/double.py").read_text(encoding="utf-8") == CODE
 
 
@@ -122,7 +122,7 @@ def test_an_environment_without_pytest_ends_the_run_and_is_no_suite_that_finds_n
     python = tree / ".venv/bin/python"
     python.write_text("#!/bin/sh\necho No module named pytest >&2\nexit 1\n")
     with pytest.raises(RuntimeError, match="No module named pytest"):
-        Suite(tree).run(["tests/rules/test_double.py"])
+        Suite(tree).run(["tests/firmware/rules/test_double.py"])
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_an_environment_without_pytest_ends_the_run_and_is_no_suite_that_finds_n
 def test_the_finder_of_another_suite_is_tried_first_if_it_is_still_there(tree: Path, hint: str) -> None:
     fault, said = numbered(tree, "return number * 3"), list[str]()
     hints = Results(tree / "hints.json")
-    hints[fault] = Finding(f"tests/rules/test_double.py::{hint}")
+    hints[fault] = Finding(f"tests/firmware/rules/test_double.py::{hint}")
     find_near(Suite(tree), [fault], Results(tree / "results.json"), said.append, hints)
     assert len(said) == (1 if hint == "test_it_doubles" else 2)
     assert "test_it_doubles" in said[-1]
@@ -144,10 +144,10 @@ def test_all_tests_are_run_with_all_faults_at_once_and_a_failing_one_is_tried_wi
     results = Results(tree / "results.json")
     for fault in (finds, hides):
         results[fault] = Finding()
-    find_far(Suite(tree), [hides, finds], results, ["tests/rules/test_double.py"], lambda _: None)
+    find_far(Suite(tree), [hides, finds], results, ["tests/firmware/rules/test_double.py"], lambda _: None)
     finish([hides, finds], results)
     assert [(results[fault] or Finding()).test for fault in (finds, hides)] == [
-        "tests/rules/test_double.py::test_it_doubles",
+        "tests/firmware/rules/test_double.py::test_it_doubles",
         "",
     ]
 
@@ -155,10 +155,10 @@ def test_all_tests_are_run_with_all_faults_at_once_and_a_failing_one_is_tried_wi
 def test_the_report_names_what_the_old_suite_finds_and_the_new_one_does_not(tree: Path) -> None:
     fault = numbered(tree, "return number * 3")
     old, new = Results(tree / "old.json"), Results(tree / "new.json")
-    old[fault], new[fault] = Finding("tests/rules/test_double.py::test_it_doubles"), Finding("")
+    old[fault], new[fault] = Finding("tests/firmware/rules/test_double.py::test_it_doubles"), Finding("")
     assert lost([fault], old, new) == [fault]
     assert (found([fault], old), found([fault], new)) == (1, 0)
     assert table([fault], old, new).splitlines()[-1] == (
         "| 1 | `firmware/rules/double.py:12` | constant | `return number * 2` → `return number * 3`"
-        " | `rules/test_double.py::test_it_doubles` | nothing |"
+        " | `firmware/rules/test_double.py::test_it_doubles` | nothing |"
     )

@@ -9,13 +9,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.command import SOCKET
-from tests.app.conftest import Table
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import house
 from tests.dealer_ui.lan_house import lan_app
 from tests.dealer_ui.past import played
+from tests.firmware.running_table import Table
 
 
 @pytest.fixture

@@ -28,20 +28,20 @@ import cv2
 import numpy as np
 from flask import Flask
 
-from dealer_ui.app import Settings, create_app
-from dealer_ui.lan import create_app as create_lan_app
-from dealer_ui.lan import door
-from dealer_ui.lan_access import LanSessions, Limit
-from dealer_ui.services import services
-from firmware.app.json_input import json_inputs
-from firmware.app.rules_bench import machine
+from dealer_ui.remote.access import LanSessions, Limit
+from dealer_ui.remote.app import create_app as create_lan_app
+from dealer_ui.remote.app import door
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.web.services import services
+from firmware.bench.rules import machine
+from firmware.cli.json_input import json_inputs
 from firmware.rules import RulesError, load_profile, parse_sent_profile, profile_names, profile_toml
 from firmware.rules.exchange import settle_json as settled_from
 from tests.dealer_ui.felt import Felt
-from tests.devices.fuzz import PARSERS, damaged
+from tests.firmware.devices.fuzz import PARSERS, damaged
 from tests.security.pictures import png_that_says
-from vision.errors import VisionError
-from vision.pictures import load_picture
+from vision.base.errors import VisionError
+from vision.base.pictures import load_picture
 
 LONGEST_S: Final = 20.0
 """Seconds for one piece, on a machine with much else to do."""

@@ -31,15 +31,15 @@ from typing import Any, Final
 
 import click
 
-from dealer_ui.link import TableLink
-from firmware.app.config import Config, TimesConfig
-from firmware.app.rules_bench import machine
-from firmware.app.simulation import SimulatedTable
-from firmware.devices.debounce import BOUNCE, SETTLE, TOGETHER
+from firmware.bench.rules import machine
+from firmware.devices.panel.debounce import BOUNCE, SETTLE, TOGETHER
+from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
+from firmware.runtime.config import Config, TimesConfig
+from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Phase
 from firmware.table.events import ROWS
-from firmware.table.journal import Entry, JournalReader
+from firmware.table_client import TableLink
 
 UNIT: Final = Path(__file__).parents[2] / "systemd/units/feltwatch-ui.service"
 LIMIT_MS: Final = 100.0
@@ -209,7 +209,7 @@ def page(data: Path) -> Iterator[int]:
     """Serve the page from a process of its own, as low as its unit has it; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = int(probe.getsockname()[1])
-    order = [sys.executable, "-m", "firmware.app", "ui", "--data", str(data), "--port", str(port)]
+    order = [sys.executable, "-m", "firmware.cli", "ui", "--data", str(data), "--port", str(port)]
     served = subprocess.Popen(
         ["nice", "-n", str(page_nice()), *order], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

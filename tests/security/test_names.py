@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware.table import gate
-from tests.table.test_people import OTHER, PIN, Table
+from firmware.access import control as gate
+from tests.firmware.access.test_people import OTHER, PIN, Table
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui import command, serve
+from dealer_ui.server import command, serve
 
 HERE = Path(__file__).parents[2]
 

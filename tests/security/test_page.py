@@ -21,23 +21,30 @@ from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 from werkzeug.test import TestResponse
 
-from dealer_ui import beside, glance, guard, review, serve, stream
-from dealer_ui.app import Settings, create_app
-from dealer_ui.beside import Beside
-from dealer_ui.services import services
-from dealer_ui.stream import KIOSK
-from firmware.table import archive, captures, gate
+from dealer_ui.glance import routes as glance
+from dealer_ui.glance import stream
+from dealer_ui.glance.stream import KIOSK
+from dealer_ui.review import routes as review
+from dealer_ui.server import serve
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.view import sibling_page as beside
+from dealer_ui.view.sibling_page import Beside
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+from firmware.access import control as gate
+from firmware.record import archive
+from firmware.record.archive_lines import read_lines
+from firmware.record.journal import captures
+from firmware.record.pins import PinStore
 from firmware.table import events as ev
-from firmware.table.archive_lines import read_lines
+from firmware.table.commands.people import Unlock
 from firmware.table.effects import apply
 from firmware.table.errors import NotAllowed
 from firmware.table.people import MAY, Role
-from firmware.table.people_commands import Unlock
-from firmware.table.pins import PinStore
-from tests.app.conftest import Table
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
 from tests.dealer_ui.serving import running
+from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -249,7 +256,7 @@ def test_a_name_is_never_a_part_of_a_question_to_the_record(
     def naive(db: Any, where: str, values: Any) -> Any:
         return real(Naive(db), where, values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("firmware.table.archive.read_lines", naive)
+    monkeypatch.setattr("firmware.record.archive.read_lines", naive)
     assert len(kept.hands(everything)) == 1
 
 

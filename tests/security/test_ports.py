@@ -14,15 +14,15 @@ from typing import Final
 
 import pytest
 
-from firmware.app import socket_server
-from firmware.app.socket_server import CommandSocket
-from firmware.devices import puck_line
-from firmware.devices.puck import Disks, PuckReading, PuckState
-from firmware.devices.puck_line import PuckLine, encode
+from firmware.devices.puck import protocol as puck_line
+from firmware.devices.puck.protocol import PuckLine, encode
+from firmware.devices.puck.reading import Disks, PuckReading, PuckState
+from firmware.record.journal.journal import Journal
+from firmware.runtime import socket_server
+from firmware.runtime.socket_server import CommandSocket
 from firmware.table.errors import JournalBusy
-from firmware.table.journal import Journal
-from tests.app.conftest import Table, say
-from tests.devices.fuzz import DEALER, DISKS, PARSERS, SEATS
+from tests.firmware.devices.fuzz import DEALER, DISKS, PARSERS, SEATS
+from tests.firmware.running_table import Table, say
 from tests.waiting import DEADLINE
 
 SEEN: Final = frozenset(SEATS)
@@ -40,7 +40,7 @@ def test_garbage_on_a_serial_port_names_no_wrong_seat_and_stops_nothing(
     send()
     # Without the judgement of what was heard, without the look at what a question or an answer is:
     monkeypatch.setattr(
-        "firmware.devices.puck.judge", lambda *_: PuckReading(PuckState.SEAT, 4, "", SEEN, 0.0)
+        "firmware.devices.puck.reading.judge", lambda *_: PuckReading(PuckState.SEAT, 4, "", SEEN, 0.0)
     )
     monkeypatch.setattr("firmware.puck_reader.framing.Questions.feed", lambda *_: True)
     monkeypatch.setattr("firmware.puck_reader.pn532._tags_of", lambda _: ["1"])

@@ -9,14 +9,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware import terminal
-from firmware.app.main import main
-from firmware.table import dispute_verifier
+from firmware.cli.main import main
+from firmware.record.archive import Archive
+from firmware.record.dispute_file import write_dispute_file
+from firmware.record.evidence import dispute_verifier
+from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
-from firmware.table.archive import Archive
-from firmware.table.dispute_file import write_dispute_file
-from firmware.table.journal import Journal
 from firmware.table.people import Role
-from tests.table.test_dispute_file import KEY, contents, record, signed
+from tests.firmware.record.test_dispute_file import KEY, contents, record, signed
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +103,7 @@ def test_a_note_in_the_record_moves_no_cursor_at_any_command(
 
 
 def test_an_error_that_names_a_file_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from firmware.app import main as shell
+    from firmware.cli import main as shell
 
     shown = run("hands", "list", "--data", tmp_path / OBEYED.strip())
     assert shown.exit_code == 2

@@ -17,23 +17,25 @@ from pathlib import Path
 import cv2
 import pytest
 
+from firmware.record import backup
+from firmware.record.backup import BackupError, back_up, restore
+from firmware.record.evidence import dispute_verifier
+from firmware.record.evidence.dispute_verifier import CannotCheck, unpack
+from firmware.record.evidence.verify import verify
+from firmware.record.journal import captures
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.clocks import now
+from firmware.record.journal.journal import FILE, Journal
 from firmware.rules import ProfileError, load_profile, parse_profile, parse_sent_profile, profile_toml
-from firmware.table import backup, captures, dispute_verifier
 from firmware.table import events as ev
-from firmware.table.backup import BackupError, back_up, restore
-from firmware.table.captures import CaptureStore
-from firmware.table.dispute_verifier import CannotCheck, unpack
 from firmware.table.errors import JournalError
-from firmware.table.journal import FILE, Journal
-from firmware.table.moment import now
-from firmware.table.verify import verify
+from tests.firmware.conftest import FRAME, PIXELS
+from tests.firmware.record.test_dispute_file import record
 from tests.security.pictures import png_that_says
-from tests.table.conftest import FRAME, PIXELS
-from tests.table.test_dispute_file import record
 from tests.waiting import DEADLINE
-from vision import pictures
-from vision.errors import PictureError, PictureFileError
-from vision.pictures import load_picture
+from vision.base import pictures
+from vision.base.errors import PictureError, PictureFileError
+from vision.base.pictures import load_picture
 
 
 @pytest.fixture(scope="module")
@@ -168,8 +170,8 @@ def test_a_view_in_the_journals_place_is_not_read(
         with pytest.raises(JournalError, match="holds a view"):
             read()
     assert not (tmp_path / "box" / FILE).exists()
-    monkeypatch.setattr("firmware.table.journal_file._need_no_view", lambda *_: None)
-    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    monkeypatch.setattr("firmware.record.journal.file._need_no_view", lambda *_: None)
+    monkeypatch.setattr("firmware.record.evidence.verify.strangers", lambda _: [])
     assert verify(hostile, replayed=False).ok, "read to its end, where it has one"
 
 
@@ -183,7 +185,7 @@ def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
     with pytest.raises(BackupError, match="does not hold, and nothing was replaced"):
         restore(hostile, tmp_path / "box", now)
     assert not (tmp_path / "box" / FILE).exists()
-    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    monkeypatch.setattr("firmware.record.evidence.verify.strangers", lambda _: [])
     restore(hostile, tmp_path / "box", now)
     assert bent_rows(tmp_path / "box") == 0, "rows were put into a file of our own"
     put_in_place(monkeypatch)
@@ -200,8 +202,8 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
         return 1 << 30
 
     monkeypatch.setattr(backup, "_insert", copied)
-    monkeypatch.setattr("firmware.table.verify.look", lambda *_: None)
-    monkeypatch.setattr("firmware.table.journal.strangers", lambda _: [])
+    monkeypatch.setattr("firmware.record.evidence.verify.look", lambda *_: None)
+    monkeypatch.setattr("firmware.record.journal.journal.strangers", lambda _: [])
 
 
 def test_a_journal_that_says_it_is_of_a_later_release_is_not_restored(
@@ -211,8 +213,8 @@ def test_a_journal_that_says_it_is_of_a_later_release_is_not_restored(
     as_made_by(hostile, *TRIGGER, "PRAGMA user_version = 99")
     with pytest.raises(JournalError, match="later release"):
         restore(hostile, tmp_path / "box", now)
-    monkeypatch.setattr("firmware.table.schema._unknown", lambda _: "")
-    monkeypatch.setattr("firmware.table.verify.strangers", lambda _: [])
+    monkeypatch.setattr("firmware.record.journal.schema._unknown", lambda _: "")
+    monkeypatch.setattr("firmware.record.evidence.verify.strangers", lambda _: [])
     put_in_place(monkeypatch)
     restore(hostile, tmp_path / "box", now)
     assert bent_rows(tmp_path / "box") > 0, "the row after it"
@@ -316,7 +318,7 @@ def test_a_profile_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     text = '[profile]\nname = "house"\nextends = "traditional"\n' + "#" * 100_000
     with pytest.raises(ProfileError, match="too long"):
         parse_sent_profile(text)
-    monkeypatch.setattr("firmware.rules.library.LONGEST_TEXT", 1 << 30)
+    monkeypatch.setattr("firmware.rules.profiles.library.LONGEST_TEXT", 1 << 30)
     assert parse_sent_profile(text).name == "house"
 
 

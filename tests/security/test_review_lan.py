@@ -16,14 +16,17 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui import guard, lan, lan_access, review
-from dealer_ui.app import Settings
-from dealer_ui.app import create_app as create_table_app
-from dealer_ui.lan_access import LanPeople, LanSessions, Limit
-from dealer_ui.lan_tls import TlsError, certificate, need_usable
-from firmware.table.journal import JournalReader
+from dealer_ui.remote import access as lan_access
+from dealer_ui.remote import app as lan
+from dealer_ui.remote.access import LanPeople, LanSessions, Limit
+from dealer_ui.remote.tls import TlsError, certificate, need_usable
+from dealer_ui.review import routes as review
+from dealer_ui.server.app import Settings
+from dealer_ui.server.app import create_app as create_table_app
+from dealer_ui.web import guard
+from firmware.record.hand_history import Recalled, chapter, recall
+from firmware.record.journal.journal import JournalReader
 from firmware.table.people import Role
-from firmware.table.recall import Recalled, chapter, recall
 from firmware.table.state import State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, logged_in, visitor

@@ -14,9 +14,10 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask, request
 
-from dealer_ui import lan, lan_access
-from dealer_ui.lan import door
-from dealer_ui.lan_access import Limit
+from dealer_ui.remote import access as lan_access
+from dealer_ui.remote import app as lan
+from dealer_ui.remote.access import Limit
+from dealer_ui.remote.app import door
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
 

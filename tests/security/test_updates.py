@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.app import release_package
-from firmware.app.release_package import MANIFEST, SIGNATURE, UpdateRefused, check, sign, unpack
-from firmware.app.update_command import command
-from firmware.table.signing import DeviceKey
+from firmware.cli import release_package
+from firmware.cli.release_package import MANIFEST, SIGNATURE, UpdateRefused, check, sign, unpack
+from firmware.cli.update import command
+from firmware.record.evidence.signing import DeviceKey
 
 NOW, BEFORE = 1_760_000_000, 1_750_000_000
 INSTALL = Path(__file__).parents[2] / "systemd/install"

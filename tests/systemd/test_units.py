@@ -13,18 +13,18 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dealer_ui.app import Settings
-from dealer_ui.command import TRAINING_SOCKET, _config
-from dealer_ui.lan_command import PAGE as PAGE_OF_REVIEW
-from dealer_ui.lan_command import PORT as PORT_OF_REVIEW
-from dealer_ui.lan_command import SECRETS
-from dealer_ui.lan_tls import KEY
-from firmware.app.config import Config, load_config
-from firmware.app.stick_command import DATA
-from firmware.app.training import PORT, TABLE_PORT
-from firmware.devices.puck_serial import STABLE_NAME
-from firmware.table.dispute_file import EXPORTS
-from firmware.table.stick import PROGRESS, REQUEST
+from dealer_ui.remote.command import PAGE as PAGE_OF_REVIEW
+from dealer_ui.remote.command import PORT as PORT_OF_REVIEW
+from dealer_ui.remote.command import SECRETS
+from dealer_ui.remote.tls import KEY
+from dealer_ui.server.app import Settings
+from dealer_ui.server.command import TRAINING_SOCKET, _config
+from firmware.cli.stick import DATA
+from firmware.devices.puck.serial_port import STABLE_NAME
+from firmware.record.dispute_file import EXPORTS
+from firmware.record.stick_request import PROGRESS, REQUEST
+from firmware.runtime.config import Config, load_config
+from firmware.simulation.training import PORT, TABLE_PORT
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
 UNITS: Final = sorted((HERE / "units").iterdir())

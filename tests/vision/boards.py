@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
-from vision.arrays import Image, Matrix, Points
-from vision.geometry import project
-from vision.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
+from vision.base.arrays import Image, Matrix, Points
+from vision.felt.geometry import project
+from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
 
 WIDTH, HEIGHT = 1152, 648
 TRUE = Lens(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vision.layout import TableLayout
-from vision.reader import CardReader
+from vision.felt.layout import TableLayout
+from vision.reading.network import CardReader
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,12 @@ import pytest
 SWITCHES = ("CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "GITHUB_ACTIONS", "TF_BUILD")
 """What else might keep ONNX Runtime silent here, and is not there on a box."""
 READS = (
-    "import numpy as np; from vision.reader import CardReader; "
+    "import numpy as np; from vision.reading.network import CardReader; "
     "CardReader(threads=1).indices(np.zeros((64, 64, 3), np.uint8))"
 )
 
 
-@pytest.mark.parametrize("first", ["vision.reader", "models.training.measure"])
+@pytest.mark.parametrize("first", ["vision.reading.network", "models.training.measure"])
 @pytest.mark.slow
 def test_a_reading_leaves_nothing_behind_that_could_be_sent(tmp_path: Path, first: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in SWITCHES}

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from firmware.table.journal import FILE
+from firmware.record.journal.journal import FILE
 from tests.security.attack_campaign.defences import Off, off
 from tests.security.attack_campaign.flips import Ground
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from firmware.table.journal import FILE
+from firmware.record.journal.journal import FILE
 from tests.security.attack_campaign import defences as of
 from tests.security.attack_campaign import from_outside as outside
 from tests.security.attack_campaign import on_the_file as file
@@ -12,15 +12,15 @@ from tests.security.attack_campaign.attack import Attack
 from tests.security.attack_campaign.defences import Off
 from tests.security.attack_campaign.pages import WAL
 
-_NEW_FILE: Final[tuple[Off, ...]] = (("firmware.table.backup:_insert", file.put_in_place),)
-_PART: Final[tuple[Off, ...]] = (("firmware.table.backup:_part_beside", outside.fixed_part),)
+_NEW_FILE: Final[tuple[Off, ...]] = (("firmware.record.backup:_insert", file.put_in_place),)
+_PART: Final[tuple[Off, ...]] = (("firmware.record.backup:_part_beside", outside.fixed_part),)
 _SENTENCE: Final[tuple[Off, ...]] = (
-    ("firmware.table.archive_index:JournalError", outside.Bare),
-    ("firmware.table.journal_reader:JournalError", outside.Bare),
+    ("firmware.record.archive_index:JournalError", outside.Bare),
+    ("firmware.record.journal.reader:JournalError", outside.Bare),
 )
 _ONE_WRITER: Final[tuple[Off, ...]] = (
-    ("firmware.table.index_file:writing", outside.everybody_writes),
-    ("firmware.table.archive_index:WAIT_S", 0.5),
+    ("firmware.record.journal.index_file:writing", outside.everybody_writes),
+    ("firmware.record.archive_index:WAIT_S", 0.5),
 )
 _TEXT: Final = "each object of the file has our text"
 _ESCAPED: Final = "every line is escaped"

@@ -34,25 +34,25 @@ def _none(*_: object, **__: object) -> list[Any]:
 
 
 SHAPE: Final[tuple[Off, ...]] = (
-    ("firmware.table.verify:strangers", _none),
-    ("firmware.table.journal:strangers", _none),
+    ("firmware.record.evidence.verify:strangers", _none),
+    ("firmware.record.journal.journal:strangers", _none),
 )
 """Each object of the file must have the text that we gave it."""
-PAGES: Final[tuple[Off, ...]] = (("firmware.table.verify:unsound_pages", _none),)
+PAGES: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:unsound_pages", _none),)
 """SQLite's own check of every page."""
 END: Final[tuple[Off, ...]] = (
-    ("firmware.table.journal:end_fault", _nothing),
-    ("firmware.table.record_end:end_fault", _nothing),
-    ("firmware.table.backup:end_fault", _nothing),
+    ("firmware.record.journal.journal:end_fault", _nothing),
+    ("firmware.record.journal.end_mark:end_fault", _nothing),
+    ("firmware.record.backup:end_fault", _nothing),
 )
 """The second witness of the record's end."""
 NUMBERS: Final[tuple[Off, ...]] = (
-    ("firmware.table.verify:problems_of_file", _none),
-    ("firmware.table.journal:_need_sound", _nothing),
+    ("firmware.record.evidence.verify:problems_of_file", _none),
+    ("firmware.record.journal.journal:_need_sound", _nothing),
 )
 """What is checked of the file beside its rows' hashes."""
-VERSION: Final[tuple[Off, ...]] = (("firmware.table.schema:_unknown", lambda _: ""),)
-INDEX: Final[tuple[Off, ...]] = (("firmware.table.index_file:holds", lambda path: path.exists()),)
+VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
+INDEX: Final[tuple[Off, ...]] = (("firmware.record.journal.index_file:holds", lambda path: path.exists()),)
 """The sum of the index's bytes."""
 
 
@@ -70,36 +70,40 @@ class _Fits(str):
 
 
 CONTENT: Final[tuple[Off, ...]] = (
-    ("firmware.table.verify:content_hash", lambda data: _Fits()),
-    ("firmware.table.journal_reader:content_hash", lambda data: _Fits()),
+    ("firmware.record.evidence.verify:content_hash", lambda data: _Fits()),
+    ("firmware.record.journal.reader:content_hash", lambda data: _Fits()),
 )
 """Content is hashed when it is read."""
-UNCERTAIN: Final[tuple[Off, ...]] = (("firmware.table.journal:Journal._was_written", lambda *_: False),)
+UNCERTAIN: Final[tuple[Off, ...]] = (
+    ("firmware.record.journal.journal:Journal._was_written", lambda *_: False),
+)
 """A write that failed is looked for in the file."""
-REPEATED: Final[tuple[Off, ...]] = (("firmware.table.journal:Journal.commands", lambda _: {}),)
+REPEATED: Final[tuple[Off, ...]] = (("firmware.record.journal.journal:Journal.commands", lambda _: {}),)
 """A command that was sent again is known by its id."""
 OPEN_FILES: Final[tuple[Off, ...]] = (
-    ("firmware.table.journal:NamedFiles.compare", _nothing),
-    ("firmware.table.journal:NamedFiles.note", _nothing),
-    ("firmware.table.journal:NamedFiles.note_commit", _nothing),
+    ("firmware.record.journal.journal:NamedFiles.compare", _nothing),
+    ("firmware.record.journal.journal:NamedFiles.note", _nothing),
+    ("firmware.record.journal.journal:NamedFiles.note_commit", _nothing),
 )
 """The open files are compared with the named ones."""
 ESCAPING: Final[tuple[Off, ...]] = (
     ("firmware.terminal:escaped", str),
-    ("firmware.table.dispute_verifier:escaped", str),
-    ("firmware.app.main:escaped", str),
-    ("firmware.app.settlement_text:escaped", str),
+    ("firmware.record.evidence.dispute_verifier:escaped", str),
+    ("firmware.cli.main:escaped", str),
+    ("firmware.cli.settlement_text:escaped", str),
 )
-VOUCHING: Final[tuple[Off, ...]] = (("firmware.table.dispute_verifier:_anchors", lambda *_: ("", [], [])),)
-STANDING: Final[tuple[Off, ...]] = (("firmware.table.gate:_stands_for_himself", lambda *_: True),)
-ASKING: Final[tuple[Off, ...]] = (("firmware.table.gate:_asks_for_a_pin", lambda *_: False),)
+VOUCHING: Final[tuple[Off, ...]] = (
+    ("firmware.record.evidence.dispute_verifier:_anchors", lambda *_: ("", [], [])),
+)
+STANDING: Final[tuple[Off, ...]] = (("firmware.access.control:_stands_for_himself", lambda *_: True),)
+ASKING: Final[tuple[Off, ...]] = (("firmware.access.control:_asks_for_a_pin", lambda *_: False),)
 OWNER: Final[tuple[Off, ...]] = (
-    ("firmware.table.lock:give_to_owner", _nothing),
-    ("firmware.table.journal:give_to_owner", _nothing),
+    ("firmware.record.journal.lock:give_to_owner", _nothing),
+    ("firmware.record.journal.journal:give_to_owner", _nothing),
 )
 ROWS: Final[tuple[Off, ...]] = (
-    ("firmware.table.backup:_need_row", _nothing),
-    ("firmware.table.chain:_is_odd", _nothing),
+    ("firmware.record.backup:_need_row", _nothing),
+    ("firmware.record.evidence.chain:_is_odd", _nothing),
 )
 """Rows that no reader of JSON can read are looked for."""
 OF_FLIPS: Final[tuple[Off, ...]] = (*NUMBERS, *END, *INDEX, *CONTENT)

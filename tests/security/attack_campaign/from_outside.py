@@ -16,19 +16,20 @@ from typing import Any, Final
 
 from click.testing import CliRunner
 
-from firmware.app.main import main
-from firmware.table import dispute_verifier, index_file
+from firmware.cli.main import main
+from firmware.record.archive import Archive
+from firmware.record.backup import BackupError, back_up, restore
+from firmware.record.dispute_file import write_dispute_file
+from firmware.record.evidence import dispute_verifier
+from firmware.record.evidence.dispute_verifier import HASH, PAYLOAD, SEQ, TYPE, canonical, row_hash
+from firmware.record.journal import index_file
+from firmware.record.journal.index_file import FILE as INDEX
+from firmware.record.journal.journal import FILE, Entry, Journal, JournalReader
 from firmware.table import events as ev
-from firmware.table.archive import Archive
-from firmware.table.backup import BackupError, back_up, restore
-from firmware.table.dispute_file import write_dispute_file
-from firmware.table.dispute_verifier import HASH, PAYLOAD, SEQ, TYPE, canonical, row_hash
-from firmware.table.index_file import FILE as INDEX
-from firmware.table.journal import FILE, Entry, Journal, JournalReader
+from tests.firmware.access.test_people import OTHER, PIN, Table
+from tests.firmware.record.test_dispute_file import KEY, contents, rows_of, signed
 from tests.security.attack_campaign.attack import Result, Room
 from tests.security.attack_campaign.records import seen, ticking
-from tests.table.test_dispute_file import KEY, contents, rows_of, signed
-from tests.table.test_people import OTHER, PIN, Table
 
 OBEYED: Final = "\x1b[2K\x1b[1A\x9b8m\nAll of it holds.\n\u202e"
 """Wipes the line before, hides what follows, and says what nobody found."""

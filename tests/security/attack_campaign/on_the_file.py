@@ -9,18 +9,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.record.archive import Archive
+from firmware.record.backup import BackupError, restore
+from firmware.record.journal import witness
+from firmware.record.journal.index_file import FILE as INDEX
+from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
-from firmware.table import witness
-from firmware.table.archive import Archive
-from firmware.table.backup import BackupError, restore
 from firmware.table.entry import content_hash
 from firmware.table.errors import NotNow, TableError
-from firmware.table.index_file import FILE as INDEX
-from firmware.table.journal import FILE, Journal, JournalReader
+from tests.firmware.record.test_end_mark import failing
 from tests.security.attack_campaign.attack import Result, Room, bend
 from tests.security.attack_campaign.pages import WAL
 from tests.security.attack_campaign.records import PROFILE, at_table, give, named, seen, start, ticking
-from tests.table.test_record_end import failing
 
 HIDDEN: Final = 4
 PLAYER: Final = "Ann"

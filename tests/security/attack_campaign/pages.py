@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware.table.index_file import FILE as INDEX
-from firmware.table.journal import FILE
-from firmware.table.witness import FILE as WITNESS
+from firmware.record.journal.index_file import FILE as INDEX
+from firmware.record.journal.journal import FILE
+from firmware.record.journal.witness import FILE as WITNESS
 
 WAL: Final = f"{FILE}-wal"
 SUM: Final = f"{INDEX}-sum"

@@ -17,24 +17,25 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from firmware.app.audit import audit
-from firmware.app.config import KeepingConfig
-from firmware.app.hands_text import hand_json, line_json
-from firmware.app.house import prepare_house
-from firmware.app.inputs import Request
-from firmware.app.record_keeper import RecordKeeper
-from firmware.app.simulate.run import simulate, simulated_house
-from firmware.app.simulate.table import CrampedJournal
-from firmware.app.table_devices import Devices
-from firmware.app.table_process import TableProcess
+from firmware.cli.hands_text import hand_json, line_json
+from firmware.cli.record_audit import audit
+from firmware.record.archive import Archive
+from firmware.record.evidence.signing import FILE as KEY
+from firmware.record.evidence.verify import verify
+from firmware.record.journal import index_file
+from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
-from firmware.table import State, TableError, index_file
-from firmware.table.archive import Archive
+from firmware.runtime.config import KeepingConfig
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.inputs import Request
+from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
+from firmware.simulation.evening.run import simulate, simulated_house
+from firmware.simulation.evening.stepped_table import CrampedJournal
+from firmware.table import State, TableError
 from firmware.table.errors import JournalError
-from firmware.table.journal import FILE, Journal, JournalReader
-from firmware.table.moment import Clock, Moment
-from firmware.table.signing import FILE as KEY
-from firmware.table.verify import verify
 from tests.appliance.fault_campaign import NoReadings
 
 PROFILE: Final = "washington-1-unit"

@@ -1,0 +1,95 @@
+"""The glance page, its data as JSON, and the captures it shows."""
+
+from __future__ import annotations
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    after_this_request,
+    current_app,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    send_file,
+)
+from werkzeug.wrappers import Response as Redirect
+
+from dealer_ui.glance.stream import KIOSK
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.view.render import parts, rules_sheet, title
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+from firmware.table.errors import CaptureError
+from firmware.table.people import Role
+
+blueprint = Blueprint("glance", __name__)
+
+NEVER_STORED = "no-store"
+PAST = frozenset({Role.FLOOR, Role.AUDITOR})
+"""Who may look at pictures of hands that are over."""
+
+
+@blueprint.get("/")
+@guard.open_to(guard.EVERYBODY)
+def page() -> str | Redirect:
+    """Show the table; at a box that nobody has set up yet, lead to its set-up.
+
+    The screen at the table opens it as `/?kiosk`, and has a stream of its own from then on.
+    """
+    if "kiosk" in request.args:
+        after_this_request(_is_the_kiosk)
+    moment = services().live.now()
+    if moment.screen.answering and not moment.trouble and not services().live.state().set_up:
+        return redirect("/set-up/next")
+    return render_template(
+        "glance.html",
+        screen=moment.screen,
+        parts=parts(moment),
+        title=title(moment),
+        token=guard.token(),
+        build=current_app.config["BUILD"],
+    )
+
+
+@blueprint.get("/rules")
+@guard.open_to(guard.EVERYBODY)
+def rules() -> str:
+    """Give the rules in force as a part of the page: asked for when it is opened, as there is much of it."""
+    screen = services().live.now().screen
+    return rules_sheet(screen.sheet, screen.unit)
+
+
+@blueprint.get("/view.json")
+@guard.open_to(guard.EVERYBODY)
+def data() -> Response:
+    """Give the view as JSON, for programs."""
+    moment = services().live.now()
+    return jsonify({**moment.screen.as_json(), "trouble": moment.trouble})
+
+
+def _is_the_kiosk(response: Response) -> Response:
+    response.set_cookie(KIOSK, "1", httponly=True, samesite="Strict")
+    return response
+
+
+@blueprint.get("/captures/<path:name>")
+@guard.open_to(guard.EVERYBODY)
+def capture(name: str) -> Response:
+    """Give a stored image: of the hand on the table to everybody, of past hands to floor people and auditors.
+
+    A name that no capture can have is 404, whatever lies there.
+    """
+    served = services()
+    try:
+        path = served.captures.path(name)
+        if path.parent.name != f"{served.live.state().hand:06}":
+            guard.need(PAST, N_("A picture of a past hand"))
+        response = send_file(path, conditional=True)
+    except (CaptureError, OSError):
+        abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))
+    # A browser's store outlives a log-off: what asks for a PIN tomorrow must not lie in it from today.
+    response.headers["Cache-Control"] = NEVER_STORED
+    return response

@@ -1,0 +1,80 @@
+"""`/events`: the view by server-sent events, one message per change and a heartbeat every second.
+
+Every stream begins with the whole view, so a client that comes back needs nothing of what it missed; later messages
+carry the parts that changed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from flask import Blueprint, Response, abort, current_app, request
+
+from dealer_ui.text.i18n import LANGUAGES
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.view.live import Live
+from dealer_ui.view.render import Messages
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+
+blueprint = Blueprint("stream", __name__)
+
+HEARTBEAT_S: Final = 1.0
+KIOSK: Final = "feltwatch_kiosk"
+"""The cookie of the screen at the table: it has a stream beside those of all others."""
+
+
+@blueprint.get("/events")
+@guard.open_to(guard.EVERYBODY)
+def events() -> Response:
+    """Stream the view."""
+    served = services()
+    taken: threading.Event | None = None
+    if KIOSK in request.cookies:
+        taken = served.kiosk.take()
+        served.live.wake()  # whoever had the place before ends now
+    elif not served.streams.take():
+        abort(503, _("Too many screens follow this table. Close one."))
+    hello = {"build": current_app.config["BUILD"], "token": guard.token()}
+    own = request.args.get("language", "")
+    gone = _gone(request.environ.get("waitress.client_disconnected"), taken)
+    following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "", gone)
+    response = Response(following, mimetype="text/event-stream")
+    if taken is None:
+        response.call_on_close(served.streams.give_back)
+    return response
+
+
+def _gone(disconnected: Callable[[], bool] | None, taken: threading.Event | None) -> Callable[[], bool]:
+    """Return what tells that nobody follows any more, or that the place is somebody else's."""
+    return lambda: bool(taken and taken.is_set()) or bool(disconnected and disconnected())
+
+
+def _following(
+    live: Live, messages: Messages, hello: dict[str, str], own: str, gone: Callable[[], bool]
+) -> Iterator[str]:
+    """Follow the table in a language of one's `own`, or in the table's, whatever that becomes."""
+    yield _event("hello", json.dumps(hello))
+    moment = live.now()
+    spoken = own or live.language
+    text, has = messages.text(moment, None, spoken)
+    yield _event("view", text, has)
+    while not live.stopped:
+        later = live.wait(has, HEARTBEAT_S, gone)
+        if gone():
+            return
+        if later is None or later.version < has:
+            yield _event("beat", str(has))
+        else:
+            before, spoken = spoken, own or live.language
+            text, has = messages.text(later, has if spoken == before else None, spoken)
+            yield _event("view", text, has)
+
+
+def _event(name: str, data: str, number: int | None = None) -> str:
+    """Return one event of a stream; `data` is one line."""
+    head = f"event: {name}\n" + (f"id: {number}\n" if number is not None else "")
+    return f"{head}data: {data}\n\n"

@@ -1,0 +1,1 @@
+"""The house's rules: profiles, their versions, and the house-rules page."""

@@ -1,0 +1,329 @@
+"""A house profile as a form, and what was typed into it as a profile. Pure.
+
+The form is made from the options' own definitions (`firmware.rules.profiles.sections`), so an option that is added
+there has its field here. What was typed is judged by the same code as `feltwatch profiles check` and refused in its
+sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from dealer_ui.text.hand_words import natural_words
+from dealer_ui.text.i18n import gettext
+from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.rule_words import option_says, option_text, option_title, places, target_words
+from dealer_ui.text.words import capital
+from firmware.rules import (
+    Profile,
+    ProfileError,
+    contradictions,
+    load_profile,
+    parse_profile,
+    profile_names,
+    profile_toml,
+)
+from firmware.rules.cards import RANKS
+from firmware.rules.naturals import NATURALS
+from firmware.rules.profiles.document import SECTION_TITLES
+from firmware.rules.profiles.options import (
+    Amount,
+    AtLeast,
+    Bonuses,
+    Choice,
+    Flag,
+    Kind,
+    NaturalKinds,
+    Outcomes,
+    Rate,
+    Schedule,
+    SuitOrder,
+    Text,
+)
+from firmware.rules.profiles.sections import OPTIONS, SECTIONS, checked
+from firmware.rules.strength import CATEGORIES
+from firmware.rules.words import ROW_NAMES
+
+Control = Literal[
+    "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome"
+]
+
+ABOUT: Final = ("name", "title")
+"""What the form asks beside the options."""
+RATE: Final = ("option", "limit", "fee")
+LONGEST_NAME: Final = 40
+
+
+class Typed:
+    """What a browser sent: names and values, in the order in which they stand on the page."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def one(self, name: str) -> str:
+        """Return the value of a field, without the spaces around it; "" where it was not sent."""
+        return self._values.get(name, [""])[0].strip()
+
+    def all(self, name: str) -> list[str]:
+        """Return all values of a field."""
+        return self._values.get(name, [])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing to touch in a field: the browser sends `name` with `value`."""
+
+    name: str
+    value: str
+    words: str
+    chosen: bool = False
+    """Of a choice: whether it is the one."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One option. `rows` groups its cells where it has more than one line of them; `said` is what it means now."""
+
+    path: str
+    title: str
+    control: Control
+    said: str
+    clause: str
+    reading: str = ""
+    """Where the source leaves room for another value."""
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
+    some: str = ""
+    """Of an amount: what it means, with {} in its place; `none` is what 0 means."""
+    none: str = ""
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells."""
+        return tuple(cell for _, cells in self.rows for cell in cells)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The options of a section of the house-rules page."""
+
+    name: str
+    title: str
+    fields: tuple[Field, ...]
+
+
+def sections(profile: Profile) -> tuple[Section, ...]:
+    """Return the whole form, filled in with a profile."""
+    found: dict[str, list[Field]] = {name: [] for name in SECTION_TITLES}
+    for path, kind, value in profile.options():
+        found[path.partition(".")[0]].append(_field(path, kind, value, profile))
+    return tuple(
+        Section(name, option_title(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
+    )
+
+
+def _field(path: str, kind: Kind, value: Any, profile: Profile) -> Field:
+    control, rows = _control(path, kind, value)
+    some = none = ""
+    if isinstance(kind, Amount):
+        some, none = option_text(places(kind.some)) % {"value": "{}"}, option_text(kind.none)
+    clause, reading = profile.clause.get(path, ""), profile.reading.get(path, "")
+    said = option_says(kind, value)
+    return Field(path, option_title(kind.title), control, said, clause, reading, rows, some, none)
+
+
+Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
+    match kind:
+        case Choice():
+            return "choice", _one(
+                Cell(path, name, option_text(words), name == value) for name, words in kind.values.items()
+            )
+        case Flag():
+            return "choice", _one(
+                [
+                    Cell(path, "true", option_text(kind.yes), value is True),
+                    Cell(path, "false", option_text(kind.no), value is False),
+                ]
+            )
+        case Amount():
+            return "money" if kind.money else "amount", _one(
+                [Cell(path, str(value), option_title(kind.title))]
+            )
+        case Text():
+            return "text", _one([Cell(path, value, option_title(kind.title))])
+        case SuitOrder():
+            return "suits", _one([Cell(path, " ".join(value), option_title(kind.title))])
+        case Bonuses():
+            points = dict(value)
+            return "points", _one(
+                Cell(f"{path}:{hand}", str(points.get(hand, "")), target_words(hand, front=kind.front))
+                for hand in _hands(front=kind.front)
+            )
+        case Outcomes():
+            points = dict(value)
+            words = {"two": gettext("Exactly two rows won"), "three": gettext("All three rows won")}
+            return "outcome", _one(
+                Cell(f"{path}:{rows}", str(points.get(rows, "")), said) for rows, said in words.items()
+            )
+        case NaturalKinds():
+            worth = dict(value)
+            order = [*worth, *(name for name in NATURALS if name not in worth)]
+            return "kinds", _one(
+                Cell(f"{path}:{name}", str(worth.get(name, "")), natural_words(name)) for name in order
+            )
+        case AtLeast():
+            return "hands", tuple(_lowest(f"{path}:{row}", row, dict(value)) for row in ROW_NAMES)
+        case Schedule():
+            return "rates", tuple(_rate(path, rate) for rate in value)
+    raise TypeError(f"no control for {kind!r}")  # a kind that is new in the rules: a test finds it
+
+
+def _one(cells: Iterable[Cell]) -> Rows:
+    return (("", tuple(cells)),)
+
+
+def _hands(*, front: bool) -> list[str]:
+    """Return every hand that a bonus table may name, from low to high."""
+    if not front:
+        return [name for name, category in CATEGORIES.items() if category]
+    ranks = [rank * count for count in (2, 3) for rank in RANKS]
+    return ["one_pair", *ranks[: len(RANKS)], "three_of_a_kind", *ranks[len(RANKS) :]]
+
+
+def _lowest(name: str, row: str, chosen: Mapping[str, str]) -> tuple[str, tuple[Cell, ...]]:
+    hands = [
+        Cell(name, hand, target_words(hand, front=row == "front"), chosen.get(row) == hand)
+        for hand in _hands(front=row == "front")
+    ]
+    return row, (Cell(name, "", "", row not in chosen), *hands)
+
+
+def _rate(path: str, rate: Rate | None) -> tuple[str, tuple[Cell, ...]]:
+    return "", tuple(Cell(f"{path}:{name}", str(getattr(rate, name)) if rate else "", name) for name in RATE)
+
+
+def blank_rate(path: str) -> tuple[Cell, ...]:
+    """Return the cells of a rate that is not filled in."""
+    return _rate(path, None)[1]
+
+
+# ---- what was typed ----
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was typed: a sound profile and its text, or what is wrong with it, a sentence by field."""
+
+    profile: Profile | None
+    text: str
+    errors: Mapping[str, str]
+
+
+def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
+    """Return the profile that was typed over `base`; `taken` are names that it may not have.
+
+    An option keeps its clause where it keeps its value: a clause does not speak of what the house has changed.
+    """
+    errors: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    before = {path: value for path, _, value in base.options()}
+    for path, (_, _, kind) in OPTIONS.items():
+        try:
+            values[path] = checked(path, _typed(typed, path, kind, before[path]))
+        except ProfileError as error:
+            errors[path] = in_other_words(error.message)
+    name, title = (" ".join(typed.one(key).split()) for key in ABOUT)
+    if why := _name_trouble(name, taken):
+        errors["name"] = why
+    if not title or len(title) > 2 * LONGEST_NAME or not title.isprintable():
+        errors["title"] = gettext(
+            "Give it a title of 1 to 80 letters: it stands on the page while this game is played."
+        )
+    if errors:
+        return Draft(None, "", errors)
+    try:
+        text = _text(base, name, title, values)
+        profile = parse_profile(text)
+    except ProfileError as error:
+        return Draft(None, "", {error.key or "name": in_other_words(error.message)})
+    if found := contradictions(profile):
+        said = {one.path: in_other_words(f"{capital(one.sentence)}.") for one in reversed(found)}
+        return Draft(None, text, said)
+    return Draft(profile, text, {})
+
+
+def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:
+    made: dict[str, Any] = {
+        section: kind(**{key: values[f"{section}.{key}"] for key in vars(getattr(base, section))})
+        for section, kind in SECTIONS.items()
+    }
+    made |= {"name": name, "title": title, "based_on": base.based_on or base.name}
+    return profile_toml(replace(base, clauses=_clauses(base, values), **made))
+
+
+def _clauses(base: Profile, values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the clauses that still speak of what is set: of this profile, or of the document that it is based on."""
+    known: dict[str, str] = {}
+    document = (load_profile(base.based_on),) if base.based_on in profile_names() else ()
+    for source in (*document, base):
+        same = {path for path, _, value in source.options() if value == values[path]}
+        known.update((path, clause) for path, clause in source.clauses if path in same)
+    return tuple((path, known[path]) for path in OPTIONS if path in known)
+
+
+def _name_trouble(name: str, taken: Sequence[str]) -> str:
+    letters = set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    if not name or len(name) > LONGEST_NAME or not set(name) <= letters or name.startswith("-"):
+        return gettext("Give it a name of 1 to 40 small letters, figures and hyphens, such as friday-game.")
+    if name in taken:
+        return gettext("There is a profile %(name)s already; choose another name.", name=name)
+    return ""
+
+
+def _typed(typed: Typed, path: str, kind: Kind, before: Any) -> object:
+    """Return what was typed for an option, as TOML would give it; what is no number stays a text."""
+    match kind:
+        case Flag():
+            return {"true": True, "false": False}.get(typed.one(path), typed.one(path))
+        case Amount():
+            return _number(typed.one(path))
+        case SuitOrder():
+            return typed.one(path).split()
+        case Bonuses():
+            hands = {hand: _points(typed.one(f"{path}:{hand}")) for hand in _hands(front=kind.front)}
+            listed = [hand for hand, _ in before if hand in hands]
+            return {hand: hands[hand] for hand in dict.fromkeys((*listed, *hands))}
+        case Outcomes():
+            texts = {rows: typed.one(f"{path}:{rows}") for rows in ("two", "three")}
+            return {rows: _number(text) for rows, text in texts.items() if text}
+        case NaturalKinds():
+            named = [name.partition(":")[2] for name in typed if name.startswith(f"{path}:")]
+            worth = [(name, _points(typed.one(f"{path}:{name}"))) for name in named]
+            return [{"kind": name, "value": value} for name, value in worth if value != 0]
+        case AtLeast():
+            lowest = {row: typed.one(f"{path}:{row}") for row in ROW_NAMES}
+            return {row: hand for row, hand in lowest.items() if hand}
+        case Schedule():
+            columns = [typed.all(f"{path}:{name}") for name in RATE]
+            lines = [line for line in zip(*columns, strict=False) if any(map(str.strip, line))]
+            return [dict(zip(RATE, map(_number, line), strict=True)) for line in lines]
+    return typed.one(path)
+
+
+def _number(text: str) -> int | str:
+    """Return the whole number that a text is; any other text as it stands: the rules say what is wrong with it."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
+
+
+def _points(text: str) -> int | str:
+    return _number(text) if text else 0

@@ -1,0 +1,232 @@
+"""Which rule profiles there are: packaged ones, the house's own with all their versions, and the one in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from dealer_ui.text.hand_words import natural_words
+from dealer_ui.text.rule_words import option_says, option_title, target_words
+from dealer_ui.text.words import money
+from firmware.record.journal.journal import JournalReader
+from firmware.rules import (
+    Profile,
+    RulesError,
+    load_profile,
+    parse_profile,
+    profile_names,
+    profile_toml,
+)
+from firmware.rules.profiles.document import SECTION_TITLES
+from firmware.rules.profiles.options import Bonuses, Kind, NaturalKinds, Schedule
+from firmware.table.entry import content_hash
+from firmware.table.errors import JournalError
+from firmware.table.events import HouseSet
+from firmware.table.house_profiles import Version, versions
+from firmware.table.phase import OPEN
+from firmware.table.sentence import Sentence
+from firmware.table.state import State
+
+SHORT: Final = 10
+"""Letters of a version's hash that are shown and that an address names it by."""
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """A profile that can be looked at, in one of its versions. `versions` are the house's, the newest first."""
+
+    name: str
+    profile: Profile
+    packaged: bool
+    hash: str
+    versions: tuple[Version, ...] = ()
+    in_force: bool = False
+
+    @property
+    def title(self) -> str:
+        """What stands on the page while it is played."""
+        return self.profile.title
+
+    @property
+    def short(self) -> str:
+        """The version, as an address names it."""
+        return self.hash[:SHORT]
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether it is the version that was written down last."""
+        return not self.versions or self.versions[0].hash == self.hash
+
+
+@dataclass(frozen=True)
+class InForce:
+    """What the next hand opens with. `since_ms` is Unix time, `by` the journal's actor; both empty if configured.
+
+    `options` are what the table sets otherwise in the profile. `open_hand` is the title of what the open hand plays,
+    where that is another profile.
+    """
+
+    name: str
+    hash: str
+    rules: Profile
+    since_ms: int = 0
+    by: str = ""
+    reason: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    open_hand: str = ""
+
+
+class Shelf:
+    """All profiles, as the record has them at this moment. Raises JournalError where it cannot be read."""
+
+    def __init__(self, reader: JournalReader, state: State) -> None:
+        self._reader = reader
+        self._state = state
+        self._rows = reader.about_profiles()
+        self._kept = versions(self._rows)
+        self.in_force = self._find_in_force()
+
+    def all(self) -> tuple[Shelved, ...]:
+        """Return every profile in its newest version: the house's own, then the packaged ones."""
+        house = [found for name in self._kept if (found := self.find(name)) is not None]
+        packaged = [found for name in profile_names() if (found := self.find(name)) is not None]
+        force = self.in_force
+        if force is not None and force.hash not in {one.hash for one in (*house, *packaged)}:
+            found = self.find(
+                force.name, force.hash
+            )  # of the configuration's file, or an earlier release's text
+            house = [*([found] if found else []), *house]
+        return (*house, *packaged)
+
+    def find(self, name: str, version: str = "") -> Shelved | None:
+        """Return a profile, in its newest version or the one whose hash begins so; None where there is none."""
+        force = self.in_force
+        if name in profile_names():
+            profile, digest = packaged(name)
+            if digest.startswith(version):
+                return Shelved(name, profile, True, digest, (), force is not None and force.hash == digest)
+        kept = self._kept.get(name, ())
+        hashes = [*(one.hash for one in kept), *([force.hash] if force and force.name == name else [])]
+        digest = next((found for found in hashes if found.startswith(version)), "")
+        profile_now = self._profile(digest) if digest else None
+        if profile_now is None:
+            return None
+        return Shelved(name, profile_now, False, digest, kept, force is not None and force.hash == digest)
+
+    def _profile(self, digest: str) -> Profile | None:
+        text = self._reader.content(digest)
+        try:
+            return parse_profile(text.decode()) if text is not None else None
+        except (RulesError, UnicodeDecodeError) as error:
+            raise JournalError(
+                Sentence("A profile in the record cannot be used: %(error)s.", error=str(error))
+            ) from error
+
+    def _find_in_force(self) -> InForce | None:
+        house, opened = self._state.house, self._state.opened
+        name, digest = house.profile, house.profile_hash
+        options: Mapping[str, Any] = house.options
+        if not digest and opened is not None:
+            name, digest, options = opened.profile, opened.profile_hash, opened.options
+        written = self._profile(digest) if digest else None
+        if written is None:
+            return None
+        try:
+            rules = written.with_options(dict(options))
+        except RulesError as error:
+            raise JournalError(
+                Sentence("The table's options cannot be used: %(error)s.", error=str(error))
+            ) from error
+        said = self._said(digest)
+        return InForce(
+            name,
+            digest,
+            rules,
+            options=tuple((one.title, one.one) for one in compared(rules, written) if one.differs),
+            open_hand=self._open_hand(digest, dict(options)),
+            **said,
+        )
+
+    def _said(self, digest: str) -> dict[str, Any]:
+        """Return since when, by whom and why: of the row that last put another profile in force."""
+        for entry in reversed(self._rows):
+            event = entry.event
+            if isinstance(event, HouseSet) and event.profile_hash is not None:
+                if event.profile_hash != digest:
+                    return {}
+                return {"since_ms": entry.wall_ms, "by": entry.actor, "reason": event.reason}
+        return {}
+
+    def _open_hand(self, digest: str, options: Mapping[str, Any]) -> str:
+        opened = self._state.opened
+        if opened is None or self._state.phase not in OPEN:
+            return ""
+        if (opened.profile_hash, dict(opened.options)) == (digest, options):
+            return ""
+        plays = self._profile(opened.profile_hash)
+        return plays.title if plays else opened.profile
+
+
+@cache
+def packaged(name: str) -> tuple[Profile, str]:
+    """Return a packaged profile and the hash of its text."""
+    profile = load_profile(name)
+    return profile, content_hash(profile_toml(profile).encode())
+
+
+# ---- two side by side ----
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An option in two profiles: what it means in each, and line by line where it is a table."""
+
+    path: str
+    title: str
+    section: str
+    one: str
+    other: str
+    differs: bool
+    lines: tuple[tuple[str, str, str], ...] = ()
+
+
+def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
+    """Return every option of two profiles, those that differ first."""
+    theirs = {path: value for path, _, value in other.options()}
+    found = [_compare(path, kind, value, theirs[path]) for path, kind, value in one.options()]
+    return tuple(sorted(found, key=lambda option: not option.differs))
+
+
+def _compare(path: str, kind: Kind, one: Any, other: Any) -> Compared:
+    return Compared(
+        path,
+        option_title(kind.title),
+        option_title(SECTION_TITLES[path.partition(".")[0]]),
+        option_says(kind, one),
+        option_says(kind, other),
+        one != other,
+        tuple(_lines(kind, one, other)) if one != other else (),
+    )
+
+
+def _words(kind: Bonuses | NaturalKinds, key: str) -> str:
+    return natural_words(key) if isinstance(kind, NaturalKinds) else target_words(key, front=kind.front)
+
+
+def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
+    match kind:
+        case Bonuses() | NaturalKinds():
+            ours, theirs = dict(one), dict(other)
+            for key in dict.fromkeys((*ours, *theirs)):
+                words = _words(kind, key)
+                yield words, str(ours.get(key, "–")), str(theirs.get(key, "–"))
+        case Schedule():
+            fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
+            for number in dict.fromkeys((*fees[0], *fees[1])):
+                said = [
+                    f"{money(rate.fee)} ({money(rate.limit)})" if rate else "–"
+                    for rate in (fees[0].get(number), fees[1].get(number))
+                ]
+                yield str(number), said[0], said[1]

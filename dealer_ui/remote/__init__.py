@@ -1,0 +1,1 @@
+"""Past hands for other machines, over TLS."""

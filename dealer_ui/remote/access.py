@@ -1,0 +1,282 @@
+"""Who may look at past hands from another machine: people with a passphrase, their sessions, how often is too often.
+
+People and passphrases are made for this alone, at the box's console. They lie beside the certificate, in a folder that
+only the review's own user may read: in no record, backup, bundle or log.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import secrets
+import threading
+import time
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from dealer_ui.web.errors import PageError
+from dealer_ui.web.sessions import Sessions
+from firmware.record.journal.disk import sync_folder
+from firmware.record.pins import verified, verifier
+from firmware.table.errors import NotNow
+from firmware.table.people import Person, Role, check_name
+
+PEOPLE: Final = "people.json"
+LEAST: Final = 12
+"""Letters of a passphrase; at the pace that is let through even a poor one stands for years."""
+MOST: Final = 200
+IDLE_S: Final = 15 * 60.0
+"""Seconds without a request after which a session is over."""
+LONGEST_S: Final = 10 * 3600.0
+"""Seconds after which it is over whatever is asked: a shift."""
+MOST_SESSIONS: Final = 64
+NETWORK: Final = 4
+"""So many times an address's share all of one IPv6 network (/64) have together: a machine has as many addresses as it
+likes, and must not take its neighbours' share with one of them."""
+MOST_KNOWN: Final = 64
+"""Addresses from which somebody has logged in: who tries there waits for nobody else's tries."""
+MOST_ADDRESSES: Final = 4096
+"""Addresses whose requests are counted each by itself; who is forgotten for more still counts among all."""
+
+
+class AccessError(PageError, ValueError):
+    """A name or a passphrase that does not do, or a list of people that cannot be read or written."""
+
+
+def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
+    """Write a file that nobody else may read, durably, in one step. Raises OSError.
+
+    What root writes `for_the_service` is the folder's owner's, the user that the service reads it as; else root's.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        if for_the_service and os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+    sync_folder(path.parent)
+
+
+class LanPeople:
+    """The people who may look, in a folder of secrets. Read anew when the file changed: what is said counts at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path: Final = folder / PEOPLE
+        self._one_at_a_time = threading.Lock()
+        self._nobody: Final = verifier(secrets.token_hex(16))
+        self._read_at: tuple[int, int, int] | None = None
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def names(self) -> list[str]:
+        """Return who may look. Raises AccessError."""
+        return sorted(self._load())
+
+    def add(self, name: str, passphrase: str) -> str:
+        """Let somebody look, or give him another passphrase; his sessions end. Return his name as it is kept.
+
+        Raises AccessError.
+        """
+        try:
+            name = check_name(name)
+        except NotNow as error:
+            raise AccessError(str(error)) from error
+        passphrase = _normal(passphrase)
+        if not LEAST <= len(passphrase) <= MOST:
+            raise AccessError(f"A passphrase has {LEAST} to {MOST} letters: several words do.")
+        if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
+            raise AccessError(
+                "That passphrase is too easy to guess; choose several words that have no name in them."
+            )
+        self._store({**self._load(), name: {"id": secrets.token_hex(8), **verifier(passphrase)}})
+        return name
+
+    def remove(self, name: str) -> None:
+        """Let somebody look no more; his sessions end. Raises AccessError."""
+        people = dict(self._load())
+        if people.pop(name, None) is None:
+            raise AccessError(f"{name} is not listed; see: feltwatch review list")
+        self._store(people)
+
+    def matches(self, name: str, passphrase: str) -> str | None:
+        """Return the passphrase's id where it is this person's; None for a wrong one, or a name that is not listed.
+
+        Either takes as long. One is looked at at a time: each needs 32 MB. Raises AccessError.
+        """
+        stored = self._load().get(" ".join(name.split()))
+        with self._one_at_a_time:
+            right = verified(stored or self._nobody, _normal(passphrase)[:MOST])
+        return str(stored["id"]) if stored and right else None
+
+    def has(self, name: str, passphrase_id: str) -> bool:
+        """Say whether this is still somebody's passphrase. Raises AccessError."""
+        return bool(self._load().get(name, {}).get("id") == passphrase_id)
+
+    def _load(self) -> dict[str, dict[str, Any]]:
+        try:
+            found = self.path.stat()
+            seen = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if seen != self._read_at:
+                self._known = dict(json.loads(self.path.read_bytes())["people"])
+                self._read_at = seen
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise AccessError(
+                f"{self.path} cannot be read: run this as root, or take it away and list anew who may look."
+            ) from error
+        return self._known
+
+    def _store(self, people: dict[str, dict[str, Any]]) -> None:
+        try:
+            private(self.path, json.dumps({"people": people}).encode())
+        except OSError as error:
+            raise AccessError(
+                f"{self.path} cannot be written: {error.strerror}. Run this as root."
+            ) from error
+
+
+def _normal(passphrase: str) -> str:
+    """Return a passphrase as every keyboard writes it: an accent may be typed in two ways."""
+    return unicodedata.normalize("NFC", passphrase).strip()
+
+
+class LanSessions(Sessions):
+    """Sessions of this process's lifetime: each an auditor's; it ends when idle, when long, or with its passphrase."""
+
+    cookie = "__Host-feltwatch_review"
+    """Browsers take a cookie of such a name over TLS only, and from no other host."""
+
+    def __init__(self, people: LanPeople, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._people = people
+        self._began: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    def open(self, name: str, passphrase_id: str) -> str:
+        """Begin a session of somebody whose passphrase was right, and return its token."""
+        token = secrets.token_urlsafe(32)
+        self.begin({"session": token, "name": name, "role": Role.AUDITOR, "expires_s": IDLE_S})
+        self._began[token] = (passphrase_id, self._clock())
+        while len(self._began) > MOST_SESSIONS:
+            self.end(next(iter(self._began)))
+        return token
+
+    def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
+        """Return the role of a session that is still open, and let it last on; the people of the table have none."""
+        began = self._began.get(token or "")
+        name, left = self.left(token or "")
+        if token is None or began is None:
+            return None
+        if left <= 0 or self._clock() - began[1] >= LONGEST_S or not self._people.has(name, began[0]):
+            self.end(token)
+            return None
+        self.used(token)
+        return Role.AUDITOR
+
+    def end(self, token: str) -> None:
+        """Forget a session."""
+        self._began.pop(token, None)
+        super().end(token)
+
+
+class Bucket:
+    """So many at once, and then so many a second."""
+
+    def __init__(self, burst: int, per_s: float) -> None:
+        self._burst, self._per_s = burst, per_s
+        self._left, self._at = float(burst), float("-inf")
+
+    def wait_s(self, now: float) -> float:
+        """Return the seconds until there is one to take; 0 where there is one."""
+        self._left = min(self._burst, self._left + (now - self._at) * self._per_s)
+        self._at = now
+        return max(0.0, (1 - self._left) / self._per_s)
+
+    def take(self) -> None:
+        """Take one."""
+        self._left -= 1
+
+
+class Limit:
+    """How often something may be asked: from one address, and from all together."""
+
+    def __init__(
+        self, each: tuple[int, float], of_all: tuple[int, float], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`each` and `of_all`: so many at once, then so many a second."""
+        self._each, self._clock = each, clock
+        self._all = Bucket(*of_all)
+        self._of: OrderedDict[str, Bucket] = OrderedDict()
+        self._known: OrderedDict[str, Bucket] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait_s(self, address: str) -> float:
+        """Count one, and return 0; where it is one too many return the seconds to wait."""
+        with self._lock:
+            now = self._clock()
+            buckets = self._buckets(address)
+            if wait := max(bucket.wait_s(now) for bucket in buckets):
+                return wait
+            for bucket in buckets:
+                bucket.take()
+            return 0.0
+
+    def know(self, address: str) -> None:
+        """From now on, count an address by itself alone: somebody who may come in is there."""
+        with self._lock:
+            self._known.setdefault(address, self._bucket(address, 1))
+            self._known.move_to_end(address)
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    def _buckets(self, address: str) -> list[Bucket]:
+        if known := self._known.get(address):
+            return [known]
+        buckets = [self._all, self._bucket(address, 1)]
+        if (network := network_of(address)) != address:
+            buckets.append(self._bucket(network, NETWORK))
+        return buckets
+
+    def _bucket(self, name: str, times: int) -> Bucket:
+        burst, per_s = self._each
+        bucket = self._of.setdefault(name, Bucket(times * burst, times * per_s))
+        self._of.move_to_end(name)
+        if len(self._of) > MOST_ADDRESSES:
+            self._of.popitem(last=False)
+        return bucket
+
+
+def counted_as(address: str) -> str:
+    """Return what an address's requests are counted under: itself, in one form.
+
+    >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
+    ('192.0.2.7', '2001:db8::7:1')
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return ""
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Address(int(found)))
+
+
+def network_of(address: str) -> str:
+    """Return the IPv6 network (/64) of an address that `counted_as` returned; any other address is its own.
+
+    >>> network_of("2001:db8::7:1"), network_of("192.0.2.7")
+    ('2001:db8::/64', '192.0.2.7')
+    """
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network((int(ipaddress.IPv6Address(address)), 64), strict=False))

@@ -1,0 +1,258 @@
+"""`feltwatch review`: past hands for other machines, over TLS; who may look, and the box's certificate."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import click
+
+from dealer_ui.server.command import DATA
+from dealer_ui.web.errors import PageError
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from dealer_ui.remote.tls import Certificate
+
+T = TypeVar("T")
+SECRETS: Final = Path("/var/lib/feltwatch-review")
+"""The folder of the certificate's key and of who may look: outside the record."""
+PORT: Final = 8443
+PAGE: Final = Path("/run/feltwatch-review.sock")
+"""Where nginx finds the page."""
+SOON_DAYS: Final = 30
+
+_secrets_option = click.option(
+    "--secrets",
+    envvar="FELTWATCH_REVIEW",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=SECRETS,
+    show_default=True,
+    help="The folder of the certificate and of who may look.",
+)
+_page_option = click.option(
+    "--page",
+    type=click.Path(path_type=Path, readable=False),
+    default=PAGE,
+    show_default=True,
+    help="The Unix socket between nginx and the page.",
+)
+
+
+@click.group("review")
+def command() -> None:
+    """Show past hands to other machines, over TLS and after a log-in. Nobody may, and nothing listens, by default.
+
+    \b
+        sudo feltwatch review add "Ines Moreno"
+        sudo systemctl enable --now feltwatch-review.socket
+
+    Then https://BOX:8443/ on any machine of the house's network: compare the certificate's fingerprint once. Only
+    hands that are over are shown, and nothing can be changed there.
+    """
+
+
+@command.command("serve")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+@_page_option
+@_secrets_option
+def serve_command(data: Path, page: Path, secrets: Path) -> None:
+    """Serve past hands to nginx, on a Unix socket, until stopped.
+
+    Where the service manager has opened the socket already (feltwatch-review-page.socket), that one is served,
+    whatever is named here.
+    """
+    from dealer_ui.remote.app import create_app
+    from dealer_ui.remote.server import serve
+    from dealer_ui.remote.tls import need_usable
+    from firmware.systemd import handed_over
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    shown = _or_said(lambda: need_usable(secrets))
+    with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:
+        _say(shown, err=True)
+        serve(create_app(data, secrets), listening)
+
+
+def _socket_at(path: Path) -> socket.socket:
+    found = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()
+        found.bind(str(path))
+    except OSError as error:
+        found.close()
+        raise click.ClickException(
+            f"There can be no socket at {path} ({error.strerror or error}). Name another place with --page."
+        ) from error
+    finally:
+        os.umask(before)
+    return found
+
+
+@command.command("front")
+@click.option(
+    "--listen",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address of this machine to listen on.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=PORT,
+    show_default=True,
+    help="The port to be reached at.",
+)
+@_page_option
+@click.option(
+    "--certificate",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=SECRETS,
+    show_default=True,
+    help="The folder of the certificate and its key.",
+)
+@click.option(
+    "--folder",
+    envvar="RUNTIME_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder for nginx's own files; without it, a new one.",
+)
+def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | None) -> None:
+    """Become nginx: TLS, limits and slow clients, before what `feltwatch review serve` serves.
+
+    Where the service manager has opened the port already (feltwatch-review.socket), that one is served, whatever is
+    named here.
+    """
+    from dealer_ui.remote.front import become, in_address
+    from firmware.systemd import handed_over
+
+    listening = handed_over() or [_listen_on(listen, port)]
+    for one in listening:
+        say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
+    own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
+    _or_said(lambda: become(listening, page.absolute(), certificate.absolute(), own.absolute()))
+
+
+def _listen_on(address: str, port: int) -> socket.socket:
+    from dealer_ui.server.serve import listen_on
+
+    try:
+        return listen_on(address, port)
+    except OSError as error:
+        raise click.ClickException(
+            f"The review cannot listen on {address}:{port} ({error.strerror or error}). Name an address of this "
+            "machine with --listen, a free port with --port."
+        ) from error
+
+
+@command.command("add")
+@click.argument("name")
+@_secrets_option
+def add(name: str, secrets: Path) -> None:
+    """Let NAME look, or give NAME another passphrase: 12 letters or more.
+
+    It is asked for and never shown; where the input is no terminal, it is a line of it. The box's certificate is made
+    where there is none yet.
+    """
+    from dealer_ui.remote.access import LanPeople
+    from dealer_ui.remote.tls import certificate
+
+    asked = _asked(f"New passphrase for {name}")
+    name = _or_said(lambda: LanPeople(secrets).add(name, asked))
+    say(f"{name} may look at past hands.")
+    _say(_or_said(lambda: certificate(secrets)))
+
+
+def _asked(text: str) -> str:
+    if sys.stdin.isatty():
+        return str(click.prompt(text, hide_input=True, confirmation_prompt=True))
+    return sys.stdin.readline().rstrip("\n")
+
+
+@command.command("remove")
+@click.argument("name")
+@_secrets_option
+def remove(name: str, secrets: Path) -> None:
+    """Let NAME look no more; what NAME has open ends at once."""
+    from dealer_ui.remote.access import LanPeople
+
+    _or_said(lambda: LanPeople(secrets).remove(name))
+    say(f"{name} may look no more.")
+
+
+@command.command("list")
+@_secrets_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def list_people(secrets: Path, as_json: bool) -> None:
+    """Show who may look."""
+    from dealer_ui.remote.access import LanPeople
+
+    names = _or_said(LanPeople(secrets).names)
+    if as_json:
+        say_json({"people": names})
+    elif not names:
+        say("Nobody may look. Begin with: sudo feltwatch review add NAME")
+    for name in [] if as_json else names:
+        say(name)
+
+
+@command.command("certificate")
+@click.option(
+    "--anew", is_flag=True, help="Make another one, with another key; everybody's browser asks again."
+)
+@click.option(
+    "--name", "names", multiple=True, help="Another name or address of the box; may come more than once."
+)
+@_secrets_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
+    """Show the box's certificate and its fingerprint; make it where there is none."""
+    from dealer_ui.remote.tls import certificate
+
+    if names and not anew and (secrets / "tls.crt").exists():
+        raise click.UsageError("There is a certificate; with --anew another is made, by these names too.")
+    shown = _or_said(lambda: certificate(secrets, names, anew=anew))
+    if not as_json:
+        _say(shown)
+        if anew:
+            say(
+                "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
+            )
+        return
+    told = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
+    say_json(told)
+
+
+def _say(shown: Certificate, *, err: bool = False) -> None:
+    say(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
+    say(f"SHA-256 {shown.fingerprint}", err=err)
+    if shown.days_left() < SOON_DAYS:
+        say("It is soon over. Make another: sudo feltwatch review certificate --anew", err=True)
+
+
+def _or_said(do: Callable[[], T]) -> T:
+    """Do it; say what the page's own errors say."""
+    try:
+        return do()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except PageError as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,60 @@
+"""The review's own server: the page's (`dealer_ui.server.serve`) on a Unix socket, behind nginx (`front.py`)."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from types import FrameType
+from typing import Any, Final, NoReturn
+
+from flask import Flask
+
+from dealer_ui.server.serve import Server, make_server
+
+THREADS: Final = 16
+
+
+class LanServer(Server):
+    """Told by nginx, and by nobody else, whose request it is: only nginx may open its socket."""
+
+    def getsockname(self) -> tuple[str, str]:
+        """Return what waitress calls the place where it listens."""
+        return "unix", ""
+
+    def set_socket_options(self, conn: Any) -> None:
+        """Set none: they are TCP's."""
+
+    def fix_addr(self, _addr: object) -> tuple[str, int]:
+        """Return what is at the socket's other end: it has no address, and is trusted to say whose it forwards."""
+        return "localhost", 0
+
+
+def make_lan_server(app: Flask, listening: socket.socket, parts: dict[int, Any]) -> LanServer:
+    """Make the server of a Unix socket, which is taken over; `parts` is what its loop looks at."""
+    # Below errors it tells of every visitor who went, with the address that he asked for as he wrote it.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
+    return make_server(
+        app,
+        listening,
+        THREADS,
+        parts,
+        LanServer,
+        trusted_proxy="localhost",
+        trusted_proxy_headers={"x-forwarded-for", "x-forwarded-proto"},
+    )
+
+
+def serve(app: Flask, listening: socket.socket) -> None:
+    """Serve the application until SIGINT or SIGTERM."""
+    server = make_lan_server(app, listening, {})
+
+    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    try:
+        server.run()
+    finally:
+        server.close()

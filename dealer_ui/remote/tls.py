@@ -1,0 +1,144 @@
+"""The certificate of the box for the review on a network: made on the box, its key never anywhere else.
+
+It is signed by itself, as a box in a card room has no name that anybody else could vouch for: a browser asks once, and
+the fingerprint that the command prints is what to compare. A house with an authority of its own lays its certificate
+and key here under the same names.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from dealer_ui.remote.access import private
+from dealer_ui.web.errors import PageError
+
+CERTIFICATE: Final = "tls.crt"
+KEY: Final = "tls.key"
+LASTS: Final = timedelta(days=825)
+"""The longest that browsers take of a certificate that a person has trusted himself."""
+
+
+class TlsError(PageError, OSError):
+    """The certificate or its key cannot be made, read or used."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a person has to know of the certificate. `fingerprint` is SHA-256, as browsers show it."""
+
+    names: tuple[str, ...]
+    fingerprint: str
+    ends: datetime
+
+    def days_left(self, now: datetime | None = None) -> int:
+        """Return the whole days for which it still holds; below 0 when it is over."""
+        return (self.ends - (now or datetime.now(UTC))).days
+
+
+def certificate(folder: Path, names: Iterable[str] = (), *, anew: bool = False) -> Certificate:
+    """Return the box's certificate; make it and its key where there is none, or `anew`.
+
+    `names`: what the box is called beside its own name and address: names and addresses. Raises TlsError.
+    """
+    path = folder / CERTIFICATE
+    if anew or not path.exists():
+        try:
+            _make(folder, tuple(dict.fromkeys((*names, *own_names()))))
+        except OSError as error:
+            raise _cannot(path, error) from error
+    return _read(path)
+
+
+def _read(path: Path) -> Certificate:
+    try:
+        found = x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _cannot(path, error) from error
+    return Certificate(
+        _names_of(found), found.fingerprint(hashes.SHA256()).hex(":").upper(), found.not_valid_after_utc
+    )
+
+
+def _cannot(path: Path, error: OSError | ValueError) -> TlsError:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return TlsError(f"The certificate {path} cannot be made or read: {why}. Run this as root.")
+
+
+def need_usable(folder: Path) -> Certificate:
+    """Return the certificate that is served by. Raises TlsError where there is none, or that should not be."""
+    key = folder / KEY
+    try:
+        if stat.S_IMODE(key.stat().st_mode) & 0o077:
+            raise TlsError(f"The key {key} can be read by others; do: chmod 600 {key}")
+    except FileNotFoundError as error:
+        raise TlsError("There is no certificate yet. Begin with: sudo feltwatch review add NAME") from error
+    shown = _read(folder / CERTIFICATE)
+    if shown.days_left() < 0:
+        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --anew")
+    return shown
+
+
+def own_names() -> list[str]:
+    """Return what this machine is called: its name, the same in the local domain, the address others reach it by."""
+    name = socket.gethostname().partition(".")[0].lower() or "feltwatch"
+    found = [name, f"{name}.local"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        try:
+            line.connect(("192.0.2.1", 9))  # nothing is sent: it asks which address would be sent from
+            found.append(line.getsockname()[0])
+        except OSError:
+            pass  # on no network
+    return found
+
+
+def _make(folder: Path, names: tuple[str, ...]) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(UTC)
+    who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Feltwatch on {names[0]}"[:64])])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))  # a box without a clock of its own may be behind
+        .not_valid_after(now + LASTS)
+        .add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    # A stop in between leaves no certificate, and both are made anew: never a key with another's certificate.
+    (folder / CERTIFICATE).unlink(missing_ok=True)
+    # nginx is given the key by the service manager: the page, which knows who may look, has no use for it.
+    own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private(folder / KEY, own, for_the_service=False)
+    private(folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
+
+
+def _general(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _names_of(found: x509.Certificate) -> tuple[str, ...]:
+    try:
+        told = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return ()
+    return (*told.get_values_for_type(x509.DNSName), *map(str, told.get_values_for_type(x509.IPAddress)))

@@ -1,0 +1,1 @@
+"""What is printed or counted: PDFs, shift reports, slips."""

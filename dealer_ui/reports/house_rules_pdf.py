@@ -1,0 +1,79 @@
+"""The house-rules page as a PDF, in the language spoken now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from reportlab.lib.pagesizes import LETTER
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.platypus import CondPageBreak, Flowable, Spacer
+
+from dealer_ui.reports.pdf import WIDTH, Type, document
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import language
+from firmware.rules.profiles.document import Block, Heading, Paragraph, Table
+
+_RULES: Final = (0.07, 0.66, 0.27)
+"""The shares of the page's width: a rule's number, its sentence, its source."""
+_SHARES: Final = {
+    "rules": _RULES,
+    "room": (0.07, 0.27, 0.33, 0.33),
+    "ranks": (0.1, 0.6, 0.3),
+    3: (0.34, 0.33, 0.33),
+    2: (0.22, 0.78),
+    4: (0.34, 0.22, 0.22, 0.22),
+}
+
+
+def write_pdf(blocks: Sequence[Block], path: Path) -> None:
+    """Write the page to a file. Raises OSError."""
+    path.write_bytes(pdf(blocks))
+
+
+def pdf(blocks: Sequence[Block]) -> bytes:
+    """Return the page as a PDF: the same content gives the same bytes."""
+    kind = Type(language())
+    title = next((block.text for block in blocks if isinstance(block, Heading)), _("House rules"))
+    last = max((at for at, block in enumerate(blocks) if isinstance(block, Heading)), default=0)
+    index = _flow(blocks[last:], kind)
+    height = sum(
+        part.wrap(WIDTH, LETTER[1])[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in index
+    )
+    flow = [*_flow(blocks[:last], kind), CondPageBreak(height), *index]
+    return document(flow, title, kind, _("Page %(page)s"))
+
+
+def _flow(blocks: Sequence[Block], kind: Type) -> list[Flowable]:
+    return [flowable for block in blocks for flowable in _flowables(block, kind)]
+
+
+def _flowables(block: Block, kind: Type) -> list[Flowable]:
+    match block:
+        case Heading(1, text):
+            return [kind.text(text, kind.title)]
+        case Heading(_, text):
+            return kind.titled(text)
+        case Paragraph(text):
+            return [kind.text(text, _spaced(kind))]
+        case Table(head, rows):
+            glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks at any space
+            lines = [
+                tuple(cell.replace("¶ ", glued) for cell in row)
+                if any(row)
+                else ("\n\n", *row[1:])  # room for a signature
+                for row in rows
+            ]
+            return [kind.grid([head, *lines], _shares(head), head=True), Spacer(0, 2 * mm)]
+
+
+def _shares(head: tuple[str, ...]) -> tuple[float, ...]:
+    if head[0] == _("No."):
+        return _SHARES["rules" if len(head) == 3 else "room"]
+    return _SHARES["ranks" if head[0] == _("Rank") else len(head)]
+
+
+def _spaced(kind: Type) -> ParagraphStyle:
+    return ParagraphStyle("spaced", kind.body, spaceAfter=4)

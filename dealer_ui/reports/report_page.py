@@ -1,0 +1,121 @@
+"""The shift report: a page, a CSV and a PDF, for floor people and auditors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, abort, request
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui.glance.routes import PAST
+from dealer_ui.reports.report_view import as_csv, shown
+from dealer_ui.review.filters import BadFilter, moment, number_asked, time_asked
+from dealer_ui.review.routes import refused
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import language
+from dealer_ui.text.messages import say
+from dealer_ui.web import guard
+from dealer_ui.web.pages import page
+from dealer_ui.web.services import services
+from firmware.record.report_span import Span, down_of, reported, shift, shift_before
+from firmware.record.shift_report import Report
+from firmware.table.errors import JournalError, NotNow, UnknownEvent
+
+blueprint = Blueprint("report", __name__)
+blueprint.register_error_handler(HTTPException, refused)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the address asks for: a down, two times, or the last shift."""
+
+    down: int | None
+    since_ms: int | None
+    until_ms: int | None
+
+    @property
+    def query(self) -> str:
+        """The same as the end of an address."""
+        return f"?{request.query_string.decode()}" if request.query_string else ""
+
+
+def _asked() -> _Asked:
+    known = {"down", "from", "to", "language"}
+    if strange := sorted(set(request.args) - known):
+        raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
+    given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    return _Asked(number_asked(given, "down"), time_asked(given, "from"), time_asked(given, "to"))
+
+
+def _span(asked: _Asked) -> Span:
+    reader = services().reader
+    if asked.down is not None:
+        return down_of(reader, asked.down)
+    if asked.since_ms is not None or asked.until_ms is not None:
+        return Span(asked.since_ms or 0, asked.until_ms)
+    return shift(reader)
+
+
+def _before(span: Span) -> str:
+    """Return the address of the shift before a stretch; "" where there was none."""
+    before = shift_before(services().reader, span.since_ms)
+    if before is None:
+        return ""
+    return f"/report?{urlencode({'from': moment(before.since_ms), 'to': moment(span.since_ms)})}"
+
+
+def _report() -> tuple[_Asked, Report, Span]:
+    try:
+        asked = _asked()
+        span = _span(asked)
+        return asked, reported(services().reader, span), span
+    except BadFilter as error:
+        abort(400, str(error))
+    except NotNow as error:
+        abort(404, say(error))
+    except (JournalError, UnknownEvent) as error:
+        abort(503, say(error))
+
+
+@blueprint.get("/report")
+@guard.open_to(PAST)
+def report() -> str:
+    """Show what the last shift came to, or the down or the times asked for."""
+    asked, found, span = _report()
+    state = services().live.state()
+    values: dict[str, Any] = {
+        "view": shown(found),
+        "query": asked.query,
+        "downs": sorted({down.number for down in found.downs if down.dealer} | ({state.down} - {0})),
+        "chosen": asked.down,
+        "before": "" if asked.down else _before(span),
+        "whole": asked == _Asked(None, None, None),
+    }
+    return page("review/report.html", _("Shift report"), back="/office", **values)
+
+
+@blueprint.get("/report.csv")
+@guard.open_to(PAST)
+def report_csv() -> Response:
+    """Give the same as CSV."""
+    _of, found, _ = _report()
+    return _file(as_csv(found).encode(), "text/csv", "shift.csv")
+
+
+@blueprint.get("/report.pdf")
+@guard.open_to(PAST)
+def report_as_pdf() -> Response:
+    """Give the same as a PDF with plots."""
+    from dealer_ui.reports.report_pdf import report_pdf  # it takes half a second to load, and few ask for it
+
+    _of, found, _ = _report()
+    table = services().live.state().house.table
+    return _file(report_pdf(found, table, language()), "application/pdf", "shift.pdf")
+
+
+def _file(data: bytes, kind: str, name: str) -> Response:
+    response = Response(data, mimetype=kind)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

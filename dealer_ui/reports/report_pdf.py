@@ -1,0 +1,99 @@
+"""The shift report as a PDF with plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reportlab.graphics.charts.barcharts import VerticalBarChart
+from reportlab.graphics.shapes import Drawing
+from reportlab.lib import colors
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.platypus import Flowable, Spacer
+
+from dealer_ui.reports.pdf import WIDTH, Type, document
+from dealer_ui.reports.report_view import Line, shown
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import speaking
+from firmware.record.shift_report import Report
+
+PLOT_HIGH = 46 * mm
+LARGER = 1.5
+"""How much wider a figure is than a letter of its column's head."""
+
+
+def report_pdf(report: Report, table: str = "", language: str = "en") -> bytes:
+    """Return a report as a PDF, in a language of the page; the same report gives the same bytes."""
+    with speaking(language):
+        title = _("Shift report") + (f" · {table}" if table else "")
+        type_ = Type(language)
+        return document(list(_flow(report, title, type_)), title, type_, _("Page %(page)s"))
+
+
+def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
+    view = shown(report)
+    yield type_.text(title, type_.title)
+    if view.is_empty:
+        yield type_.text(_("Nothing happened at this table in that time."))
+        return
+    yield type_.text(view.when, type_.head)
+    yield Spacer(0, 3 * mm)
+    heads = [type_.text(head, ParagraphStyle("narrow", type_.small, fontSize=5.8)) for head in view.heads]
+    columns = zip(*(line.cells for line in (*view.downs, *view.dealers, view.total)), strict=True)
+    room = [
+        max(6, *map(len, head.split()), *(LARGER * len(cell) for cell in column))
+        for head, column in zip(view.heads, columns, strict=True)
+    ]
+
+    def lines(of: Sequence[Line]) -> Flowable:
+        cells = [
+            [
+                type_.text(line.name + (f"\n{line.when}" if line.when else "")),
+                *(type_.text(c) for c in line.cells),
+            ]
+            for line in (*of, view.total)
+        ]
+        shares = (0.17, *(0.83 * wide / sum(room) for wide in room))
+        return type_.grid(
+            [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(of) + 1]
+        )
+
+    yield from type_.titled(_("By down"))
+    yield lines(view.downs)
+    yield from type_.titled(_("By dealer"))
+    yield lines(view.dealers)
+    yield from _plot(
+        _("Hands closed in each hour"),
+        [(bar.name, n) for bar, (_ms, n) in zip(view.hours, report.hours, strict=True)],
+        type_,
+    )
+    asked = [(name or _("nobody"), 100 * (counts.unsure_share or 0)) for name, counts in report.dealers]
+    yield from _plot(_("Cards that were asked, percent of those read"), asked, type_)
+    yield from _plot(_("Device faults"), report.faults, type_)
+
+
+def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iterable[Flowable]:
+    """Yield a plot of bars; nothing where there is nothing to plot."""
+    if not any(figure for _name, figure in figures):
+        return
+    yield from type_.titled(title, PLOT_HIGH)
+    drawing = Drawing(WIDTH, PLOT_HIGH)
+    chart = VerticalBarChart()
+    chart.x, chart.y = 34, 23
+    chart.width = round(min(WIDTH - 16 * mm, len(figures) * 22 * mm))
+    chart.height = round(PLOT_HIGH - 12 * mm)
+    chart.data = [tuple(figure for _name, figure in figures)]
+    chart.categoryAxis.categoryNames = [name for name, _figure in figures]
+    chart.categoryAxis.labels.fontName = chart.valueAxis.labels.fontName = type_.plain
+    chart.categoryAxis.labels.fontSize = chart.valueAxis.labels.fontSize = 7
+    chart.valueAxis.valueMin = 0
+    chart.valueAxis.visibleGrid = True
+    chart.valueAxis.gridStrokeColor = colors.HexColor("#c9d1cc")
+    chart.bars[0].fillColor = colors.HexColor("#2f7d5b")
+    chart.bars[0].strokeColor = None
+    chart.barLabels.fontName = type_.plain
+    chart.barLabels.fontSize = 7
+    chart.barLabels.nudge = 6
+    chart.barLabelFormat = "%.3g"
+    drawing.add(chart)
+    yield drawing

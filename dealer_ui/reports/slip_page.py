@@ -1,0 +1,66 @@
+"""The slip of a shift's end on the page: the record's signed head as a QR code, and as a PDF to be printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, abort, request
+from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui.reports.slip import slip_pdf, slip_svg
+from dealer_ui.review.routes import refused
+from dealer_ui.review.timeline import day_of, time_of
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.view.screen import Action
+from dealer_ui.web import guard
+from dealer_ui.web.pages import own_address, page
+from dealer_ui.web.services import services
+from firmware.record.evidence.anchors import Anchor
+from firmware.table.errors import JournalError, UnknownEvent
+from firmware.table.events import HeadSigned
+
+blueprint = Blueprint("slip", __name__)
+blueprint.register_error_handler(HTTPException, refused)
+
+
+def _last() -> tuple[Anchor | None, int]:
+    """Return the last anchor, if there is one, and how many rows came after the row that it is."""
+    reader = services().reader
+    try:
+        entry, (head, _hash) = reader.last_anchor(), reader.head()
+    except (JournalError, UnknownEvent) as error:
+        abort(503, say(error))
+    if entry is None or not isinstance(entry.event, HeadSigned):
+        return None, head
+    return Anchor.of(entry.event), head - entry.seq
+
+
+@blueprint.get("/slip")
+@guard.open_to(guard.EVERYBODY)
+def slip() -> str:
+    """Show the record's head as it was last signed, and what signs it now: nothing in it is anybody's secret."""
+    anchor, later = _last()
+    back = own_address(request.args.get("back", "/"))
+    values: dict[str, Any] = {
+        "anchor": anchor,
+        "later": later,
+        "sign": Action(_("Sign the record now"), {"do": "sign_head"}, tone="go"),
+    }
+    if anchor is not None:
+        values["qr"] = Markup(slip_svg(anchor))
+        values["when"] = f"{day_of(anchor.wall_ms)} {time_of(anchor.wall_ms)}"
+    return page("review/slip.html", _("Slip of the record"), back=back, **values)
+
+
+@blueprint.get("/slip.pdf")
+@guard.open_to(guard.EVERYBODY)
+def slip_as_pdf() -> Response:
+    """Give the slip as a PDF, 80 × 120 mm."""
+    anchor, _later = _last()
+    if anchor is None:
+        abort(404, _("Nothing was signed yet: sign the record first."))
+    response = Response(slip_pdf(anchor), mimetype="application/pdf")
+    response.headers["Content-Disposition"] = f'attachment; filename="slip-{anchor.seq}.pdf"'
+    return response

@@ -1,0 +1,1 @@
+"""Past hands and disputes."""

@@ -1,0 +1,125 @@
+"""`/review/…/dispute`: what reopens, marks and keeps a past hand, and the file that proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Blueprint, Response, abort, current_app, request, send_file
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui.glance.routes import PAST
+from dealer_ui.glance.stream import KIOSK
+from dealer_ui.review.dispute_file import data, made, plain_file
+from dealer_ui.review.frames import looks
+from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
+from dealer_ui.review.stick import last_job, silent
+from dealer_ui.review.view import proofs
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.view.screen import Action
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+from firmware.record.hand_history import Recalled
+from firmware.table.people import Role
+from firmware.table.phase import BETWEEN_HANDS
+
+blueprint = Blueprint("dispute", __name__)
+blueprint.register_error_handler(HTTPException, refused)
+
+REASONS: Final = (
+    N_("A card was read wrong"),
+    N_("A row was read wrong"),
+    N_("The foul is disputed"),
+    N_("The button was wrong"),
+    N_("The payment is disputed"),
+)
+"""Why a hand is reopened or disputed: there is no keyboard."""
+DECIDED: Final = (
+    N_("The settlement stands"),
+    N_("The hand was corrected"),
+    N_("Settled between the players"),
+)
+
+
+@blueprint.get("/review/<hand>/dispute")
+@guard.open_to(guard.EVERYBODY)
+@of_hand
+def dispute(recalled: Recalled) -> str:
+    """Show a hand's corrections, before and after; for a floor person, what reopens, marks and exports it."""
+    guard.need(PAST, _("Correcting and keeping a hand"))
+    state = services().live.state()
+    number = recalled.hand
+    is_floor = guard.role() is Role.FLOOR
+    archive = archive_of_record()
+    whole = archive.hand(number)
+    return shown(
+        "dispute",
+        recalled,
+        "dispute",
+        proofs=proofs(whole, archive.images(whole)),
+        reasons=[(why, _(why)) for why in REASONS],
+        reopens=_reopens(number) if is_floor and recalled.settlement is not None else None,
+        is_free=state.phase in BETWEEN_HANDS,
+        disputes=_disputes(number) if is_floor and number not in state.disputed else None,
+        closes=_closes(number) if is_floor and number in state.disputed else (),
+        reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
+        if is_floor
+        else None,
+        file=made(data(), number),
+        stick=None if current_app.config.get("LAN") else _stick(number),
+        **_picture(recalled),
+    )
+
+
+def _picture(recalled: Recalled) -> dict[str, Any]:
+    """What the camera saw last, bare: a dispute begins with what lay there, not with what was read."""
+    seen = looks(recalled)
+    return {"look": seen[-1], "size": size_of(seen[-1])} if seen else {"look": None}
+
+
+@dataclass(frozen=True)
+class _Stick:
+    """What makes a hand's dispute file and puts it on a stick; `job`: the last time that it was asked for."""
+
+    put: Action
+    make: Action
+    job: str
+    silent: str
+    is_kiosk: bool
+    """The screen at the table can keep no file."""
+
+
+def _stick(hand: int) -> _Stick:
+    export = {"do": "export_hand", "past": hand}
+    return _Stick(
+        Action(_("Put on the stick"), {**export, "stick": True}, tone="go"),
+        Action(_("Make the dispute file"), export),
+        last_job(hand),
+        silent(),
+        KIOSK in request.cookies,
+    )
+
+
+def _reopens(hand: int) -> Action:
+    return Action(_("Reopen it to correct it"), {"do": "reopen", "past": hand, "reason": REASONS[0]})
+
+
+def _disputes(hand: int) -> Action:
+    return Action(_("Keep it as disputed"), {"do": "dispute", "past": hand, "reason": REASONS[0]})
+
+
+def _closes(hand: int) -> tuple[Action, ...]:
+    return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
+
+
+@blueprint.get("/review/<hand>/file")
+@guard.open_to(PAST)
+@of_hand
+def dispute_file(recalled: Recalled) -> Response:
+    """Give a hand's dispute file, once the table has made it."""
+    try:
+        path = plain_file(data(), recalled.hand)
+        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)
+    except OSError:
+        abort(404, _("There is no dispute file of this hand; make it first."))

@@ -1,0 +1,79 @@
+"""A dispute file as a page shows it: its hash and the words of the key that signed it, also as a QR code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import segno
+from markupsafe import Markup
+
+from dealer_ui.web.services import services
+from firmware.record.dispute_file import export_path
+from firmware.record.evidence.dispute_verifier import MANIFEST
+from firmware.record.evidence.signing import fingerprint
+
+
+@dataclass(frozen=True)
+class Made:
+    """A dispute file that the table has made."""
+
+    hand: int
+    name: str
+    bytes: int
+    sha256: str
+    words: str
+    """Five of them: the key that signed it."""
+
+    @property
+    def text(self) -> str:
+        """What its QR code says, in letters that make a small one."""
+        return f"FELTWATCH HAND {self.hand} SHA256 {self.sha256} KEY {self.words}".upper()
+
+    @property
+    def qr(self) -> Markup:
+        """The QR code, as an SVG that scales with what holds it."""
+        code = segno.make_qr(self.text, error="m")
+        return Markup(code.svg_inline(border=4, omitsize=True, light="#fff", dark="#000"))
+
+
+def data() -> Path:
+    """Return the folder of the record."""
+    return services().captures.folder.parent
+
+
+def plain_file(folder: Path, hand: int) -> Path:
+    """Return where a hand's dispute file lies. Raises OSError for a link: the table makes none."""
+    path = export_path(folder, hand)
+    if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
+        raise FileNotFoundError(path)  # somebody would have another file read out
+    return path
+
+
+def made(folder: Path, hand: int) -> Made | None:
+    """Return a hand's dispute file; None where there is none that can be read."""
+    try:
+        path = plain_file(folder, hand)
+        found = path.stat()
+        return _made(path, hand, found.st_mtime_ns, found.st_size)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=8)
+def _made(path: Path, hand: int, _changed: int, size: int) -> Made:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Made(hand, path.name, size, digest, _words(path))
+
+
+def _words(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return fingerprint(bytes.fromhex(json.loads(packed.read(MANIFEST))["key"]))
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError):
+        return "?"

@@ -1,0 +1,81 @@
+"""How far a dispute file is on its way to a USB stick. The page writes no stick: it asks, and looks."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from dealer_ui.glance.routes import PAST
+from dealer_ui.review.dispute_file import data, made
+from dealer_ui.review.routes import number_of, refused
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say_answer
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+from firmware.record.stick_request import OVER, Progress, read_progress
+
+blueprint = Blueprint("stick", __name__)
+blueprint.register_error_handler(HTTPException, refused)
+
+SHOWN_S: Final = 600.0
+"""Seconds for which a page that is loaded anew still says how it went."""
+
+
+@blueprint.get("/review/<hand>/stick")
+@guard.open_to(guard.EVERYBODY)
+def progress(hand: str) -> Response:
+    """Say how far a hand's dispute file is on its way to the stick, by the name of the request."""
+    number, job = number_of(hand), request.args.get("job", "")
+    told = read_progress(services().stick)
+    if told is None or (told.id, told.hand) != (job, number):
+        told = Progress(job, number, beat_s=time.monotonic())
+    return jsonify(_said(told))
+
+
+def _said(told: Progress) -> dict[str, Any]:
+    over = told.step in OVER
+    if not over and not told.goes_on(time.monotonic()):
+        return {"step": "failed", "over": True, "percent": 0, "says": silent()}
+    percent = 100 * told.at // told.of if told.of else 0
+    return {"step": told.step, "over": over, "percent": percent, "says": _words(told)}
+
+
+def silent() -> str:
+    """Return what is said where nothing more is heard of it."""
+    return _("The box writes no stick now. Take the stick out; if it happens again, call the technician.")
+
+
+def _words(told: Progress) -> str:
+    match told.step:
+        case "asked":
+            return _("Looking for the stick…")
+        case "waiting":
+            return _("Put a stick into the box.")
+        case "copying":
+            return _("Being written. Leave the stick in.")
+        case "checking":
+            return _("Written; now it is read back. Leave the stick in.")
+        case "done":
+            return _("Done: take the stick out. On it lies %(name)s.", name=told.name)
+        case "failed":
+            return say_answer(told.refusal)
+
+
+def last_job(hand: int) -> str:
+    """Return the name of the last request, where it is this hand's and not long ago; "" else."""
+    told = read_progress(services().stick)
+    fresh = told is not None and told.hand == hand and 0 <= time.monotonic() - told.beat_s < SHOWN_S
+    return told.id if told and fresh else ""
+
+
+@blueprint.get("/review/<hand>/proof")
+@guard.open_to(PAST)
+def proof(hand: str) -> str:
+    """Give the part of the page that shows a dispute file's hash and the key's words."""
+    file = made(data(), number_of(hand))
+    if file is None:
+        abort(404, _("There is no dispute file of this hand; make it first."))
+    return render_template("review/proof.html", file=file)

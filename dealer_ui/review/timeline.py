@@ -1,0 +1,336 @@
+"""A hand's story in words: each row of the record as a sentence, with who did it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final
+
+from dealer_ui.text.i18n import N_, ngettext
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
+from firmware.record.hand_history import Chapter, Recalled, Step, frame_of
+from firmware.table import events as ev
+from firmware.table.phase import Phase
+from firmware.table.seen import Capture
+
+QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed"})
+"""Types of rows that tell nothing about a hand."""
+_ROLES: Final = {
+    "dealer": N_("dealer"),
+    "floor": N_("floor"),
+    "technician": N_("technician"),
+    "auditor": N_("auditor"),
+    "button": N_("by button"),
+}
+_THEMSELVES: Final = {
+    "camera": N_("camera"),
+    "puck": N_("puck reader"),
+    "table": N_("the table itself"),
+    "console": N_("command line"),
+    "dealer": N_("dealer"),
+    "button": N_("by button"),
+}
+_PHASES: Final = {
+    Phase.SETTING: N_("The cards are out: the players set."),
+    Phase.PLACING: N_("The cards are placed face up."),
+    Phase.SHOWDOWN: N_("Showdown: all cards are turned up."),
+    Phase.READING: N_("The camera looks."),
+    Phase.REVIEW: N_("The rows are keyed."),
+}
+_GOES_ON: Final = N_("The hand goes on.")
+
+
+@dataclass(frozen=True)
+class Told:
+    """One row in words; `zone` and `frame` are the names of its pictures, `frame_seq` the row of the frame's look."""
+
+    seq: int
+    time: str
+    who: str
+    text: str
+    zone: str = ""
+    frame_seq: int | None = None
+    weight: str = ""
+    """`end` for what settles or ends a hand, `asked` for what a person decided, `fault` for what went wrong."""
+
+
+def time_of(wall_ms: int, zone: tzinfo | None = None) -> str:
+    """Say when, to the second, by the box's own zone."""
+    return _moment(wall_ms, zone).strftime("%H:%M:%S")
+
+
+def day_of(wall_ms: int, zone: tzinfo | None = None) -> str:
+    """Say on which day, as figures that every language reads."""
+    return _moment(wall_ms, zone).strftime("%Y-%m-%d")
+
+
+def _moment(wall_ms: int, zone: tzinfo | None) -> datetime:
+    return datetime.fromtimestamp(wall_ms / 1000, UTC).astimezone(zone)
+
+
+def who_is(actor: str) -> str:
+    """Say who did it, as the journal names him: `floor:Moreno` is `Moreno (floor)`."""
+    role, _colon, name = actor.partition(":")
+    if name:
+        return f"{name} ({_(_ROLES[role])})" if role in _ROLES else name
+    return _(_THEMSELVES[actor]) if actor in _THEMSELVES else actor
+
+
+def timeline(recalled: Recalled) -> tuple[Told, ...]:
+    """Return the whole story: the hand, then each of its corrections."""
+    steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
+    steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]
+    told = (tell(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
+    return tuple(one for one in told if one is not None)
+
+
+def corrected(chapter: Chapter, hand: int) -> tuple[Told, ...]:
+    """Return what was changed in a correction, without what only follows from it."""
+    shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
+    return tuple(
+        told for step in chapter.steps if step.entry.type in shown and (told := tell(step, hand)) is not None
+    )
+
+
+def tell(step: Step, hand: int) -> Told | None:
+    """Say one row; None for a row that is not about this hand."""
+    entry, event = step.entry, step.entry.event
+    about = getattr(event, "hand", hand)
+    if entry.type in QUIET or (about != hand and not isinstance(event, ev.HandOpened)):
+        return None
+    words = _WORDS.get(type(event))
+    text = words(event, step) if words else entry.type.replace("_", " ").capitalize()
+    return Told(
+        entry.seq,
+        time_of(entry.wall_ms),
+        who_is(entry.actor),
+        text,
+        zone=_zone(event),
+        frame_seq=entry.seq if frame_of(entry) else None,
+        weight=_WEIGHTS.get(type(event), ""),
+    )
+
+
+def _zone(event: ev.Event) -> str:
+    capture = getattr(event, "capture", None)
+    return capture.name if isinstance(capture, Capture) else ""
+
+
+def spot(seat: int, row: str, index: int | None = None) -> str:
+    """Say where a card lies."""
+    if index is None:
+        return _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row))
+    return _("seat %(seat)s, %(row)s, %(place)s card", seat=seat, row=row_name(row), place=ordinal(index + 1))
+
+
+def cards_said(cards: tuple[str, ...]) -> str:
+    """Say cards by their codes, tens as figures: short enough for a whole row."""
+    return " ".join(f"{'10' if code[0] == 'T' else code[0]}{'♣♦♥♠'['cdhs'.index(code[1])]}" for code in cards)
+
+
+# ---- each event ----
+
+
+def _opened(event: ev.HandOpened, _step: Step) -> str:
+    who = _(", ").join(f"{seat.seat} {seat.player}" for seat in event.seats)
+    return _("Hand %(hand)s is opened: %(who)s.", hand=f"{event.hand:,}", who=who)
+
+
+def _puck(event: ev.PuckSeen, _step: Step) -> str:
+    if event.seat is not None:
+        return _("The puck lies at seat %(seat)s.", seat=event.seat)
+    return _("The puck reader names no seat.")
+
+
+def _reading(event: ev.ReadingTaken, _step: Step) -> str:
+    cards = [card for row in event.rows for card in row.cards]
+    unsure = sum(not card.sure for card in cards)
+    said = ngettext("%(num)s card was read", "%(num)s cards were read", len(cards))
+    if not unsure:
+        return _("%(cards)s, all surely.", cards=capital(said))
+    asked = ngettext("%(num)s of them not surely", "%(num)s of them not surely", unsure)
+    return _("%(cards)s, %(unsure)s.", cards=capital(said), unsure=asked)
+
+
+def _placed(event: ev.CardPlaced, _step: Step) -> str:
+    where = spot(event.seat, event.row)
+    if not event.card.sure or event.card.card is None:
+        return _("A card is placed at %(where)s; it could not surely be read.", where=where)
+    return _("%(card)s is placed at %(where)s.", card=_card(event.card.card), where=where)
+
+
+def _reread(event: ev.CardReread, _step: Step) -> str:
+    where = spot(event.seat, event.row, event.index)
+    return _("A later look reads %(where)s: %(card)s.", where=where, card=card_name(event.card.card or ""))
+
+
+def _resolved(event: ev.CardResolved, step: Step) -> str:
+    lay = _lay(step, event)
+    guess = _(" (the camera's guess: %(card)s)", card=card_name(lay)) if lay else ""
+    where = spot(event.seat, event.row, event.index)
+    return _("Answered: %(where)s is the %(card)s", where=where, card=card_name(event.card)) + guess + "."
+
+
+def _corrected(event: ev.CardCorrected, step: Step) -> str:
+    was = event.was or _lay(step, event)
+    where = spot(event.seat, event.row, event.index)
+    if not was:
+        return _("Corrected: %(where)s is the %(card)s.", where=where, card=card_name(event.card))
+    return _(
+        "Corrected: %(where)s is the %(card)s, not the %(was)s.",
+        where=where,
+        card=card_name(event.card),
+        was=card_name(was),
+    )
+
+
+def _lay(step: Step, event: ev.CardResolved | ev.CardCorrected) -> str:
+    seat = step.before.seat(event.seat)
+    cards = seat.row(event.row) if seat else ()
+    return (cards[event.index].card or "") if event.index < len(cards) else ""
+
+
+def _keyed(event: ev.RowKeyed, _step: Step) -> str:
+    return _("Keyed: %(where)s: %(cards)s.", where=spot(event.seat, event.row), cards=cards_said(event.cards))
+
+
+def _confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
+    if event.kind is None:
+        return _("Confirmed: seat %(seat)s has no natural.", seat=event.seat)
+    return _(
+        "Confirmed: seat %(seat)s has a natural, %(kind)s.",
+        seat=event.seat,
+        kind=kind_name(event.kind).lower(),
+    )
+
+
+def _settled(event: ev.Settled, _step: Step) -> str:
+    pairs: Any = event.settlement.get("pairs", ())
+    return ngettext(
+        "Settled: %(num)s payment.", "Settled: %(num)s payments.", sum(bool(p["paid"]) for p in pairs)
+    )
+
+
+def _paid(event: ev.PaymentMarked, _step: Step) -> str:
+    between = f"{event.a}–{event.b}"
+    if event.paid:
+        return _("Paid: %(between)s.", between=between)
+    return _("Taken back: the mark that %(between)s is paid.", between=between)
+
+
+def _archived(event: ev.HandArchived, step: Step) -> str:
+    if step.before.beneath is not None:
+        return _("The correction is closed.")
+    if not event.unmarked:
+        return _("The hand is closed.")
+    between = ", ".join(f"{a}–{b}" for a, b in event.unmarked)
+    return _(
+        "The hand is closed; not marked as paid: %(between)s. The players have settled among themselves.",
+        between=between,
+    )
+
+
+def _awaited(event: ev.CardsAwaited, _step: Step) -> str:
+    seats = ", ".join(map(str, event.seats))
+    return _("Too few cards at %(seats)s: the camera looks again by itself.", seats=seats)
+
+
+def _reopened(event: ev.HandReopened, _step: Step) -> str:
+    if event.resumed:
+        return _("The closing is taken back: the payments go on.")
+    return _("Reopened: %(reason)s.", reason=in_other_words(event.reason).rstrip("."))
+
+
+def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
+    where = spot(event.seat, event.row, event.index)
+    said = {
+        "card_moved": N_("The %(card)s lies elsewhere than at %(where)s, where it was set."),
+        "card_missing": N_("The %(card)s is not seen at %(where)s."),
+        "card_changed": N_("Another card than the %(card)s lies at %(where)s."),
+        "card_twice": N_("The %(card)s is seen twice: also at %(where)s."),
+        "extra_card": N_("A card too many lies at %(where)s."),
+        "face_down": N_("A card lies face down at %(where)s."),
+        "out_of_turn": N_("Seat %(seat)s placed a card out of turn."),
+    }[event.what]
+    return _(said, card=card_name(event.card) if event.card else _("card"), where=where, seat=event.seat)
+
+
+def _irregular_over(event: ev.IrregularityEnded, _step: Step) -> str:
+    if event.by == "camera":
+        return _("The camera sees it in order again.")
+    return _("Decided: the record stands.") if event.stands == "record" else _("Decided: the table stands.")
+
+
+def _card(code: str) -> str:
+    return capital(card_name(code))
+
+
+def _say(message: str, **names: str) -> Callable[[Any, Step], str]:
+    """Return what says a message with the event's own fields in it; reasons and faults in the language spoken."""
+    return lambda event, _step: _(
+        message, **{name: _field(name, getattr(event, of)) for name, of in names.items()}
+    )
+
+
+def _field(name: str, value: object) -> object:
+    if name == "device":
+        return capital(device_name(str(value)))
+    if name in ("reason", "detail", "note"):
+        said = in_other_words(str(value))
+        return said if name == "detail" else said.rstrip(".")
+    return value
+
+
+_WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
+    ev.HandOpened: _opened,
+    ev.TableStarted: _say(N_("The table process started anew.")),
+    ev.PuckSeen: _puck,
+    ev.ButtonKeyed: _say(N_("The button is keyed at seat %(seat)s."), seat="seat"),
+    ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
+    ev.NaturalDeclared: _say(N_("Seat %(seat)s declares a natural."), seat="seat"),
+    ev.NaturalFound: _say(N_("Seat %(seat)s's cards are a natural, which counts undeclared."), seat="seat"),
+    ev.NaturalWithdrawn: _say(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
+    ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),
+    ev.SurrenderWithdrawn: _say(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
+    ev.CardsAwaited: _awaited,
+    ev.SettingResumed: _say(N_("The showdown came too early: back to setting.")),
+    ev.ReadingTaken: _reading,
+    ev.ReadingFailed: _say(N_("Nothing could be read: %(reason)s."), reason="reason"),
+    ev.LookedAgain: _say(N_("The camera is asked to look again.")),
+    ev.CardPlaced: _placed,
+    ev.CardReread: _reread,
+    ev.CardResolved: _resolved,
+    ev.CardCorrected: _corrected,
+    ev.RowKeyed: _keyed,
+    ev.KeyingBegun: _say(N_("The hand is keyed: %(reason)s."), reason="reason"),
+    ev.IrregularitySeen: _irregular,
+    ev.IrregularityEnded: _irregular_over,
+    ev.NaturalConfirmed: _confirmed,
+    ev.NaturalUnconfirmed: _say(N_("Seat %(seat)s's natural is taken back."), seat="seat"),
+    ev.Settled: _settled,
+    ev.PaymentMarked: _paid,
+    ev.HandArchived: _archived,
+    ev.HandVoided: _say(N_("The hand is void: %(reason)s."), reason="reason"),
+    ev.HandMisdealt: _say(N_("Misdeal: %(reason)s."), reason="reason"),
+    ev.HandReopened: _reopened,
+    ev.HandDisputed: _say(N_("Kept as disputed: %(reason)s."), reason="reason"),
+    ev.DisputeClosed: _say(N_("The dispute is over: %(reason)s."), reason="reason"),
+    ev.HandReviewed: lambda event, _step: (
+        _("Reviewed: %(note)s.", note=event.note) if event.note else _("Reviewed.")
+    ),
+    ev.ImagesDropped: _say(N_("Its pictures are no longer kept: %(reason)s."), reason="reason"),
+    ev.DeviceFault: _say(N_("%(device)s: %(detail)s"), device="device", detail="detail"),
+    ev.DeviceRecovered: _say(N_("%(device)s: works again."), device="device"),
+    ev.LoggedOn: _say(N_("%(person)s begins to deal."), person="person"),
+    ev.LoggedOff: _say(N_("The dealer leaves.")),
+}
+_WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
+    **dict.fromkeys((ev.Settled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandOpened), "end"),
+    **dict.fromkeys(
+        (ev.CardResolved, ev.CardCorrected, ev.RowKeyed, ev.NaturalConfirmed, ev.HandReopened), "asked"
+    ),
+    **dict.fromkeys((ev.DeviceFault, ev.ReadingFailed, ev.IrregularitySeen), "fault"),
+}

@@ -1,0 +1,412 @@
+"""What the review shows of a past hand: its cards, its settlement with every clause, another one beside it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dealer_ui.review.timeline import Told, corrected, day_of, time_of, who_is
+from dealer_ui.text.hand_words import row_text
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
+from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.words import kind_name, money, signed_money
+from dealer_ui.view.payments import foul_reasons, payments
+from firmware.record.archive import Hand, Image
+from firmware.record.hand_history import Chapter, Recalled
+from firmware.rules import Profile, chips_plan
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, HandReopened, Payback
+from firmware.table.settling import settlement as settle
+from firmware.table.settling import undeclared_naturals
+from firmware.table.state import State
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One line of a payment, with the clause of the house rules that says so."""
+
+    text: str
+    points: str
+    clause: str
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class Paid:
+    """One pair's exchange; `differs` where the settlement beside it has another."""
+
+    label: str
+    words: str
+    amount: str
+    lines: tuple[Clause, ...]
+    short: str = ""
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class Net:
+    """What a seat won in the hand."""
+
+    seat: int
+    player: str
+    amount: str
+    trend: str
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A settlement as a page shows it; without pairs, `why` says why there is none."""
+
+    title: str
+    pairs: tuple[Paid, ...] = ()
+    nets: tuple[Net, ...] = ()
+    why: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything in it is another than in the one beside it."""
+        return any(pair.differs for pair in self.pairs) or any(net.differs for net in self.nets)
+
+
+@dataclass(frozen=True)
+class RowOf:
+    """One row of a seat: its cards' codes in their order, its category in words, the bonus it has."""
+
+    row: str
+    cards: tuple[str, ...]
+    text: str = ""
+    bonus: int = 0
+    by_hand: tuple[int, ...] = ()
+    """Which of the cards a person named, counted from 0."""
+
+
+@dataclass(frozen=True)
+class SeatOf:
+    """A seat of the hand."""
+
+    seat: int
+    player: str
+    rows: tuple[RowOf, ...]
+    marks: tuple[str, ...]
+    button: bool
+    net: str
+    trend: str
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One time that the hand was reopened. `is_over` is False while it still lies on the table."""
+
+    when: str
+    who: str
+    reason: str
+    changed: tuple[Told, ...]
+    before: Settled
+    after: Settled
+    paybacks: tuple[str, ...]
+    is_over: bool
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A past hand's head, cards and settlement."""
+
+    hand: int
+    when: str
+    profile: str
+    unit: str
+    dealer: str
+    down: int
+    void: str
+    seats: tuple[SeatOf, ...]
+    settled: Settled
+    corrections: tuple[Correction, ...]
+
+
+def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> Reviewed:
+    """Return what is shown of a hand; `rules` as it was played under, None where they are not to be had.
+
+    `paybacks` are those that the table knows of, with their marks.
+    """
+    end, settlement = recalled.last.end, recalled.settlement
+    first = recalled.play.first.entry
+    corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
+    title = _("Settled") if not corrections else _("Settled, as corrected")
+    return Reviewed(
+        recalled.hand,
+        f"{day_of(first.wall_ms)} {time_of(first.wall_ms)}",
+        rules.title if rules else recalled.opened.profile,
+        money(recalled.opened.unit),
+        recalled.opened.dealer,
+        recalled.opened.down,
+        _void(recalled),
+        tuple(_seats(end, settlement, _undeclared(recalled, rules))),
+        shown(title, settlement, end),
+        tuple(_correction(chapter, recalled.hand, paybacks) for chapter in corrections),
+    )
+
+
+def _void(recalled: Recalled) -> str:
+    if not recalled.last.is_void:
+        return ""
+    event = recalled.last.steps[-1].entry.event
+    reason = in_other_words(str(getattr(event, "reason", ""))).rstrip(".")
+    return _("This hand is void: %(reason)s.", reason=reason)
+
+
+# ---- cards ----
+
+
+def _undeclared(recalled: Recalled, rules: Profile | None) -> Mapping[int, str]:
+    """Return the naturals that nobody declared, by seat: the rows were compared, so they may be named."""
+    if recalled.settlement is None or rules is None:
+        return {}
+    try:
+        return undeclared_naturals(recalled.last.end, rules)
+    except NotNow:
+        return {}
+
+
+def _seats(
+    end: State, settlement: Mapping[str, Any] | None, undeclared: Mapping[int, str]
+) -> Iterable[SeatOf]:
+    hands = {hand["seat"]: hand for hand in (settlement or {}).get("hands", ())}
+    why = foul_reasons(settlement) if settlement else {}
+    for seat in end.seats:
+        hand = hands.get(seat.seat, {})
+        rows = tuple(
+            RowOf(
+                row,
+                tuple(card.card or "" for card in seat.row(row)),
+                _text(hand.get("rows", {}).get(row, {})),
+                hand.get("rows", {}).get(row, {}).get("bonus", 0),
+                tuple(i for i, card in enumerate(seat.row(row)) if card.by == "dealer"),
+            )
+            for row in ROWS
+        )
+        won = (settlement or {}).get("paid", {}).get(str(seat.seat), 0)
+        yield SeatOf(
+            seat.seat,
+            seat.player,
+            rows,
+            tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
+            seat.seat == end.button,
+            signed_money(won) if settlement else "",
+            _trend(won),
+        )
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    return row_text(row["category"], row["cards"]) if row.get("category") else ""
+
+
+def _marks(hand: Mapping[str, Any], surrenders: bool, why: str, undeclared: str | None) -> Iterable[str]:
+    if surrenders:
+        yield _("surrendered")
+    if hand.get("foul"):
+        yield _("foul: %(why)s", why=why) if why else _("foul")
+    if hand.get("natural"):
+        yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
+    if hand.get("declaration") == "not_borne_out":
+        yield _("declared a natural that the cards do not bear out")
+    if hand.get("declaration") == "voided_by_foul":
+        yield _("declared a natural that the foul voids")
+    if undeclared:
+        yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
+    if hand.get("fantasyland_next"):
+        yield _("Fantasy Land next")
+
+
+def _trend(cents: int) -> str:
+    return "up" if cents > 0 else "down" if cents < 0 else "level"
+
+
+# ---- settlements ----
+
+
+def shown(
+    title: str,
+    settlement: Mapping[str, Any] | None,
+    end: State,
+    other: Mapping[str, Any] | None = None,
+    why: str = "",
+) -> Settled:
+    """Return a settlement to look at, what is another in `other` marked; of None, `why` nothing is settled."""
+    if settlement is None:
+        return Settled(title, why=why or _("Nothing is settled."))
+    pays, _current = payments(settlement, frozenset())
+    beside = {(pair["a"], pair["b"]): pair for pair in (other or {}).get("pairs", ())}
+    pairs = []
+    for pair, pay in zip(settlement["pairs"], pays, strict=True):
+        twin = beside.get((pair["a"], pair["b"]))
+        known = {_key(line) for line in (twin or {}).get("lines", ())}
+        lines = tuple(
+            Clause(said.text, said.points, line["clause"], twin is not None and _key(line) not in known)
+            for line, said in zip(pair["lines"], pay.lines, strict=True)
+        )
+        words = (
+            ""
+            if pay.state == "still"
+            else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
+        )
+        differs = twin is not None and (twin["paid"], twin["points"]) != (pair["paid"], pair["points"])
+        pairs.append(Paid(pay.label, words, pay.amount, lines, pay.short, differs))
+    return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
+
+
+def _key(line: Mapping[str, Any]) -> tuple[Any, ...]:
+    return line["id"], line["points"], line["clause"], str(line["args"]), line["why"]
+
+
+def _nets(settlement: Mapping[str, Any], end: State, other: Mapping[str, Any] | None) -> Iterable[Net]:
+    for seat in end.seats:
+        won = settlement["paid"].get(str(seat.seat), 0)
+        differs = other is not None and other.get("paid", {}).get(str(seat.seat), 0) != won
+        yield Net(seat.seat, seat.player, signed_money(won), _trend(won), differs)
+
+
+def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settled, Settled]:
+    """Settle a hand's cards under a profile; return what stands and this one beside it, the differences marked."""
+    end, stands = recalled.last.end, recalled.settlement
+    try:
+        anew: Mapping[str, Any] | None = settle(end, rules)
+        if anew is not None and anew["irregularities"]:
+            anew, why = None, _("Under this profile the hand cannot be settled: its cards are irregular.")
+        else:
+            why = ""
+    except NotNow as error:
+        anew, why = None, say(error)
+    return (
+        shown(_("As it stands"), stands, end, anew),
+        shown(title, anew, end, stands, why),
+    )
+
+
+# ---- corrections ----
+
+
+def _goes_on(chapter: Chapter) -> bool:
+    """Say whether a hand was only closed too soon: nothing was disputed."""
+    event = chapter.first.entry.event
+    return isinstance(event, HandReopened) and event.resumed
+
+
+def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Correction:
+    entry = chapter.first.entry
+    event = entry.event
+    assert isinstance(event, HandReopened)
+    end = chapter.end
+    after = None if chapter.is_void else end.settlement
+    waiting = (
+        _("Not settled again yet.") if not chapter.is_over else _("The hand was made void: all is paid back.")
+    )
+    return Correction(
+        f"{day_of(entry.wall_ms)} {time_of(entry.wall_ms)}",
+        who_is(entry.actor),
+        in_other_words(event.reason).rstrip("."),
+        corrected(chapter, hand),
+        shown(_("Before"), event.settlement, end, {} if chapter.is_void else after),
+        shown(_("After"), after, end, event.settlement, waiting),
+        tuple(_paybacks(chapter, after, paybacks)),
+        chapter.is_over,
+    )
+
+
+def _paybacks(chapter: Chapter, after: Mapping[str, Any] | None, known: Iterable[Payback]) -> Iterable[str]:
+    """Say who pays back what to whom, and whether the table has it marked as done."""
+    state = chapter.end
+    if after is None and not chapter.is_void:
+        return
+    marked = {(back.hand, back.payer, back.winner, back.amount): back.paid for back in known}
+    event = chapter.first.entry.event
+    assert isinstance(event, HandReopened)
+    change = _won(state, after or {})
+    for player, won in _won(state, event.settlement).items():
+        change[player] -= won
+    for plan in chips_plan(change):
+        words = _(
+            "%(payer)s pays %(winner)s %(amount)s back",
+            payer=plan.payer,
+            winner=plan.winner,
+            amount=money(plan.amount),
+        )
+        paid = marked.get((state.hand, plan.payer, plan.winner, plan.amount))
+        stands = {True: _("done"), False: _("still open")}
+        yield words if paid is None else f"{words} · {stands[paid]}"
+
+
+def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+    won = {seat.player: 0 for seat in state.seats}
+    for seat in state.seats:
+        won[seat.player] += settlement.get("paid", {}).get(str(seat.seat), 0)
+    return won
+
+
+# ---- what holds of it ----
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One thing that was looked into, and whether it holds."""
+
+    words: str
+    holds: bool = True
+
+
+def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
+    """Return what holds of a hand in the record: its rows as they are chained, its pictures as they were stored."""
+    found = [_chained(hand)]
+    states = Counter(image.state for image in images)
+    if states["ok"]:
+        found.append(
+            Proof(
+                ngettext(
+                    "%(num)s picture is as it was stored.",
+                    "%(num)s pictures are as they were stored.",
+                    states["ok"],
+                )
+            )
+        )
+    if states["dropped"]:
+        found.append(
+            Proof(
+                ngettext(
+                    "%(num)s picture is no longer kept, as the house's rule says.",
+                    "%(num)s pictures are no longer kept, as the house's rule says.",
+                    states["dropped"],
+                )
+            )
+        )
+    if states["missing"]:
+        words = ngettext("%(num)s picture is missing.", "%(num)s pictures are missing.", states["missing"])
+        found.append(Proof(words, holds=False))
+    if states["unreadable"]:
+        words = ngettext(
+            "%(num)s picture cannot be read.", "%(num)s pictures cannot be read.", states["unreadable"]
+        )
+        found.append(Proof(words, holds=False))
+    if states["changed"]:
+        words = ngettext(
+            "%(num)s picture is not what was stored.",
+            "%(num)s pictures are not what was stored.",
+            states["changed"],
+        )
+        found.append(Proof(words, holds=False))
+    return tuple(found)
+
+
+def _chained(hand: Hand) -> Proof:
+    before = None
+    for row in (*hand.rows, *hand.later):
+        follows = before is None or row.seq != before.seq + 1 or row.previous == before.hash
+        if row.hash != row.sealed() or not follows:
+            return Proof(_("Row %(row)s was changed after it was written.", row=row.seq), holds=False)
+        before = row
+    words = _(
+        "Rows %(first)s to %(last)s are as they were written.", first=hand.rows[0].seq, last=hand.rows[-1].seq
+    )
+    return Proof(words)

@@ -1,0 +1,1 @@
+"""The application: its factory, its server, health and the interface description."""

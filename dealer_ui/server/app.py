@@ -1,0 +1,192 @@
+"""The application factory. Nothing happens at import; nothing is written anywhere."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from flask import Flask, Response, current_app, jsonify, request
+from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
+
+from dealer_ui.glance import routes as glance
+from dealer_ui.glance import stream
+from dealer_ui.profiles import routes as profiles
+from dealer_ui.reports import report_page, slip_page
+from dealer_ui.review import dispute, stick
+from dealer_ui.review import routes as review
+from dealer_ui.server import health
+from dealer_ui.server import menu as office
+from dealer_ui.server import openapi as interface
+from dealer_ui.setup import camera
+from dealer_ui.setup import currency as set_up_currency
+from dealer_ui.setup import routes as set_up
+from dealer_ui.text import i18n
+from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.words import capital, card_name, parts_of_sum, rank_text, row_name
+from dealer_ui.training import routes as training
+from dealer_ui.view.live import OWN_ERROR, Live
+from dealer_ui.view.render import Messages
+from dealer_ui.view.sibling_page import Beside
+from dealer_ui.web import commands as orders
+from dealer_ui.web import guard, pin
+from dealer_ui.web.metrics import Tallies
+from dealer_ui.web.pages import page, role_name
+from dealer_ui.web.services import KioskPlace, Places, Services, services
+from dealer_ui.web.sessions import Sessions
+from firmware.adaptive_limit import AdaptiveLimit
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.journal import JournalReader
+from firmware.record.stick_request import PROGRESS
+from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
+
+MAX_REQUEST: Final = 16 * 1024  # bytes; a command is one short line
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the record and the table process are, and by which names the page may be called."""
+
+    data: Path
+    socket: Path
+    hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    """Names in the `Host` header that are answered; anything else may be DNS rebinding."""
+    streams: int = 32
+    """Event streams at once; each holds a thread of the server."""
+    training: bool = False
+    """The record is a training table's: a band on every page, and questions."""
+    beside_port: int | None = None
+    """Where the training page would be, beside the table's; or the table's, beside the training page."""
+    beside_socket: Path | None = None
+    """The socket of the table process behind that page."""
+    answer_floor_s: float = ANSWER_FLOOR_S
+    answer_ceiling_s: float = ANSWER_CEILING_S
+    """Seconds between which the limit for the table's answer to a command lies."""
+    export_s: float = 60.0
+    """Seconds that the table may take for a dispute file: it has pictures to draw."""
+    stick: Path = PROGRESS
+    """Where it is told how far a dispute file is on its way to a stick."""
+
+
+def create_app(settings: Settings) -> Flask:
+    """Build the page's application.
+
+    The journal is looked at on each request; `services(app).live.start()` follows it from a thread, for streams.
+    """
+    app = bare_app()
+    app.config.update(TRUSTED_HOSTS=list(settings.hosts))
+    answer = AdaptiveLimit(settings.answer_floor_s, settings.answer_ceiling_s)
+    link = TableLink(settings.socket, limit=answer)
+    reader = JournalReader(settings.data, training=settings.training)
+    lesson = training.Lesson() if settings.training else None
+    beside = (
+        Beside(settings.beside_port, training=not settings.training, socket=settings.beside_socket)
+        if settings.beside_port
+        else None
+    )
+    i18n.speak(app, lambda: services(app).live.state().house)
+    Services(
+        live=Live(reader, link.answers, lesson.shown if lesson else None, beside),
+        reader=reader,
+        link=link,
+        captures=CaptureStore(settings.data),
+        streams=Places(settings.streams),
+        kiosk=KioskPlace(),
+        messages=Messages(app),
+        sessions=Sessions(),
+        tallies=Tallies(reader),
+        slow_s={"export_hand": settings.export_s},
+        stick=settings.stick,
+    ).attach(app)
+    for part in (
+        camera,
+        dispute,
+        glance,
+        stream,
+        orders,
+        health,
+        interface,
+        office,
+        pin,
+        profiles,
+        review,
+        report_page,
+        slip_page,
+        stick,
+        set_up,
+        set_up_currency,
+    ):
+        app.register_blueprint(part.blueprint)
+    if lesson:
+        training.add_to(app, lesson)
+    guard.protect(app)
+    app.after_request(_compress)
+    return app
+
+
+class _App(Flask):
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what a request failed by; its address is anybody's, and may have line ends in it."""
+        self.logger.error("%r failed", f"{request.method} {request.path}", exc_info=exc_info)
+
+
+def bare_app() -> Flask:
+    """Return an application without a route: what the templates need, and errors told in a sentence."""
+    app = _App("dealer_ui")
+    app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
+    app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_env.filters.update(
+        capital=capital,
+        in_other_words=in_other_words,
+        card_name=card_name,
+        parts_of_sum=parts_of_sum,
+        row_name=row_name,
+        rank_text=rank_text,
+        role_name=role_name,
+    )
+    app.register_error_handler(HTTPException, _refuse)
+    return app
+
+
+def _is_lan() -> bool:
+    return bool(current_app.config.get("LAN"))
+
+
+def _refuse(error: HTTPException) -> tuple[Response, int]:
+    """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
+    code = error.code or 500
+    sentence = (
+        i18n.gettext(OWN_ERROR) if isinstance(error, InternalServerError) else error.description or error.name
+    )
+    if request.method == "POST" or request.accept_mimetypes.best == "application/json":
+        response = jsonify(ok=False, error=sentence)
+    elif code == NotFound.code and request.accept_mimetypes.best == "text/html" and not _is_lan():
+        if sentence == NotFound.description:
+            sentence = i18n.gettext("No page has this address.")
+        response = Response(page("error.html", i18n.gettext("Not found"), sentence=sentence))
+    else:
+        response = Response(f"{code} {error.name}\n{sentence}\n", mimetype="text/plain")
+    if error.code == 405 and getattr(error, "valid_methods", None):
+        response.headers["Allow"] = ", ".join(error.valid_methods)  # type: ignore[attr-defined]
+    return response, code
+
+
+def _compress(response: Response) -> Response:
+    """Send what the server writes as gzip to who takes it: a page is an eighth of it. Streams stay as they are."""
+    text = response.mimetype in ("text/html", "application/json") and not response.is_streamed
+    if text and request.accept_encodings["gzip"] and "Content-Encoding" not in response.headers:
+        response.set_data(gzip.compress(response.get_data(), compresslevel=4, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+        response.vary.add("Accept-Encoding")
+    return response
+
+
+def _build(static: Path) -> str:
+    """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
+    digest = hashlib.sha256()
+    for path in sorted([*static.glob("*.css"), *static.glob("*.js")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

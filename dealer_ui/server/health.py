@@ -1,0 +1,92 @@
+"""The table's health: a page for people, `/healthz` for machines, `/metrics` for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from flask import Blueprint, Response, abort, current_app, jsonify, request
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.web import guard
+from dealer_ui.web.pages import page
+from dealer_ui.web.services import services
+from firmware.health.checks import Check, Facts, judge, worst
+from firmware.health.record_facts import record_facts
+from firmware.table.people import Role
+from firmware.table_client import TableUnreachable
+
+blueprint = Blueprint("health", __name__)
+
+TROUBLESHOOTERS = frozenset({Role.DEALER, Role.FLOOR, Role.TECHNICIAN})
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+
+
+def facts() -> Facts:
+    """Gather what the record and the table process say; the page's own process sees nothing of the box."""
+    now_ms = time.time_ns() // 1_000_000
+    found: dict[str, Any] = record_facts(services().reader, now_ms)
+    try:
+        link = services().link
+        answer = link.send({"do": "health"})
+        found |= answer.get("facts", {})
+        found["limits"] = found.get("limits", {}) | {"answer": link.limit.as_json()}
+        found["answers"] = True
+    except TableUnreachable:
+        found["answers"] = False
+        found["faults"] = {}  # what the devices said last holds no longer
+    return Facts.of_json(found)
+
+
+@blueprint.get("/health")
+@guard.open_to(TROUBLESHOOTERS)
+def health() -> str:
+    """Show every check, those first that somebody should see to."""
+    checks = judge(facts())
+    groups: list[tuple[str, list[Check]]] = [
+        (_("To be put right"), [check for check in checks if check.verdict == "bad"]),
+        (_("To be seen to"), [check for check in checks if check.verdict == "look"]),
+        (_("Well"), [check for check in checks if check.verdict == "ok"]),
+        (_("Not known here"), [check for check in checks if check.verdict == "unknown"]),
+    ]
+    shown = [(title, of) for title, of in groups if of]
+    return page("health.html", _("Health"), groups=shown, said=say)
+
+
+@blueprint.get("/healthz")
+@guard.open_to(guard.EVERYBODY)
+def healthz() -> tuple[Response, int]:
+    """Answer 200 where the record can be read and the table process answers, else 503: the installer waits for this.
+
+    With `?checks` every check's verdict is told too, and a bad one is 503.
+    """
+    moment = services().live.now()
+    table = moment.screen.answering
+    well = table and not moment.trouble
+    told: dict[str, Any] = {
+        "table": table,
+        "record": not moment.trouble,
+        "trouble": moment.trouble,
+        "seq": moment.screen.seq,
+        "training": bool(current_app.config.get("TRAINING")),
+    }
+    if "checks" in request.args:
+        checks = judge(facts())
+        told["checks"] = {check.name: check.verdict for check in checks}
+        well = well and worst(checks) != "bad"
+    return jsonify(ok=well, **told), 200 if well else 503
+
+
+@blueprint.get("/metrics")
+@guard.open_to(guard.EVERYBODY)
+def metrics() -> Response:
+    """Give Prometheus what it counts; to this machine only, whoever else is let in. No name and no card is in it."""
+    if request.remote_addr not in LOOPBACK:
+        abort(403, _("This is for this machine only."))
+    from prometheus_client import CONTENT_TYPE_LATEST
+
+    from dealer_ui.web.metrics import exposition
+
+    body = exposition(services().tallies, facts(), services().live.state())
+    return Response(body, content_type=CONTENT_TYPE_LATEST)

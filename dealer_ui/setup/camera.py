@@ -1,0 +1,252 @@
+"""Setting the camera up: the live picture of the bare felt, the lens, the house's deck; and the deck check.
+
+The table process judges every order and has it done between hands. What comes back is rendered here, job by job, so
+that all of it is in the page's language; the script only asks and shows.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request
+
+from dealer_ui.review.timeline import day_of, time_of, who_is
+from dealer_ui.setup import camera_words
+from dealer_ui.setup.deck_spread import spread
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import in_other_words, say_answer
+from dealer_ui.web import guard
+from dealer_ui.web.commands import give
+from dealer_ui.web.pages import own_address, page
+from dealer_ui.web.services import services
+from firmware.table.events import Calibrated, Calibration, DeckChecked, DeckEnrolled
+from firmware.table.people import Role
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table_client import TableUnreachable
+
+blueprint = Blueprint("camera", __name__)
+
+A_MINUTE: Final = 60
+TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
+DECK_NAMES: Final = (N_("House deck"), N_("Red deck"), N_("Blue deck"), N_("Spare deck"))
+"""What a deck may be called: there is no keyboard."""
+_PARTS: Final = {
+    "look": "look",
+    "felt": "calibrated",
+    "lens_begin": "board",
+    "lens_view": "board",
+    "lens_commit": "calibrated",
+    "deck_begin": "spread",
+    "deck_view": "spread",
+    "deck_commit": "spread",
+    "count": "tally",
+}
+"""The part of a page that shows what came of a job."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A calibration in the record: when, by whom, its figures."""
+
+    calibration: Calibration
+    when: str
+    who: str
+    moved: dict[str, float]
+
+
+@blueprint.get("/setup/camera")
+@guard.open_to(TECHNICIAN)
+def camera() -> str:
+    """Show the bare felt live, with all that is found in it, and calibrate it."""
+    return page("camera/camera.html", _("Camera and felt"), back=_back(), **_standing("felt"))
+
+
+@blueprint.get("/setup/lens")
+@guard.open_to(TECHNICIAN)
+def lens() -> str:
+    """Collect views of the board and measure the lens."""
+    return page("camera/lens.html", _("Lens"), back=_back(), **_standing("lens"))
+
+
+@blueprint.get("/setup/deck")
+@guard.open_to(TECHNICIAN)
+def deck() -> str:
+    """Learn the house's own deck, step by step."""
+    return page(
+        "camera/deck.html",
+        _("Learn a deck"),
+        back=_back(),
+        **_standing("deck"),
+        spread=spread(),
+        states={},
+        names=DECK_NAMES,
+    )
+
+
+@blueprint.get("/deck-check")
+@guard.open_to(guard.EVERYBODY)
+def deck_check() -> str:
+    """Count a deck card by card."""
+    last = next((e for e in reversed(services().reader.of_set_up()) if e.type == DeckChecked.type), None)
+    return page(
+        "camera/deck_check.html",
+        _("Check a deck"),
+        last=last.event if last else None,
+        when=_when(last.wall_ms) if last else "",
+        who=who_is(last.actor) if last else "",
+        back=_back(),
+        **_standing("deck"),
+    )
+
+
+@blueprint.get("/setup/compare/<what>")
+@guard.open_to(TECHNICIAN)
+def compare(what: str) -> str:
+    """Give the calibration in use beside the one before, as a part of the page."""
+    if what not in ("felt", "lens", "deck"):
+        abort(404, _("There is no such page."))
+    return render_template("camera/compare.html", **_standing(what))
+
+
+@blueprint.post("/setup/look")
+@guard.open_to(TECHNICIAN)
+def look() -> tuple[Response, int]:
+    """Ask for one look: the page repeats it by itself, so it keeps nobody signed on."""
+    return give({"do": "look"})
+
+
+@blueprint.get("/setup/job/<int:number>")
+@guard.open_to(guard.EVERYBODY)
+def job(number: int) -> tuple[Response, int]:
+    """Say how far a job has come; once it is over also what came of it, as a part of the page."""
+    told = _ask(number)
+    if not told["ok"]:
+        return jsonify(ok=False, error=say_answer(told)), 409
+    answer = {"ok": True, "state": told["state"], "done": told["done"], "of": told["of"]}
+    if told["state"] == "running":
+        return jsonify(answer), 200
+    failed = told["state"] == "failed"
+    answer["why"] = in_other_words(told.get("why", ""))
+    # the table counts its jobs anew when it starts: the name tells one picture from another
+    shown = f"/setup/picture/{number}?of={told['name'].rpartition('/')[2]}" if told["has_picture"] else ""
+    answer["picture"] = shown
+    if told["result"] or not failed:
+        answer["html"] = render_template(
+            f"camera/{_PARTS[told['work']]}.html",
+            job=told,
+            result=told["result"],
+            failed=failed,
+            picture=shown,
+            **_words(told),
+        )
+        answer["enough"] = _enough(told)
+    return jsonify(answer), 200
+
+
+@blueprint.get("/setup/picture/<int:number>")
+@guard.open_to(TECHNICIAN)
+def picture(number: int) -> Response:
+    """Give the picture that a job took of a table between hands. It is kept for a moment only."""
+    told = _ask(number, picture=True)
+    if not told["ok"] or not told["picture"]:
+        abort(404, _("That picture is gone; look again."))
+    response = Response(base64.b64decode(told["picture"]), mimetype="image/jpeg")
+    response.headers["Cache-Control"] = f"private, max-age={A_MINUTE}"
+    return response
+
+
+def _back() -> str:
+    """Return where the page leads back to: the table, or the set-up that led here."""
+    return own_address(request.args.get("back", "/"))
+
+
+def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:
+    order: dict[str, Any] = {"do": "job", "job": number, "picture": picture}
+    session = guard.session()
+    try:
+        return services().link.send(order if session is None else {**order, "session": session})
+    except TableUnreachable as error:
+        abort(503, in_other_words(str(error)))
+
+
+def _words(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what a job's part is rendered with beside the result itself."""
+    result = told["result"]
+    match _PARTS[told["work"]]:
+        case "look":
+            return {
+                "figures": camera_words.figures(result["verdicts"]),
+                "trouble": in_other_words(_sentence(result["error"])),
+            }
+        case "calibrated":
+            return _standing("felt" if told["work"] == "felt" else "lens")
+        case "spread":
+            cards = result.get("cards", ())
+            return {"spread": spread(), "states": {card["card"]: card for card in cards}}
+        case "tally":
+            return {"figures": [one for one in camera_words.figures(result["verdicts"]) if not one.ok]}
+    return {}
+
+
+def _enough(told: dict[str, Any]) -> bool:
+    """Say whether what was collected may be used now."""
+    result = told["result"]
+    if told["work"] in ("lens_begin", "lens_view"):
+        return bool(result["enough"])
+    if told["work"] in ("deck_begin", "deck_view"):
+        return bool(result["pictures"] >= result["needed"])
+    return bool(told["work"] == "count" and not result["recorded"])
+
+
+def _standing(what: str) -> dict[str, Any]:
+    """Return what the record says of a calibration: the one in use and the one before, side by side."""
+    state = services().live.state()
+    in_use = state.calibrations.get(what)
+    made = _history(what)
+    now = next((one for one in reversed(made) if in_use and one.calibration.hash == in_use.hash), None)
+    before = next(
+        (
+            one
+            for one in reversed(made)
+            if now is None or (one is not now and one.calibration.hash != now.calibration.hash)
+        ),
+        None,
+    )
+    figures = now.calibration.figures if now else {}
+    return {
+        "what": what,
+        "now": now,
+        "before": before,
+        "rows": camera_words.compared(
+            figures or (before.calibration.figures if before else {}),
+            before.calibration.figures if before and now else None,
+        ),
+        "moves": camera_words.moved(now.moved) if now else [],
+        "between": state.phase in BETWEEN_HANDS,
+    }
+
+
+def _history(what: str) -> list[Made]:
+    """Return every calibration of a kind in the record, in order."""
+    kind = DeckEnrolled.type if what == "deck" else Calibrated.type
+    found = []
+    for entry in services().reader.of_set_up():
+        if entry.type != kind:
+            continue
+        event = entry.event
+        if isinstance(event, DeckEnrolled):
+            found.append(Made(event.calibration, _when(entry.wall_ms), who_is(entry.actor), {}))
+        elif isinstance(event, Calibrated) and event.what == what:
+            found.append(Made(event.calibration, _when(entry.wall_ms), who_is(entry.actor), event.moved))
+    return found
+
+
+def _when(wall_ms: int) -> str:
+    return f"{day_of(wall_ms)} {time_of(wall_ms)[:5]}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("." if text and not text.endswith((".", "!", "?")) else "")

@@ -1,0 +1,189 @@
+"""What the camera's pages say: figures with their names and units, and what to do where one is not well.
+
+Vision says all of it in English; here it is said in the page's language, from the figures' names alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.words import row_name
+
+NAMES: Final[Mapping[str, str]] = {
+    "markers": N_("Markers found"),
+    "margin": N_("Room at the edge"),
+    "tilt": N_("Camera leans"),
+    "fit": N_("Felt lies off by"),
+    "resolution": N_("Resolution"),
+    "sharpness": N_("An edge takes"),
+    "light": N_("White paper"),
+    "glare": N_("Glare"),
+    "banding": N_("Flicker"),
+    "colour": N_("Colour"),
+    "suits": N_("Suits"),
+    "camera": N_("Moved by"),
+}
+"""In the order in which they are shown: first what is put right first."""
+_WELL: Final[Mapping[str, str]] = {
+    "markers": N_("All markers are seen."),
+    "margin": N_("The felt lies well inside the picture."),
+    "tilt": N_("The camera looks straight down."),
+    "fit": N_("The felt lies flat."),
+    "resolution": N_("The cards are large enough."),
+    "sharpness": N_("The picture is sharp."),
+    "light": N_("The light is right."),
+    "glare": N_("No glare."),
+    "banding": N_("No stripes."),
+    "colour": N_("The picture has colours."),
+    "suits": N_("Suits of one colour can be told apart."),
+    "camera": N_("The camera is where it was."),
+}
+_ADVICE: Final[Mapping[str, str]] = {
+    "markers": N_("Markers are hidden: clear the felt's edges and keep sleeves away."),
+    "margin": N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
+    "tilt": N_("The camera leans: level it above the middle of the felt."),
+    "fit": N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
+    "resolution": N_("The cards are too small: hang the camera lower or use its full resolution."),
+    "sharpness": N_("The picture is out of focus: clean the lens and set the focus."),
+    "light": N_("The picture is too dark: turn the lamps up or lengthen the exposure."),
+    "bright": N_("The picture is overexposed: shorten the exposure or dim the lamps."),
+    "glare": N_("Glare in zone %(zone)s: move or shade the lamp that is mirrored there."),
+    "banding": N_("The light flickers: set the mains frequency and the exposure, or change the lamps."),
+    "colour": N_("No colour in this picture: set the camera to colour."),
+    "suits": N_(
+        "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
+    ),
+    "camera": N_(
+        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
+    ),
+}
+_UNITS: Final[Mapping[str, tuple[str, int]]] = {
+    "markers": ("", 0),
+    "margin": ("px", 0),
+    "tilt": ("°", 1),
+    "fit": ("px", 2),
+    "resolution": ("px/mm", 2),
+    "sharpness": ("mm", 2),
+    "light": ("", 0),
+    "glare": ("mm²", 0),
+    "banding": ("%", 1),
+    "colour": ("", 0),
+    "suits": ("", 1),
+    "camera": ("mm", 1),
+}
+_ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
+"""Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
+
+FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
+    "error_px": (N_("Markers lie off by"), "px", 2),
+    "wander_px": (N_("Markers wander by"), "px", 2),
+    "px_per_mm": (N_("Resolution"), "px/mm", 2),
+    "tilt_deg": (N_("Camera leans"), "°", 1),
+    "height_mm": (N_("Camera's height"), "mm", 0),
+    "across_mm": (N_("Right of the middle"), "mm", 0),
+    "down_mm": (N_("Below the middle"), "mm", 0),
+    "sharpness": (N_("An edge takes"), "mm", 2),
+    "light": (N_("White paper"), "", 0),
+    "glare": (N_("Glare"), "mm²", 0),
+    "banding": (N_("Flicker"), "%", 1),
+    "focal_px": (N_("Focal length"), "px", 0),
+    "angle_deg": (N_("Angle of view"), "°", 1),
+    "bend_px": (N_("Corners are bent by"), "px", 1),
+    "pictures": (N_("Pictures"), "", 0),
+    "sure_before": (N_("Read surely before"), "", 0),
+    "sure_after": (N_("Read surely now"), "", 0),
+}
+"""The figures that a calibration keeps: what each is called, its unit, its decimals."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as it is shown; `says` is a sentence, what to do where it is not well."""
+
+    name: str
+    ok: bool
+    figure: str
+    limit: str
+    says: str
+
+
+def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
+    """Return a look's verdicts as they are shown, in order.
+
+    >>> figures({"tilt": {"ok": True, "figure": 0.61, "limit": 2.0}})[0].figure
+    '0.6°'
+    """
+    return [_figure(name, verdicts[name]) for name in NAMES if name in verdicts]
+
+
+def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
+    ok, value, limit = bool(verdict["ok"]), float(verdict["figure"]), float(verdict["limit"])
+    unit, decimals = _UNITS[name]
+    if name == "markers":
+        shown, bound = f"{value:.0f} / {limit:.0f}", ""
+    else:
+        shown = number(value, unit, decimals)
+        least = name in _ROOM or (name == "light" and not (value > limit and not ok))
+        bound = ("≥ " if least else "≤ ") + number(limit, unit, decimals)
+    if ok:
+        says = _(_WELL[name])
+    elif name == "light" and value > limit:
+        says = _(_ADVICE["bright"])
+    elif name == "glare":
+        place, _space, row = str(verdict.get("where", "")).partition(" ")
+        says = _(_ADVICE[name], zone=f"{place} {row_name(row)}")
+    else:
+        says = _(_ADVICE[name])
+    return Figure(_(NAMES[name]), ok, shown, bound, says)
+
+
+def number(value: float, unit: str, decimals: int) -> str:
+    """Write a figure with its unit; shares as percents.
+
+    >>> number(0.0312, "%", 1), number(3.05, "mm", 1), number(4.2, "°", 1)
+    ('3.1 %', '3.1 mm', '4.2°')
+    """
+    shown = round(value * 100 if unit == "%" else value, decimals)
+    text = f"{'−' if shown < 0 else ''}{abs(shown):.{decimals}f}"
+    return text + ("" if not unit else unit if unit == "°" else f" {unit}")
+
+
+def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> list[tuple[str, str, str]]:
+    """Return the figures of two calibrations side by side: name, now, before ("" where there is none)."""
+    rows = []
+    for name, (words, unit, decimals) in FIGURES.items():
+        if name in now:
+            was = number(before[name], unit, decimals) if before and name in before else ""
+            rows.append((_(words), number(now[name], unit, decimals), was))
+    return rows
+
+
+def moved(movement: Mapping[str, float]) -> list[str]:
+    """Say what moved between two calibrations, seen on the felt; nothing where nothing is known."""
+    if not movement:
+        return []
+    if movement["most_mm"] < 0.5:
+        return [_("Nothing has moved: at most %(mm)s mm.", mm=f"{movement['most_mm']:.1f}")]
+    right, down = movement["right_mm"], movement["down_mm"]
+    said = [
+        _("The felt's corners lie up to %(mm)s mm elsewhere in the picture.", mm=f"{movement['most_mm']:.1f}")
+    ]
+    if abs(right) >= 0.5:
+        said.append(
+            _("%(mm)s mm to the right.", mm=f"{right:.1f}")
+            if right > 0
+            else _("%(mm)s mm to the left.", mm=f"{-right:.1f}")
+        )
+    if abs(down) >= 0.5:
+        said.append(
+            _("%(mm)s mm down.", mm=f"{down:.1f}") if down > 0 else _("%(mm)s mm up.", mm=f"{-down:.1f}")
+        )
+    if abs(movement["turned_deg"]) >= 0.05:
+        said.append(_("Turned by %(degrees)s°.", degrees=f"{movement['turned_deg']:.2f}"))
+    if abs(movement["larger"]) >= 0.001:
+        said.append(_("Larger by %(percent)s %%.", percent=f"{100 * movement['larger']:.1f}"))
+    return said

@@ -1,0 +1,1 @@
+"""Languages and words: everything that the page says."""

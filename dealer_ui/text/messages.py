@@ -1,0 +1,109 @@
+"""Sentences that come from the table: refusals with their arguments, and what the record says in English.
+
+What the table refuses keeps its template and its arguments apart (`firmware.table.sentence`). Faults of devices, and
+reasons that the rules give, are whole English sentences in the record: they are found again among the templates of
+`known_sentences` and said from those. What is not among them is shown as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from dealer_ui.text.event_words import PHASE_NAMES
+from dealer_ui.text.i18n import gettext, language, pgettext
+from dealer_ui.text.known_sentences import KNOWN
+from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
+from firmware.table.errors import TableError
+from firmware.table.sentence import Sentence, Word
+
+VERBATIM: Final = frozenset(
+    {"name", "person", "player", "players", "others", "title", "table", "command", "text"}
+)
+"""Arguments that are names or what was keyed: never looked up, whatever they are."""
+
+_PLACE: Final = re.compile(r"%\((\w+)\)s")
+
+
+def say(said: Sentence | TableError) -> str:
+    """Say a sentence of the table in the language spoken now."""
+    sentence = said.sentence if isinstance(said, TableError) else said
+    if not sentence.args:
+        return in_other_words(sentence.message)
+    return gettext(sentence.message, **{name: _word(name, word) for name, word in sentence.args.items()})
+
+
+def say_answer(answer: Mapping[str, Any]) -> str:
+    """Say why the table refused, from the answer that its socket gave."""
+    if isinstance(answer.get("message"), str) and isinstance(answer.get("args"), Mapping):
+        return say(_from_json(answer))
+    return in_other_words(str(answer.get("error", "")))
+
+
+def in_other_words(english: str) -> str:
+    """Say an English sentence of the record in the language spoken now; as it stands where it is not known."""
+    return _in_language(english, language())
+
+
+@lru_cache(maxsize=1024)
+def _in_language(english: str, _code: str) -> str:
+    said = gettext(english) if english else ""
+    if said != english or not english:
+        return said
+    found: tuple[int, str, Mapping[str, str]] | None = None
+    for template, pattern, literal in _templates():
+        if (match := pattern.fullmatch(english)) and (found is None or literal > found[0]):
+            found = literal, template, match.groupdict()
+    if found is None:
+        return english
+    _, template, places = found
+    return gettext(template, **{name: _word(name, word) for name, word in places.items()})
+
+
+@cache
+def _templates() -> tuple[tuple[str, re.Pattern[str], int], ...]:
+    """Return every template with places, as a pattern, and how many letters of it are its own."""
+    return tuple(
+        (template, _pattern(template), len(_PLACE.sub("", template)))
+        for template in KNOWN
+        if _PLACE.search(template)
+    )
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    seen: set[str] = set()
+    pattern = ""
+    for index, part in enumerate(_PLACE.split(template.replace("%%", "%"))):
+        if index % 2 == 0:
+            pattern += re.escape(part)
+        else:
+            pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.+?)"
+            seen.add(part)
+    return re.compile(pattern, re.DOTALL)
+
+
+def _word(name: str, word: Word) -> str:
+    if isinstance(word, Sentence):
+        return say(word)
+    if not isinstance(word, str):
+        return str(word)
+    if name in VERBATIM:
+        return word
+    if word in ROW_NAMES:
+        return pgettext("row", word)
+    if name in ("phase", "now", "to") and word in PHASE_NAMES:
+        return pgettext("phase", word)
+    if name == "event":
+        return pgettext("event", word)
+    if word in ROLE_NAMES:
+        return pgettext("role", word)
+    return in_other_words(word)
+
+
+def _from_json(answer: Mapping[str, Any]) -> Sentence:
+    args: dict[str, Word] = {}
+    for name, word in answer["args"].items():
+        args[name] = _from_json(word) if isinstance(word, Mapping) else word
+    return Sentence(str(answer["message"]), **args)

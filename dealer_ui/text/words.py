@@ -1,0 +1,162 @@
+"""How the page says things: money, points, cards and rows in words. Pure, integers only."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from dealer_ui.text.i18n import N_, NP_, gettext, pgettext
+from firmware.rules import currency
+
+MINUS: Final = "\N{MINUS SIGN}"
+_SUM: Final = re.compile(rf"([+{MINUS}]?)(\D*)([\d,.]*\d)(\D*)")
+
+SUIT_NAMES: Final = {
+    "c": NP_("suit", "clubs"),
+    "d": NP_("suit", "diamonds"),
+    "h": NP_("suit", "hearts"),
+    "s": NP_("suit", "spades"),
+}
+RANK_NAMES: Final = {
+    "2": NP_("rank", "two"),
+    "3": NP_("rank", "three"),
+    "4": NP_("rank", "four"),
+    "5": NP_("rank", "five"),
+    "6": NP_("rank", "six"),
+    "7": NP_("rank", "seven"),
+    "8": NP_("rank", "eight"),
+    "9": NP_("rank", "nine"),
+    "T": NP_("rank", "ten"),
+    "J": NP_("rank", "jack"),
+    "Q": NP_("rank", "queen"),
+    "K": NP_("rank", "king"),
+    "A": NP_("rank", "ace"),
+}
+ROW_NAMES: Final = {
+    "front": NP_("row", "front"),
+    "middle": NP_("row", "middle"),
+    "back": NP_("row", "back"),
+}
+ORDINALS: Final = (
+    NP_("ordinal", "1st"),
+    NP_("ordinal", "2nd"),
+    NP_("ordinal", "3rd"),
+    NP_("ordinal", "4th"),
+    NP_("ordinal", "5th"),
+    NP_("ordinal", "6th"),
+    NP_("ordinal", "7th"),
+    NP_("ordinal", "8th"),
+    NP_("ordinal", "9th"),
+    NP_("ordinal", "10th"),
+    NP_("ordinal", "11th"),
+    NP_("ordinal", "12th"),
+    NP_("ordinal", "13th"),
+)
+ROLE_NAMES: Final = {
+    "dealer": NP_("role", "dealer"),
+    "floor": NP_("role", "floor"),
+    "technician": NP_("role", "technician"),
+    "auditor": NP_("role", "auditor"),
+}
+DEVICE_NAMES: Final = {
+    "camera": NP_("device", "camera"),
+    "puck": NP_("device", "puck"),
+    "buttons": NP_("device", "buttons"),
+    "lamps": NP_("device", "lamps"),
+    "buzzer": NP_("device", "buzzer"),
+    "disk": NP_("device", "disk"),
+    "clock": NP_("device", "clock"),
+    "power": NP_("device", "power"),
+    "captures": NP_("device", "captures"),
+    "calibration": NP_("device", "calibration"),
+    "view": NP_("device", "view"),
+    "table": NP_("device", "table"),
+    "record": NP_("device", "record"),
+}
+NATURAL_NAMES: Final = {
+    "all_one_suit": N_("All one suit"),
+    "dragon": N_("Dragon"),
+    "super_dragon": N_("Super dragon"),
+    "all_one_color": N_("All one color"),
+    "twelve_one_suit": N_("Twelve one suit"),
+    "twelve_one_color": N_("Twelve one color"),
+    "six_pairs": N_("Six pairs"),
+    "five_pairs_trips": N_("Five pairs trips"),
+    "three_straights": N_("Three straights"),
+    "three_flushes": N_("Three flushes"),
+}
+
+
+def money(cents: int) -> str:
+    """Say an amount of integer cents in the currency of now, without a sign: `"$25"`, `"$1,250.50"`."""
+    return currency().say(cents)
+
+
+def signed_money(cents: int) -> str:
+    """Say a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
+    return f"{_sign(cents)}{money(cents)}"
+
+
+def parts_of_sum(said: str) -> tuple[str, str, str, str]:
+    """Return a sum's sign, what stands before its figure, the figure, and what stands after it.
+
+    >>> parts_of_sum("+HK$1,250")
+    ('+', 'HK$', '1,250', '')
+    """
+    found = _SUM.fullmatch(said)
+    return (found[1], found[2], found[3], found[4]) if found else ("", "", said, "")
+
+
+def signed_points(points: int) -> str:
+    """Say a gain or a loss in points: `"+4"`, `"−7"`, `"0"`."""
+    return f"{_sign(points)}{abs(points)}"
+
+
+def ordinal(number: int) -> str:
+    """Say a place in a row, from 1 to 13: `"1st"`, `"2nd"`, `"3rd"`, `"4th"`."""
+    return pgettext("ordinal", ORDINALS[number - 1])
+
+
+def rank_text(code: str) -> str:
+    """Return what is printed in a card's corner, `"10"` for a ten."""
+    return "10" if code[0] == "T" else code[0]
+
+
+def card_name(code: str) -> str:
+    """Say a card in words: `card_name("Th")` is `"ten of hearts"`."""
+    rank, suit = RANK_NAMES[code[0]], SUIT_NAMES[code[1]]
+    return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
+
+
+def row_name(row: str) -> str:
+    """Say a row: `"front"`."""
+    return pgettext("row", ROW_NAMES.get(row, row))
+
+
+def role_name(role: str) -> str:
+    """Say a person's role: `"floor"`."""
+    return pgettext("role", ROLE_NAMES.get(role, role))
+
+
+def device_name(name: str) -> str:
+    """Say a device; one that this release does not know is called as the record calls it."""
+    return pgettext("device", DEVICE_NAMES[name]) if name in DEVICE_NAMES else name
+
+
+def kind_name(kind: str) -> str:
+    """Say a natural's identifier in words: `"six_pairs"` is `"Six pairs"`."""
+    return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
+
+
+def capital(said: str) -> str:
+    """Begin with a capital letter, where the script has any; the rest stays as it is."""
+    return said[:1].upper() + said[1:]
+
+
+def small(said: str) -> str:
+    """Begin with a small letter, where the script has any; the rest stays as it is."""
+    return said[:1].lower() + said[1:]
+
+
+def _sign(number: int) -> str:
+    return "+" if number > 0 else MINUS if number < 0 else ""

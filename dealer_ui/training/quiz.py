@@ -1,0 +1,288 @@
+"""The questions of a training hand, and their answers. Pure: both come from the settlement, which the rules made.
+
+Nothing is decided here: who fouled, which natural stands, who settles first and who pays what is read off
+`feltwatch settle`'s JSON, and why is said by its lines.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from dealer_ui.text.hand_words import natural_words
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
+from dealer_ui.text.rule_words import option_says, option_title
+from dealer_ui.text.settlement_lines import Reasons
+from dealer_ui.text.words import money, signed_points
+from dealer_ui.view.quiz_screen import QuizClause
+from dealer_ui.view.screen import Flag, Row, Screen, Seat
+from firmware.rules import Profile
+from firmware.table.state import State
+
+NOBODY = ""
+"""The answer that no seat is it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. `answer` is as a trainee's is sent: see `is_right`. `lines` and `clauses` say why."""
+
+    key: str
+    kind: Literal["natural", "foul", "first", "pays"]
+    text: str
+    answer: str
+    right: str
+    lines: tuple[str, ...]
+    clauses: tuple[QuizClause, ...]
+    choices: tuple[tuple[str, str], ...] = ()
+    several: bool = False
+    seats: tuple[int, ...] = ()
+
+    def is_right(self, given: str) -> bool:
+        """Judge an answer: a choice, several in any order with a space between, or a figure."""
+        if self.several:
+            return set(given.split()) == set(self.answer.split())
+        if not self.choices:
+            return given.isascii() and given.isdigit() and len(given) < 10 and int(given) == int(self.answer)
+        return given == self.answer
+
+    def says(self, given: str) -> str:
+        """Say an answer in words."""
+        if not self.choices:
+            return _points(int(given)) if given.isascii() and given.isdigit() and len(given) < 10 else given
+        words = dict(self.choices)
+        chosen = [words[one] for one in given.split() if one in words]
+        return ", ".join(chosen) if chosen else _("Nobody")
+
+
+def questions(state: State, rules: Profile) -> tuple[Question, ...]:
+    """Return the questions of a settled hand, in the order in which a dealer asks himself; before it, none."""
+    settlement = state.settlement
+    if settlement is None:
+        return ()
+    asked = [*_naturals(state, settlement, rules)]
+    if any(hand["rows"] for hand in settlement["hands"]):  # somebody has shown a hand
+        asked.append(_fouls(settlement, rules))
+    moving = [pair for pair in settlement["pairs"] if pair["paid"]]
+    if len(moving) > 1:
+        asked.append(_first(state, settlement, rules, moving))
+    scored = [pair for pair in settlement["pairs"] if pair["points"]]
+    if scored:
+        pair = random.Random(f"hand {state.hand}").choice(scored)  # the same however often it is asked
+        asked.append(_pays(state, settlement, rules, pair))
+    return tuple(asked)
+
+
+def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
+    hands = {hand["seat"]: hand for hand in settlement["hands"]}
+    if rules.naturals.declared == "automatic":
+        yield from _undeclared(settlement, rules)
+        return
+    for number in settlement["order"]:
+        seat = state.seat(number)
+        if seat is None or seat.surrenders or not seat.declares:
+            continue
+        natural = hands[number]["natural"]
+        if natural:
+            line = _(
+                "The cards are %(natural)s: %(points)s from each opponent.",
+                natural=natural_words(natural["kind"]),
+                points=_points(natural["value"]),
+            )
+            clauses = ["naturals.kinds"]
+        else:
+            line = _("The cards of seat %(seat)s bear no natural out.", seat=number)
+            clauses = ["naturals.kinds", "naturals.false_declaration", "naturals.foul_voids"]
+        yield Question(
+            key=f"natural-{number}",
+            kind="natural",
+            text=_("Seat %(seat)s declares a natural. Is it one?", seat=number),
+            answer="yes" if natural else "no",
+            right=_("Yes, it is one") if natural else _("No, it is none"),
+            lines=(line,),
+            clauses=_clauses(rules, clauses),
+            choices=(("yes", _("Yes, it is one")), ("no", _("No, it is none"))),
+            seats=(number,),
+        )
+
+
+def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
+    """Ask about all hands at once where naturals count undeclared: a question about one would tell that it is one."""
+    shown = sorted(hand["seat"] for hand in settlement["hands"] if hand["rows"])
+    if not shown or not rules.naturals.kinds:
+        return
+    naturals = {hand["seat"]: hand["natural"] for hand in settlement["hands"] if hand["natural"]}
+    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    lines = tuple(
+        _(
+            "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
+            seat=seat,
+            natural=natural_words(natural["kind"]),
+            points=_points(natural["value"]),
+        )
+        for seat, natural in sorted(naturals.items())
+    )
+    yield Question(
+        key="natural",
+        kind="natural",
+        text=_("Which hands count as naturals? None need be declared here."),
+        answer=" ".join(str(seat) for seat in shown if seat in naturals),
+        right=", ".join(words[seat] for seat in shown if seat in naturals) or _("Nobody"),
+        lines=lines or (_("No hand counts as a natural."),),
+        clauses=_clauses(rules, ["naturals.kinds", "naturals.declared", "naturals.foul_voids"]),
+        choices=tuple((str(seat), words[seat]) for seat in shown),
+        several=True,
+    )
+
+
+def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
+    shown = [hand["seat"] for hand in settlement["hands"] if hand["rows"]]
+    fouled = [hand["seat"] for hand in settlement["hands"] if hand["foul"]]
+    lines = tuple(_why_foul(settlement, seat) for seat in fouled)
+    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    naturals = [hand["seat"] for hand in settlement["hands"] if hand["natural"]]
+    if not fouled:
+        lines = (_("No row of any hand beats the row behind it."),)
+        if naturals:
+            lines = (_("No hand is a foul; a natural that counts is none, however its rows lie."),)
+    return Question(
+        key="foul",
+        kind="foul",
+        text=_("Which hands are fouls?"),
+        answer=" ".join(map(str, fouled)),
+        right=", ".join(words[seat] for seat in fouled) or _("Nobody"),
+        lines=lines,
+        clauses=_clauses(rules, ["foul.equal_rows", "foul.points"] if fouled else ["foul.equal_rows"]),
+        choices=tuple((str(seat), words[seat]) for seat in sorted(shown)),
+        several=True,
+    )
+
+
+def _why_foul(settlement: Mapping[str, Any], seat: int) -> str:
+    reasons = Reasons(settlement)
+    for pair in settlement["pairs"]:
+        for line in pair["lines"]:
+            if line["id"] == "foul" and line["args"].get("loser") == seat:
+                return reasons.why(pair, line)
+    return _("Seat %(seat)s is a foul.", seat=seat)
+
+
+def _first(
+    state: State, settlement: Mapping[str, Any], rules: Profile, moving: Sequence[Mapping[str, Any]]
+) -> Question:
+    choices = tuple((_key(pair), _between(pair)) for pair in sorted(moving, key=_low_first))
+    order = ", ".join(map(str, settlement["order"]))
+    return Question(
+        key="first",
+        kind="first",
+        text=_("The button is at seat %(seat)s. Who settles first?", seat=state.button),
+        answer=_key(moving[0]),
+        right=_between(moving[0]),
+        lines=(_("The seats settle in this order: %(order)s.", order=order),),
+        clauses=_clauses(rules, ["order.first", "order.direction", "order.naturals_first"]),
+        choices=choices,
+    )
+
+
+def _pays(state: State, settlement: Mapping[str, Any], rules: Profile, pair: Mapping[str, Any]) -> Question:
+    winner, payer = (pair["a"], pair["b"]) if pair["points"] > 0 else (pair["b"], pair["a"])
+    sign = 1 if pair["points"] > 0 else -1
+    reasons = Reasons(settlement)
+    lines = [f"{signed_points(sign * line['points'])}  {reasons.why(pair, line)}" for line in pair["lines"]]
+    unit = state.opened.unit if state.opened else 0
+    together = _(
+        "Together %(points)s, at %(unit)s each: %(amount)s.",
+        points=_points(abs(pair["points"])),
+        unit=money(unit),
+        amount=money(pair["owed"]),
+    )
+    if pair["short"]:
+        together += " " + _("The stakes end at %(amount)s.", amount=money(pair["paid"]))
+    return Question(
+        key=f"pays-{_key(pair)}",
+        kind="pays",
+        text=_("How many points does seat %(payer)s pay seat %(winner)s?", payer=payer, winner=winner),
+        answer=str(abs(pair["points"])),
+        right=_points(abs(pair["points"])),
+        lines=(*lines, together),
+        clauses=_clauses(rules, dict.fromkeys(line["clause"] for line in pair["lines"])),
+        seats=(payer, winner),
+    )
+
+
+def _key(pair: Mapping[str, Any]) -> str:
+    return f"{pair['a']}-{pair['b']}"
+
+
+def _low_first(pair: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(sorted((pair["a"], pair["b"])))
+
+
+def _between(pair: Mapping[str, Any]) -> str:
+    one, other = _low_first(pair)
+    return _("Seats %(one)s and %(other)s", one=one, other=other)
+
+
+def _points(number: int) -> str:
+    return ngettext("%(num)s point", "%(num)s points", number)
+
+
+def _clauses(rules: Profile, paths: Iterable[str]) -> tuple[QuizClause, ...]:
+    options = {path: (kind, value) for path, kind, value in rules.options()}
+    return tuple(
+        QuizClause(
+            option_title(options[path][0].title), option_says(*options[path]), rules.clause.get(path, "")
+        )
+        for path in paths
+        if path in options
+    )
+
+
+# ---- while it is asked, the page tells nothing ----
+
+
+def hidden(screen: Screen, state: State) -> Screen:
+    """Return the screen without anything that the settlement says: cards lie there, and what players have declared."""
+    declared = {seat.seat for seat in state.seats if seat.declares}
+    return replace(
+        screen,
+        phase_title=_("Training"),
+        next_step=_("Settle this hand yourself."),
+        needs=(),
+        payments=(),
+        current=None,
+        transfers=(),
+        transferred=None,
+        actions=(),
+        more=(),
+        last=(),
+        last_hand=None,
+        notices=(),
+        cues=(),
+        seats=tuple(_hidden_seat(seat, seat.seat in declared) for seat in screen.seats),
+    )
+
+
+def _hidden_seat(seat: Seat, declared: bool) -> Seat:
+    flags = [flag for flag in seat.flags if flag.kind == "surrender"]
+    if declared:
+        flags.append(Flag("asked", _("Natural declared")))
+    rows = tuple(
+        Row(row.row, tuple(replace(card, asked=False, pad=None) for card in row.cards)) for row in seat.rows
+    )
+    return replace(
+        seat,
+        role="",
+        moves="",
+        paying=False,
+        points="",
+        total="",
+        trend="level",
+        rows=rows,
+        flags=tuple(flags),
+        actions=(),
+        pads=(),
+    )

@@ -1,0 +1,480 @@
+"""What the page shows of a state: a pure function from the table's record to a `Screen`.
+
+Before rows are compared, nothing here looks at what the cards would be worth: a natural that nobody declared is
+not named (a hint would help a player).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dealer_ui.text.hand_words import row_text, row_words
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import known
+from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.words import (
+    card_name,
+    device_name,
+    kind_name,
+    money,
+    row_name,
+    signed_money,
+    signed_points,
+)
+from dealer_ui.view.dealer_shift import down, log_ons
+from dealer_ui.view.downs import DownTime
+from dealer_ui.view.faults import alert
+from dealer_ui.view.last_exchange import Exchange
+from dealer_ui.view.more_actions import (
+    awaited_words,
+    back_to_setting,
+    more,
+    past_hands,
+    placing_words,
+    seat_pads,
+    undo_close,
+)
+from dealer_ui.view.paybacks import refund, refund_actions
+from dealer_ui.view.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
+from dealer_ui.view.questions import needs, puck_words
+from dealer_ui.view.rules_sheet import sheet
+from dealer_ui.view.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
+from dealer_ui.view.seats import free_seats, is_between, next_hand_refused, puck_due
+from dealer_ui.view.seats import players as players_of
+from dealer_ui.view.swaps import pairs, swap_notices, swap_undone, used
+from firmware.rules import Profile, currency
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS
+from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
+from firmware.table.sentence import Sentence
+from firmware.table.settling import pending_natural
+from firmware.table.settling import settlement as settle
+from firmware.table.state import Ask, State
+from firmware.table.state import Card as TableCard
+from firmware.table.state import Seat as TableSeat
+from firmware.table.streets import dead_seats, not_complete, open_seats, turn
+from firmware.table.white import payback_due, payback_refused
+
+PLACES: Final = "ABCD"
+DEVICES: Final = ("camera", "puck", "buttons")
+FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
+"""Phases in which the record may hold the cards of closed seats."""
+PUCK_TOLD: Final = OPEN - {Phase.SETTLED}
+"""Phases in which a puck at another seat is told: once all is settled it is on its way to the next hand's."""
+CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
+
+
+def view(
+    seq: int,
+    state: State,
+    rules: Profile | None,
+    *,
+    answering: bool = True,
+    time: DownTime | None = None,
+    past: Exchange | None = None,
+) -> Screen:
+    """Return the screen for a state: `seq` is the last event's number in the journal.
+
+    `time` is how long the dealer's down has gone on, `past` the last exchange of points before this state.
+
+    `answering` is False while the table process cannot be reached: nothing is offered that it would have to do,
+    and no device is called well.
+    """
+    settlement = state.settlement
+    due = state.phase is Phase.SETTLED and not state.reopened
+    puck = puck_due(state, rules) if rules and answering and is_between(state) else None
+    pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
+    players = {seat.seat: seat.player for seat in state.seats}
+    put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
+    transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
+    refused = next_hand_refused(state, rules)
+    title, step = _phase(state, pays, current, refused)
+    return Screen(
+        seq=seq,
+        language=known(state.house.language),
+        sums=currency().pattern,
+        answering=answering,
+        phase=state.phase,
+        phase_title=title,
+        next_step=step,
+        profile=rules.title if rules else "",
+        unit=_unit(state),
+        hand=state.hand if state.opened else None,
+        devices=_devices(state, answering),
+        seats=_seats(state, rules, pays[current] if current is not None else None, answering),
+        needs=needs(state, rules) if rules and answering else (),
+        payments=pays,
+        current=current,
+        transfers=transfers,
+        transferred=all_marked(settlement, state.hand)
+        if settlement and transfers and due and answering
+        else None,
+        actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
+        alert=alert(state) if answering else None,
+        puck_due=puck,
+        players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
+        refund=refund(state) if rules and is_between(state) else None,
+        free=free_seats(state, rules) if rules and answering and is_between(state) else (),
+        sheet=sheet(rules) if rules else None,
+        down=down(state, rules, time),
+        log_ons=log_ons(state) if answering else (),
+        last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
+        last_hand=past.hand if past and not settlement else None,
+        recall=past_hands(state),
+        more=more(state) if answering else (),
+        notices=_notices(state, rules, refused, answering),
+        cues=_cues(state, rules, answering),
+        used=used(state),
+    )
+
+
+def _unit(state: State) -> str:
+    """Say what a point is worth: in the hand on the table, or between hands in the next one."""
+    unit = state.opened.unit if state.opened else 0
+    if state.phase in BETWEEN_HANDS:
+        unit = state.house.unit or unit
+    return money(unit) if unit else ""
+
+
+def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
+    return frozenset((pair["a"], pair["b"]) for pair in settlement["pairs"])
+
+
+# ---- the hand ----
+
+
+def _phase(
+    state: State, pays: Sequence[Payment], current: int | None, refused: Sentence | None
+) -> tuple[str, str]:
+    """Return the phase in a word or two, and what the dealer does next."""
+    match state.phase:
+        case Phase.IDLE:
+            return _("Waiting for a hand"), _("Seat the players, then open a hand.")
+        case Phase.DEALING:
+            return _("Dealing"), _("Deal every seat its cards, face down. White button: the cards are out.")
+        case Phase.SETTING:
+            return _("Setting"), _("Players set their rows and may declare. White button: showdown.")
+        case Phase.PLACING:
+            return placing_words(state)
+        case Phase.SHOWDOWN:
+            return _("Showdown"), _("Turn all cards face up in their zones.")
+        case Phase.READING if state.awaited:
+            return _("Reading"), awaited_words(state.awaited)
+        case Phase.READING:
+            return _("Reading"), _("Keep hands off the felt while the camera looks.")
+        case Phase.REVIEW if state.questions:
+            return _("Question open"), _("Nothing is settled until it is answered.")
+        case Phase.REVIEW:
+            return _("Comparing"), _("The rows are being compared.")
+        case Phase.SETTLED if state.reopened:
+            return (
+                _("Hand %(hand)s is reopened", hand=f"{state.hand:,}"),
+                _("%(reason)s. Correct it, then close it.", reason=in_other_words(state.reopened)),
+            )
+        case Phase.SETTLED:
+            if current is None:
+                closes = _("Collect the cards. White button: close the hand.")
+                return _("All paid"), closes if refused else _("Collect the cards. White button: next hand.")
+            moving = [pay for pay in pays if pay.state != "still"]
+            number = moving.index(pays[current]) + 1
+            return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
+        case Phase.ARCHIVED:
+            opens = "" if refused else _("White button: open the next hand.")
+            return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), opens
+        case Phase.VOID:
+            ended = _("Hand %(hand)s is a misdeal") if state.misdealt else _("Hand %(hand)s is void")
+            return (
+                ended % {"hand": f"{state.hand:,}"},
+                _(
+                    "%(reason)s. Nothing was settled; open the next hand.",
+                    reason=in_other_words(state.void_reason),
+                ),
+            )
+
+
+def _actions(
+    state: State, rules: Profile | None, refused: Sentence | None, *, wait: bool
+) -> tuple[Action, ...]:
+    press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
+    if state.opened:
+        press["hand"] = state.hand
+    match state.phase:
+        case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
+            if payback_due(state):
+                return refund_actions(state)
+            opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
+            return (*undo_close(state), opens)
+        case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
+            return ()  # which seat has it is asked first
+        case Phase.DEALING:
+            return (Action(_("Cards are out"), press, tone="go", lamp="white"),)
+        case Phase.SETTING:
+            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
+        case Phase.PLACING if not not_complete(state):
+            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
+        case Phase.SHOWDOWN | Phase.READING:
+            return (back_to_setting(state),)
+        case Phase.SETTLED if state.reopened:
+            return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
+        case Phase.SETTLED:
+            assert state.settlement is not None
+            forward, back = marks(state.settlement, state.paid, state.hand)
+            undo = (back,) if back else swap_undone(state)[:1]
+            ends = _("Close the hand") if refused else _("Next hand")
+            return (*undo, forward or Action(ends, press, tone="go", lamp="white"))
+    return ()
+
+
+def _devices(state: State, answering: bool) -> tuple[Device, ...]:
+    if not answering:
+        silent = (Device(device_name(name), None, _("unknown")) for name in DEVICES)
+        return (*silent, Device(device_name("table"), False, _("not running")))
+    names = (*DEVICES, *sorted(set(state.faults) - set(DEVICES)))
+    return tuple(
+        Device(device_name(name), name not in state.faults, in_other_words(state.faults.get(name, "")))
+        for name in names
+    )
+
+
+def _notices(
+    state: State, rules: Profile | None, refused: Sentence | None, answering: bool
+) -> tuple[str, ...]:
+    """Return what is said beside the next step."""
+    said: list[str] = []
+    if not answering:
+        said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
+    if answering and state.on_trial:
+        said.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
+    puck, due = state.puck, payback_due(state)
+    if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
+        said.append(
+            _(
+                "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",
+                trouble=puck_words(state),
+            )
+        )
+    elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
+        said.append(
+            _(
+                "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
+                seat=puck.seat,
+                button=state.button,
+            )
+        )
+    said += [
+        _(
+            "Hand %(hand)s, corrected: %(payer)s pays %(amount)s back to %(winner)s.",
+            hand=f"{back.hand:,}",
+            payer=back.payer,
+            amount=money(back.amount),
+            winner=back.winner,
+        )
+        for number, back in enumerate(state.paybacks, start=1)
+        if not back.paid and (due is None or number < due)
+    ]
+    if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
+        said.append(say(refused))
+    said += swap_notices(state)
+    if cannot := payback_refused(state):
+        said.append(say(cannot))
+    if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
+        said.append(in_other_words(state.reading_failure))  # placed cards settle though nobody saw them again
+    if state.keyed and state.phase in OPEN:
+        said.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
+    if state.phase is Phase.REVIEW and rules and not state.questions:
+        try:
+            settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
+        except NotNow as error:
+            said.append(say(error))
+    return tuple(said)
+
+
+def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+    """Name what is worth a sound. A natural is heard when its verdict is shown, never before."""
+    cues: list[str] = []
+    if state.settlement is not None:
+        cues += [f"foul-{state.hand}-{hand['seat']}" for hand in state.settlement["hands"] if hand["foul"]]
+    elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
+        cues.append(f"natural-{state.hand}-{seat}")
+    elif rules:
+        cues += [f"dead-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
+    faults = sorted(state.faults) if answering else ["table"]
+    return (*cues, *(f"fault-{name}" for name in faults))
+
+
+# ---- the seats ----
+
+
+def _seats(state: State, rules: Profile | None, payment: Payment | None, answering: bool) -> tuple[Seat, ...]:
+    by_place = {seat.place: seat for seat in state.seats}
+    settlement = state.settlement or {}
+    hands = {hand["seat"]: hand for hand in settlement.get("hands", ())}
+    outcomes: dict[int, dict[str, Outcome]] = {}
+    if payment is not None:
+        now = next(p for p in settlement["pairs"] if {p["a"], p["b"]} == {payment.payer, payment.winner})
+        outcomes = row_outcomes(now)
+    return tuple(
+        _seat(state, rules, by_place[place], hands.get(by_place[place].seat), outcomes, payment, answering)
+        if place in by_place
+        else Seat(place)
+        for place in PLACES
+    )
+
+
+def _seat(
+    state: State,
+    rules: Profile | None,
+    seat: TableSeat,
+    hand: Mapping[str, Any] | None,
+    outcomes: Mapping[int, Mapping[str, Outcome]],
+    payment: Payment | None,
+    answering: bool,
+) -> Seat:
+    settlement = state.settlement or {}
+    number = str(seat.seat)
+    total = settlement.get("paid", {}).get(number)
+    return Seat(
+        place=seat.place,
+        seat=seat.seat,
+        player=seat.player,
+        button=seat.seat == state.button,
+        role=_role(seat.seat, payment),
+        moves=payment.amount if payment else "",
+        paying=payment is not None,
+        points=signed_points(settlement["points"][number]) if total is not None else "",
+        total=signed_money(total) if total is not None else "",
+        trend="level" if not total else "up" if total > 0 else "down",
+        rows=tuple(
+            _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), answering) for row in ROWS
+        ),
+        flags=_flags(
+            state, rules, seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""
+        ),
+        actions=_seat_actions(state, rules, seat) if answering else (),
+        pads=seat_pads(state, seat) if answering else (),
+        stack=money(seat.stack) if seat.stack is not None else "",
+        due=turn(state) == seat.seat,
+    )
+
+
+def _role(seat: int, payment: Payment | None) -> Any:
+    if payment is None:
+        return ""
+    return {payment.payer: "pays", payment.winner: "collects"}.get(seat, "")
+
+
+def _flags(
+    state: State, rules: Profile | None, seat: TableSeat, hand: Mapping[str, Any] | None, why: str
+) -> tuple[Flag, ...]:
+    flags: list[Flag] = []
+    if seat.fantasyland and not hand:
+        flags.append(Flag("fantasyland", _("Fantasy Land")))
+    if rules and seat.seat in dead_seats(state, rules):
+        flags.append(Flag("dead", _("Dead hand")))
+    if seat.surrenders:
+        flags.append(Flag("surrender", _("Surrendered")))
+    void = hand is not None and hand.get("declaration") == "voided_by_foul"
+    if hand and hand["foul"]:  # beside "Natural void" there is no room for why; the payment's lines say it
+        flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
+    if hand and hand["natural"]:
+        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
+    elif hand and hand["foul"]:  # a foul says nearly all, and needs the room
+        if void:
+            flags.append(Flag("asked", _("Natural void")))
+    elif seat.declares:
+        flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))
+    elif seat.found:
+        flags.append(Flag("asked", _("Natural found")))
+    if hand and hand["fantasyland_next"]:
+        kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)
+        flags.append(
+            Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
+        )
+    return tuple(flags)
+
+
+def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple[Action, ...]:
+    if state.phase not in (Phase.SETTING, Phase.PLACING):
+        return ()
+    at = {"seat": seat.seat, "hand": state.hand}
+    if seat.declares:
+        return (Action(_("Take it back"), {"do": "withdraw", **at}),)
+    if seat.surrenders:
+        return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
+    offered: list[Action] = []
+    if rules and rules.naturals.kinds:
+        offered.append(Action(_("Declare"), {"do": "declare", **at}))
+    if rules and rules.surrender.points:
+        offered.append(Action(_("Surrender"), {"do": "surrender", **at}))
+    return tuple(offered)
+
+
+def _row(
+    state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
+) -> Row:
+    said = (hand or {}).get("rows", {}).get(row, {})
+    category, detail = row_words(said["category"], said["cards"]) if said and said["category"] else ("", "")
+    return Row(
+        row=row,
+        cards=_cards(state, seat, row, answering),
+        category=category,
+        detail=detail,
+        text=row_text(said["category"], said["cards"]) if said and said["category"] else "",
+        bonus=said.get("bonus", 0),
+        outcome=outcome,
+    )
+
+
+def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Card, ...]:
+    count = ROWS[row]
+    if state.phase not in FACES_READ and not seat.open:
+        lying: Face = "back" if state.phase in (Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN) else "empty"
+        return (Card("unread" if state.phase is Phase.READING else lying),) * count
+    lie = seat.row(row)
+    still = (Card("empty"),) * (count - len(lie)) if seat.open else ()
+    if seat.open and not lie:
+        return still
+    if not lie:
+        blank: Face = "back" if seat.surrenders else "unread" if state.phase is Phase.REVIEW else "empty"
+        return (Card(blank),) * count
+    correctable = answering and state.phase in CORRECTABLE and not state.paid and not seat.surrenders
+    asked = {
+        (q.row, q.index)
+        for q in state.questions
+        if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
+    }
+    changed = {(one.row, one.index) for pair in pairs(state) for one in pair if one.seat == seat.seat}
+    return (
+        tuple(
+            Card(
+                face="up" if card.sure and card.card else "unread",
+                code=card.card if card.sure and card.card else "",
+                asked=(row, index) in asked,
+                swapped=(row, index) in changed,
+                pad=_correction(state, seat.seat, row, index, card, (row, index) in asked)
+                if correctable
+                else None,
+            )
+            for index, card in enumerate(lie)
+        )
+        + still
+    )
+
+
+def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, asked: bool) -> Pad:
+    place = {"seat": seat, "row": row_name(row), "number": index + 1}
+    code = lies.card
+    return Pad(
+        _("Seat %(seat)s · %(row)s, card %(number)s (now the %(card)s)", card=card_name(code), **place)
+        if code
+        else _("Seat %(seat)s · %(row)s, card %(number)s", **place),
+        {
+            "do": "set_card",
+            "seat": seat,
+            "row": row,
+            "index": index,
+            "hand": state.hand,
+            **({"swap": True} if lies.sure and lies.as_read and not asked else {}),
+        },
+    )

@@ -1,0 +1,69 @@
+"""Between hands: who deals, and what each player owes for the down."""
+
+from __future__ import annotations
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
+from dealer_ui.text.words import money
+from dealer_ui.view.downs import DownTime
+from dealer_ui.view.screen import Action, Down
+from firmware.rules import Profile
+from firmware.rules.collection import Down as RulesDown
+from firmware.rules.collection import fee_due, rates
+from firmware.table.people import Role
+from firmware.table.state import State
+
+
+def down(state: State, rules: Profile | None, time: DownTime | None) -> Down | None:
+    """Return who deals, since when, and who owes what for it; None where nobody is logged on."""
+    if not state.dealer or time is None:
+        return None
+    length = rules.collection.down_minutes if rules else 0
+    over = bool(length) and time.minutes >= length
+    if over:
+        clock = ngettext(
+            "%(minutes)s min: %(num)s minute over",
+            "%(minutes)s min: %(num)s minutes over",
+            time.minutes - length,
+            minutes=time.minutes,
+        )
+    elif length:
+        clock = _("%(minutes)s of %(length)s min", minutes=time.minutes, length=length)
+    else:
+        clock = _("%(minutes)s min", minutes=time.minutes)
+    return Down(state.dealer, state.down, clock, over, *_collection(state, rules, time))
+
+
+def _collection(
+    state: State, rules: Profile | None, time: DownTime
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the posted rate in words and each player's fee for this down."""
+    found = rates(_unit(state), rules) if rules else ()
+    if not found or rules is None:
+        return "", ()
+    rate = found[0]  # one option is fixed for a table; the profile's schedule has one for each limit
+    span = RulesDown(state.down, 0, rules.collection.down_minutes * 60)
+    due = tuple(
+        (name, money(fee_due(rate, span, 60 * time.joined.get(name, time.minutes), rules)))
+        for name in state.stacks
+        if name not in state.sits_out
+    )
+    return _("%(fee)s a player and down", fee=money(rate.fee)), due
+
+
+def _unit(state: State) -> int:
+    return state.opened.unit if state.opened else state.house.unit
+
+
+def log_ons(state: State) -> tuple[Action, ...]:
+    """Return who may take the table over, and logging off. Possible at any time: dealers change during hands, too."""
+    on = tuple(
+        Action(person.name, {"do": "log_on", "person": person.name})
+        for person in state.people
+        if person.role is Role.DEALER and person.name != state.dealer
+    )
+    return (
+        (*on, Action(_("%(name)s leaves", name=state.dealer), {"do": "log_off"}, tone="quiet"))
+        if state.dealer
+        else on
+    )

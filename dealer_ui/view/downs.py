@@ -1,0 +1,100 @@
+"""A dealer's down on the clock, and when each player joined it, from the journal's own moments.
+
+The state has no clock: when somebody logged on stands in the row of the event. Within one boot the monotonic clock
+tells how long ago that was; over a restart only the wall clock can, and it may be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from firmware.record.journal.clocks import Moment, now
+from firmware.record.journal.journal import Entry, JournalReader
+from firmware.table.events import HandOpened, PlayerLeft, PlayerRenamed, PlayerSeated
+
+MINUTE_NS: Final = 60 * 1_000_000_000
+MINUTE_MS: Final = 60_000
+_OF_PLAYERS: Final = frozenset({HandOpened.type, PlayerSeated.type, PlayerRenamed.type, PlayerLeft.type})
+MANY: Final = 1_000
+"""Rows read at once."""
+
+
+@dataclass(frozen=True)
+class DownTime:
+    """How long a down has gone on, in whole minutes, and how many minutes into it each player joined."""
+
+    minutes: int
+    joined: Mapping[str, int] = field(default_factory=dict)
+
+
+class DownClock:
+    """Reads the clock of the down that is going on; looks only at what the journal has got since the last time."""
+
+    def __init__(self, reader: JournalReader, clock: Callable[[], Moment] = now) -> None:
+        self._reader = reader
+        self._clock = clock
+        self._began: Entry | None = None
+        self._joined: dict[str, int] = {}
+        self._seen = 0
+
+    def look(self, seq: int) -> DownTime | None:
+        """Return the time of the down up to row `seq`; None where no dealer ever logged on. Raises JournalError."""
+        if seq < self._seen:  # another journal
+            self._began, self._seen = None, 0
+        if seq > self._seen:
+            self._catch_up(seq)
+        if self._began is None:
+            return None
+        moment = self._clock()
+        return DownTime(_minutes(self._began, moment), dict(self._joined))
+
+    def _catch_up(self, seq: int) -> None:
+        began = self._reader.last_log_on()
+        if began is not None and (self._began is None or began.seq != self._began.seq):
+            self._began = began
+            self._joined = dict.fromkeys(self._players_at(began), 0)
+            self._seen = began.seq
+        while self._began is not None and self._seen < seq:
+            rows = self._reader.events_since(self._seen, MANY)
+            if not rows:
+                break
+            for row in rows:
+                self._follow(self._began, row)
+            self._seen = rows[-1].seq
+        self._seen = max(self._seen, seq)
+
+    def _follow(self, began: Entry, row: Entry) -> None:
+        """Note who joined in this row, by which name; who leaves and comes back joins anew."""
+        match row.event if row.type in _OF_PLAYERS else None:
+            case HandOpened():
+                for player in _stacks(row):
+                    self._joined.setdefault(player, _minutes_between(began, row))
+            case PlayerSeated(player=player):
+                self._joined.setdefault(player, _minutes_between(began, row))
+            case PlayerRenamed(player=player, name=name) if player in self._joined:
+                self._joined[name] = self._joined.pop(player)
+            case PlayerLeft(player=player):
+                self._joined.pop(player, None)
+
+    def _players_at(self, began: Entry) -> frozenset[str]:
+        """Return who had chips on the table when the down began: they were there before it."""
+        rows = self._reader.of_hand(began.hand) if began.hand else []
+        return _stacks(rows[0]) if rows and rows[0].type == HandOpened.type else frozenset()
+
+
+def _stacks(row: Entry) -> frozenset[str]:
+    event = row.event
+    assert isinstance(event, HandOpened)
+    return frozenset(event.stacks) | {seat.player for seat in event.seats}
+
+
+def _minutes(began: Entry, moment: Moment) -> int:
+    if began.boot == moment.boot:
+        return max(0, (moment.monotonic_ns - began.monotonic_ns) // MINUTE_NS)
+    return max(0, (moment.wall_ms - began.wall_ms) // MINUTE_MS)
+
+
+def _minutes_between(began: Entry, row: Entry) -> int:
+    return _minutes(began, Moment(row.boot, row.monotonic_ns, row.wall_ms, "unknown"))

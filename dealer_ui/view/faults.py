@@ -1,0 +1,54 @@
+"""What does not work, in words for dealers: one line over the felt. The technical detail is on the health page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.words import capital, device_name
+from dealer_ui.view.screen import Alert
+from firmware.table.phase import Phase
+from firmware.table.state import State
+
+RECORD: Final = "record"
+"""The fault of a record in doubt, which is a need of its own."""
+PLAY_ON: Final = N_("Play on, and tell the technician.")
+SAID: Final = {
+    "view": (N_("Hands off the table"), N_("The camera waits to see the placed cards.")),
+    "disk": (N_("The disk is full"), N_("No new hand opens. Call the technician.")),
+    "camera": (N_("The camera sees nothing"), N_("Look at its cable. The game goes on.")),
+    "puck": (N_("The puck is not seen"), N_("Play on: key the button's seat.")),
+    "buttons": (N_("The buttons do not answer"), N_("Touch the same buttons on the screen.")),
+    "lamps": (N_("A lamp does not light"), N_("The screen says the same as the lamps.")),
+    "buzzer": (N_("The buzzer is silent"), N_("Look at the screen for questions.")),
+    "clock": (N_("The clock is not right"), PLAY_ON),
+    "power": (N_("The power is weak"), PLAY_ON),
+    "captures": (N_("A picture was not kept"), PLAY_ON),
+    "calibration": (N_("The camera must be set up anew"), PLAY_ON),
+}
+"""Device → what is wrong, and what a dealer does about it; in the order of urgency."""
+
+
+def needs_device(state: State, name: str) -> bool:
+    """Say whether the hand cannot go on without a device that does not work: it is asked about, not only told."""
+    reads = state.phase in (Phase.PLACING, Phase.SHOWDOWN, Phase.READING)
+    return name == "camera" and reads and not state.keyed
+
+
+def alert(state: State) -> Alert | None:
+    """Return the line about what does not work, the most urgent thing first; None where all that is told works."""
+    told = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
+    if not told:
+        return None
+    order = list(SAID)
+    first, *others = sorted(told, key=lambda name: (order.index(name) if name in order else len(order), name))
+    title, todo = SAID.get(first, (N_("%(device)s: not working"), PLAY_ON))
+    said = _(todo)
+    if first == "puck" and state.button is not None:
+        said = _("Play on: the button is at seat %(seat)s.", seat=state.button)
+    return Alert(
+        title=_(title, device=capital(device_name(first))) if first not in SAID else _(title),
+        todo=said,
+        others=tuple(capital(device_name(name)) for name in others),
+    )

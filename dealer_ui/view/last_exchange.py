@@ -1,0 +1,59 @@
+"""The last exchange of points: what the hand before this one was settled to, for as long as this one is not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware.record.hand_history import recall
+from firmware.record.journal.journal import JournalReader
+from firmware.table.errors import TableError
+from firmware.table.state import State
+
+log = logging.getLogger(__name__)
+
+FARTHEST: Final = 10
+"""Hands that are looked through for one that settled something."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A hand's number and its settlement."""
+
+    hand: int
+    settlement: Mapping[str, Any]
+
+
+class LastExchange:
+    """The last exchange by the record, looked up where a hand begins or loses its settlement.
+
+    What was taken back, voided or corrected since is not remembered: the record says what counts now.
+    """
+
+    def __init__(self, reader: JournalReader) -> None:
+        self._reader = reader
+        self._sought: tuple[int, str] | None = None
+        self._last: Exchange | None = None
+
+    def look(self, state: State) -> Exchange | None:
+        """Return the state's own exchange, else the last one before its hand; None where there was none."""
+        if state.settlement is not None:
+            self._sought = None
+            return Exchange(state.hand, state.settlement)
+        if self._sought != (state.hand, state.reopened):
+            self._sought = (state.hand, state.reopened)
+            self._last = self._before(state.hand)
+        return self._last
+
+    def _before(self, hand: int) -> Exchange | None:
+        for past in range(hand - 1, max(0, hand - 1 - FARTHEST), -1):
+            try:
+                settlement = recall(self._reader, past).settlement
+            except TableError as error:  # the hand on the table is shown all the same
+                log.warning("the last exchange: %s", error)
+                return None
+            if settlement:
+                return Exchange(past, settlement)
+        return None

@@ -1,0 +1,250 @@
+"""Follows the journal and holds the page's latest view; streams wait here for the next one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from dealer_ui.text.i18n import N_, SOURCE, known, language, speaking
+from dealer_ui.text.messages import say
+from dealer_ui.view.build import view
+from dealer_ui.view.downs import DownClock, DownTime
+from dealer_ui.view.last_exchange import LastExchange
+from dealer_ui.view.screen import Screen
+from dealer_ui.view.sibling_page import Beside
+from firmware.record.journal.journal import JournalReader
+from firmware.rules import Profile, paying_in
+from firmware.table.errors import TableError
+from firmware.table.house import currency_now, rules_now
+from firmware.table.sentence import Sentence
+from firmware.table.state import INITIAL, State
+
+log = logging.getLogger(__name__)
+
+POLL_S: Final = 0.05
+"""How often the journal is looked at. A look costs well under a millisecond."""
+
+STUCK_S: Final = 10.0
+"""After so long without a look at the journal the thread that follows it is stuck."""
+
+OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")
+
+ASK_S: Final = 1.0
+"""How often the table process is asked whether it is there."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A view and its number: `version` counts up with every change, within one run of the page's process."""
+
+    version: int
+    screen: Screen
+    trouble: str = ""
+    """A sentence where the record cannot be read; the screen is then empty, never an old one."""
+    made: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
+    """Makes screen and trouble again, in the language spoken then."""
+    _others: dict[str, Moment] = field(default_factory=dict, repr=False, compare=False)
+
+    def spoken(self, code: str) -> Moment:
+        """Return the same moment in a language; made once for each that is asked for."""
+        if code == SOURCE or self.made is None:
+            return self
+        if code not in self._others:
+            with speaking(code):
+                self._others[code] = Moment(self.version, *self.made())
+        return self._others[code]
+
+
+Shown = Callable[[Screen, State, Profile | None], Screen]
+
+
+class Live:
+    """The latest view, for many readers.
+
+    `refresh` looks at the journal now; `start` does so from a thread until `stop`.
+    """
+
+    def __init__(
+        self,
+        reader: JournalReader,
+        table_answers: Callable[[], bool],
+        shown: Shown | None = None,
+        beside: Beside | None = None,
+    ) -> None:
+        """`shown` makes of a screen what may be seen of it; `beside` is a page that this one leads to."""
+        self._shown = shown
+        self._beside = beside
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._again = False
+        self._reader = reader
+        self._table_answers = table_answers
+        self._changed = threading.Condition()
+        self._refreshing = threading.Lock()
+        self._stopped = threading.Event()
+        self._seq = -1
+        self._file: int | None = None
+        self._state: State = INITIAL
+        self._rules: Profile | None = None
+        self._downs = DownClock(reader)
+        self._time: DownTime | None = None
+        self._past = LastExchange(reader)
+        self._answering = False
+        self._asked_at = float("-inf")
+        self._moment = Moment(0, view(0, INITIAL, None, answering=False))
+        self._followed_at = float("-inf")
+
+    @property
+    def stopped(self) -> bool:
+        """True once `stop` was called: streams end."""
+        return self._stopped.is_set()
+
+    @property
+    def rules(self) -> Profile | None:
+        """The rules in force, as of the last look at the journal."""
+        return self._rules
+
+    def show_again(self) -> None:
+        """Make the view anew: `shown` shows something else of it by now."""
+        self._again = True
+        self.refresh()
+
+    @property
+    def language(self) -> str:
+        """The table's language, as the record said when it was last looked at."""
+        return known(self._state.house.language)
+
+    @property
+    def following(self) -> bool:
+        """True while the thread follows the journal, and is not stuck."""
+        return time.monotonic() - self._followed_at < STUCK_S
+
+    def now(self) -> Moment:
+        """Look at the journal and return what it says now, in the language spoken now."""
+        self.refresh()
+        return self._moment.spoken(language())
+
+    def state(self) -> State:
+        """Look at the journal and return the table's state; the empty one where the record cannot be read."""
+        self.refresh()
+        return self._state if not self._moment.trouble else INITIAL
+
+    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Moment | None:
+        """Wait for a moment other than `version`; None where none comes within `timeout` seconds.
+
+        `gone` says that nobody waits any more; it is looked at with every change and every `wake`.
+        """
+        with self._changed:
+            changed = self._changed.wait_for(
+                lambda: self.stopped or self._moment.version != version or gone(), timeout
+            )
+            return self._moment if changed and not self.stopped else None
+
+    def wake(self) -> None:
+        """Have everybody who waits look whether he is still waited for."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def refresh(self) -> None:
+        """Look at the journal, and whether the table answers; make a new moment if anything changed."""
+        with self._refreshing:
+            asked = time.monotonic()
+            answering = self._answering
+            if asked - self._asked_at >= ASK_S:
+                self._asked_at = asked
+                answering = self._table_answers()
+            try:
+                news = self._read()
+                time_is_new = self._tell_time()
+                past = self._past.look(self._state)
+                links = self._beside.links() if self._beside else ()
+            except TableError as error:
+                self._seq = -1  # read all of it again once it can be read
+                self._publish(_nothing(error.sentence))
+                return
+            again = (answering, links) != (self._answering, self._links) or self._again
+            if news or time_is_new or again or self._moment.trouble:
+                self._answering, self._links, self._again = answering, links, False
+                self._publish(
+                    partial(
+                        self._seen,
+                        links,
+                        self._seq,
+                        self._state,
+                        self._rules,
+                        answering=answering,
+                        time=self._time,
+                        past=past,
+                    )
+                )
+
+    def _seen(
+        self,
+        links: tuple[tuple[str, str], ...],
+        seq: int,
+        state: State,
+        rules: Profile | None,
+        **by_name: Any,
+    ) -> tuple[Screen, str]:
+        with paying_in(currency_now(state)):
+            screen = replace(view(seq, state, rules, **by_name), links=links)
+            return self._shown(screen, state, rules) if self._shown else screen, ""
+
+    def _tell_time(self) -> bool:
+        """Look at the clock of the dealer's down; True if another minute of it has begun."""
+        before = self._time
+        self._time = self._downs.look(self._seq) if self._state.dealer else None
+        return before != self._time
+
+    def start(self) -> None:
+        """Follow the journal from a thread of its own."""
+        threading.Thread(target=self._follow, name="journal", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the thread and every stream."""
+        self._stopped.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def _follow(self) -> None:
+        while not self._stopped.wait(POLL_S):
+            self._followed_at = time.monotonic()
+            try:
+                self.refresh()
+            except Exception:
+                # The thread must outlive a bug in a view: the page says so and shows the next one that works.
+                log.exception("the view could not be made")
+                self._publish(_nothing(Sentence(OWN_ERROR)))
+                self._stopped.wait(1.0)
+
+    def _read(self) -> bool:
+        """Read the state if the journal has grown or is another file; True if so."""
+        try:
+            file = self._reader.path.stat().st_ino
+        except FileNotFoundError:
+            file = None
+        if file == self._file and self._seq >= 0 and not self._reader.events_since(self._seq, limit=1):
+            return False
+        state, seq = self._reader.recover()
+        self._rules = rules_now(state, self._reader.content)
+        self._state, self._seq = state, seq
+        self._file = file
+        return True
+
+    def _publish(self, made: Callable[[], tuple[Screen, str]]) -> None:
+        with speaking(SOURCE):  # whoever asked: two moments are compared in one language
+            screen, trouble = made()
+        if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
+            return
+        with self._changed:
+            self._moment = Moment(self._moment.version + 1, screen, trouble, made)
+            self._changed.notify_all()
+
+
+def _nothing(why: Sentence) -> Callable[[], tuple[Screen, str]]:
+    """Make an empty screen and say why there is no other."""
+    return lambda: (view(0, INITIAL, None, answering=False), say(why))

@@ -1,0 +1,245 @@
+"""What is one touch away: key the button or a row, misdeal, void, an old hand, who plays next."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dealer_ui.text.i18n import N_, ngettext
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.text.words import money, row_name
+from dealer_ui.view.payments import payments
+from dealer_ui.view.questions import KEYABLE, named
+from dealer_ui.view.screen import Action, Amount, Group, Pad
+from dealer_ui.view.swaps import swap_groups
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, CardsAwaited, Payback
+from firmware.table.opening import closing_undone
+from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
+from firmware.table.state import Seat, State
+from firmware.table.streets import STREETS, not_complete, street, turn
+
+DEALT_WRONG: Final = (
+    N_("Exposed card"),
+    N_("Wrong number of cards"),
+    N_("Dealt to the wrong player"),
+    N_("Short deck"),
+)
+"""Why a hand is dealt again; once the cards are read, why it is void."""
+NOT_PLAYED: Final = (
+    N_("Damaged or marked card"),
+    N_("Dealer's error"),
+)
+"""Why a hand is void at any time."""
+KEYED: Final = N_("The camera does not read.")
+
+
+def placing_words(state: State) -> tuple[str, str]:
+    """Return where a face-up hand is and what the dealer does next."""
+    now = street(state)
+    if now is None:
+        open_yet = not_complete(state)
+        return _("All cards are placed"), say(open_yet) if open_yet else _("White button: showdown.")
+    due = turn(state)
+    title = _("Street %(street)s of %(all)s", street=now, all=STREETS)
+    if due is None:
+        return title, _("A placed card is set; the camera records it.")
+    if now == 1:
+        return title, _(
+            "Seat %(seat)s places five cards. A placed card is set; the camera records it.", seat=due
+        )
+    return title, _("Seat %(seat)s places one card. A placed card is set; the camera records it.", seat=due)
+
+
+def more(state: State) -> tuple[Group, ...]:
+    """Return the groups of what may be done now beside the next step."""
+    return (*_of_hand(state), *_between(state))
+
+
+def _of_hand(state: State) -> list[Group]:
+    groups: list[Group] = [*swap_groups(state)]
+    at = {"hand": state.hand}
+    if state.phase in OPEN and not state.paid:
+        seats = [seat.seat for seat in state.seats if seat.seat != state.button]
+        keyed = [
+            Action(_("Seat %(seat)s", seat=seat), {"do": "key_button", "seat": seat, **at}) for seat in seats
+        ]
+        groups.append(Group(_("The button is at"), tuple(keyed)))
+    misdeals = state.phase in MISDEALING
+    if misdeals:
+        dealt_again = _("Misdeal: nothing is settled, the button stays, the cards are dealt again")
+        groups.append(Group(dealt_again, tuple(_stops(state, "misdeal", DEALT_WRONG))))
+    if state.phase in OPEN:
+        title = (
+            _("Void this hand: everything is paid back")
+            if state.reopened
+            else _("Void this hand: nothing is settled, nobody pays")
+        )
+        reasons = NOT_PLAYED if misdeals else (*DEALT_WRONG, *NOT_PLAYED)
+        groups.append(Group(title, tuple(_stops(state, "void", reasons))))
+    if state.phase is Phase.REVIEW and not state.reopened:
+        groups.append(Group(_("The showdown came too early"), (back_to_setting(state),)))
+    if state.phase in KEYABLE and not state.keyed:
+        key = Action(_("Key this hand"), {"do": "key_hand", "reason": KEYED, **at})
+        groups.append(Group(_("Without the camera"), (key,)))
+    if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:
+        again = (
+            [Action(_("Look again"), {"do": "look_again", **at}, lamp="red")] if not state.reopened else []
+        )
+        again += [
+            Action(
+                _("Take back seat %(seat)s's natural", seat=seat.seat),
+                {"do": "undo_confirm", "seat": seat.seat, **at},
+            )
+            for seat in state.seats
+            if seat.confirmed
+        ]
+        groups.append(Group(_("Read again"), tuple(again)))
+    if state.phase is Phase.SETTLED and not state.reopened:
+        groups.append(_closing(state))
+    return groups
+
+
+def _closing(state: State) -> Group:
+    """Close the hand without opening the next: with open payments by a held button, under what is still open."""
+    close = {"do": "archive", "hand": state.hand}
+    if not state.unpaid:
+        return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
+    assert state.settlement is not None
+    pays, _now = payments(state.settlement, state.paid)
+    still = ", ".join(
+        f"{pay.label} {pay.amount}".replace(" ", "\N{NO-BREAK SPACE}")
+        for pay in pays
+        if pay.state in ("now", "later")
+    )
+    return Group(
+        _("Close the hand: still to be paid %(payments)s", payments=still),
+        (Action(_("The players have settled among themselves"), close, tone="warn", hold=True),),
+    )
+
+
+def awaited_words(awaited: CardsAwaited) -> str:
+    """Say where cards are still missing after the showdown signal, and that it is looked at again."""
+    where = awaited.empty or awaited.seats
+    seats = ", ".join(map(str, where))
+    said = (
+        ngettext(
+            "No cards yet at seat %(seats)s.", "No cards yet at seats %(seats)s.", len(where), seats=seats
+        )
+        if awaited.empty
+        else ngettext(
+            "Cards are missing at seat %(seats)s.",
+            "Cards are missing at seats %(seats)s.",
+            len(where),
+            seats=seats,
+        )
+    )
+    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=said)
+
+
+def back_to_setting(state: State) -> Action:
+    """Take the showdown signal back: somebody still declares or surrenders, or sets."""
+    return Action(_("Back to setting"), {"do": "back_to_setting", "hand": state.hand}, tone="quiet")
+
+
+def undo_close(state: State) -> tuple[Action, ...]:
+    """Take the closing of the last hand back, until chips or players change or the next hand opens."""
+    try:
+        closing_undone(state)
+    except NotNow:
+        return ()
+    return (
+        Action(
+            _("Undo the closing"),
+            {"do": "undo_close", "hand": state.hand, "phase": str(state.phase)},
+            tone="quiet",
+        ),
+    )
+
+
+def _stops(state: State, do: str, reasons: tuple[str, ...]) -> list[Action]:
+    return [
+        Action(_(reason), {"do": do, "reason": reason, "hand": state.hand}, tone="warn", hold=True)
+        for reason in reasons
+    ]
+
+
+def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
+    """Return what keys a seat's rows: whole, or while cards are placed the next card of each."""
+    if seat.surrenders or state.paid or (state.phase is Phase.PLACING and not seat.open):
+        return ()
+    if state.phase not in (Phase.PLACING, Phase.REVIEW, Phase.SETTLED):
+        return ()
+    at = {"seat": seat.seat, "hand": state.hand}
+    whole = tuple(
+        Pad(
+            _("Key the %(row)s", row=row_name(row)),
+            {"do": "key_row", "row": row, **at},
+            count,
+            _("Seat %(seat)s · %(row)s, left to right", seat=seat.seat, row=row_name(row)),
+            named([card.card for card in seat.row(row) if card.sure], count),
+        )
+        for row, count in ROWS.items()
+    )
+    if state.phase is not Phase.PLACING:
+        return whole
+    grown = {row: len(seat.row(row)) for row in ROWS}
+    return tuple(
+        Pad(
+            _("Next in %(row)s", row=row_name(row)),
+            {"do": "place_card", "row": row, **at},
+            title=_(
+                "Seat %(seat)s · %(row)s, card %(number)s",
+                seat=seat.seat,
+                row=row_name(row),
+                number=grown[row] + 1,
+            ),
+        )
+        for row, count in ROWS.items()
+        if grown[row] < count
+    )
+
+
+def _between(state: State) -> list[Group]:
+    if state.phase not in BETWEEN_HANDS:
+        return []
+    groups: list[Group] = []
+    backs = [
+        Action(
+            _("Take back: %(payer)s to %(winner)s, %(amount)s", **_sides(back))
+            if back.paid
+            else _("%(payer)s has paid %(amount)s back to %(winner)s", **_sides(back)),
+            {"do": "mark_paid_back", "number": number, "paid": not back.paid},
+        )
+        for number, back in enumerate(state.paybacks, start=1)
+    ]
+    if backs:
+        groups.append(Group(_("Of corrected hands"), tuple(backs)))
+    if state.phase is not Phase.IDLE:
+        reopen = {"do": "reopen", "reason": N_("Disputed at the table")}
+        last = Action(_("Reopen hand %(hand)s", hand=f"{state.hand:,}"), {**reopen, "past": state.hand})
+        other = Amount(_("Another hand"), reopen, _("Which hand?"), least=1, most=state.hand, into="past")
+        groups.append(
+            Group(
+                _("A disputed hand"),
+                () if state.misdealt else (last,),
+                amounts=(other,) if state.hand > 1 else (),
+            )
+        )
+    if len(state.stacks) - len(state.sits_out & set(state.stacks)) == 2 or state.two_hands:
+        label = _("One hand each") if state.two_hands else _("Two hands each")
+        groups.append(
+            Group(_("Two players"), (Action(label, {"do": "two_hands", "on": not state.two_hands}),))
+        )
+    return groups
+
+
+def _sides(back: Payback) -> dict[str, str]:
+    return {"payer": back.payer, "winner": back.winner, "amount": money(back.amount)}
+
+
+def past_hands(state: State) -> tuple[int, ...]:
+    """Return the last ten hands that are over, the newest first."""
+    table = state.beneath or state
+    last = table.hand if table.phase in BETWEEN_HANDS else table.hand - 1
+    return tuple(range(last, max(0, last - 10), -1))

@@ -1,0 +1,65 @@
+"""What a corrected hand moves back, as the same large payment: payer, winner, sum, and what becomes of the stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.words import money
+from dealer_ui.view.screen import Action, Refund
+from firmware.table import events as ev
+from firmware.table.state import State
+from firmware.table.white import payback_due, payback_refused
+
+
+def refund(state: State) -> Refund | None:
+    """Return the payback that is due now; None where none is waited for."""
+    due = payback_due(state)
+    if due is None:
+        return None
+    back = state.paybacks[due - 1]
+    same = [n for n, one in enumerate(state.paybacks, start=1) if one.hand == back.hand]
+    return Refund(
+        hand=back.hand,
+        number=same.index(due) + 1,
+        of=len(same),
+        payer=back.payer,
+        winner=back.winner,
+        payer_seats=_seats(state, back.payer),
+        winner_seats=_seats(state, back.winner),
+        amount=money(back.amount),
+        stacks=tuple(_after(state, p, cents) for p, cents in _moves(back)),
+    )
+
+
+def _moves(back: ev.Payback) -> tuple[tuple[str, int], tuple[str, int]]:
+    return (back.payer, -back.amount), (back.winner, back.amount)
+
+
+def _after(state: State, player: str, cents: int) -> tuple[str, str, str]:
+    """Return a player with the stack before and after; without where none is kept of him."""
+    stack = state.stacks.get(player)
+    if stack is None:
+        return player, "", ""
+    return player, money(stack), money(max(0, stack + cents))
+
+
+def _seats(state: State, player: str) -> str:
+    return "+".join(str(seat.seat) for seat in state.house.of(player))
+
+
+def refund_actions(state: State) -> tuple[Action, ...]:
+    """Return what is done about the payback that is due, white last; the last mark can be taken back."""
+    due = payback_due(state)
+    assert due is not None
+    at: dict[str, Any] = {"hand": state.hand, "phase": str(state.phase)}
+    later = Action(_("Later: open a hand"), {"do": "open_hand", **at}, tone="quiet", hold=True)
+    undo: tuple[Action, ...] = ()
+    if due > 1 and state.paybacks[due - 2].paid:
+        undo = (
+            Action(_("Undo"), {"do": "mark_paid_back", "number": due - 1, "paid": False, **at}, tone="quiet"),
+        )
+    if payback_refused(state) is not None:
+        return (*undo, later)
+    mark = {"do": "mark_paid_back", "number": due, "paid": True, **at}
+    return (*undo, later, Action(_("Paid back"), mark, tone="go", lamp="white"))

@@ -1,0 +1,164 @@
+"""The payments of a settled hand, from the settlement's JSON (`feltwatch settle --json`) and the marks made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.settlement_lines import Reasons
+from dealer_ui.text.words import money, signed_points
+from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
+from firmware.rules import chips_plan
+
+Pair = tuple[int, int]
+
+ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "bonus_in_place"})
+"""The settlement's lines that say who won a row."""
+
+FAULTS: Final = {
+    "front_above_middle": N_("front above middle"),
+    "middle_above_back": N_("middle above back"),
+    "middle_equals_back": N_("middle equals back"),
+    "middle_suit_above_back": N_("middle above back by suit"),
+    "false_declaration": N_("declared without a natural"),
+}
+
+
+def payments(
+    settlement: Mapping[str, Any], paid: frozenset[Pair], *, due: bool = True
+) -> tuple[tuple[Payment, ...], int | None]:
+    """Return every pair's payment, in the order of payment, and the index of the one to be made now.
+
+    A pair between which nothing moves stands still and is never waited for. Nothing is to be made now where the
+    hand is none that is being paid (not `due`): it is over, or lies reopened and its paybacks are told instead.
+    """
+    pairs = settlement["pairs"]
+    waiting = (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid)
+    current = next(waiting, None) if due else None
+    reasons = Reasons(settlement)
+    return tuple(_payment(pair, paid, i == current, reasons) for i, pair in enumerate(pairs)), current
+
+
+def marks(
+    settlement: Mapping[str, Any], paid: frozenset[Pair], hand: int
+) -> tuple[Action | None, Action | None]:
+    """Return the action that marks the current payment paid, as white does, and the one that takes the last back."""
+
+    def mark(pair: Mapping[str, Any], made: bool) -> dict[str, Any]:
+        return {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": made, "hand": hand}
+
+    moving = [pair for pair in settlement["pairs"] if pair["paid"]]
+    waiting = [pair for pair in moving if (pair["a"], pair["b"]) not in paid]
+    done = [pair for pair in moving if (pair["a"], pair["b"]) in paid]
+    forward = Action(_("Paid"), mark(waiting[0], True), tone="go", lamp="white") if waiting else None
+    back = None
+    if done:
+        payer, winner = _sides(done[-1])
+        label = _("Undo %(pair)s", pair=label_of(payer, winner))
+        back = Action(label, mark(done[-1], False), tone="quiet")
+    return forward, back
+
+
+def label_of(payer: object, winner: object) -> str:
+    """Say who pays whom, payer first: `"3 ▸ 2"`."""
+    return f"{payer} \N{BLACK RIGHT-POINTING SMALL TRIANGLE} {winner}"
+
+
+def _sides(pair: Mapping[str, Any]) -> Pair:
+    """Return who pays and who gets."""
+    a, b = pair["a"], pair["b"]
+    return (a, b) if _gain(pair) < 0 else (b, a)
+
+
+def _gain(pair: Mapping[str, Any]) -> int:
+    gain: int = pair["paid"] or pair["owed"] or pair["points"]
+    return gain
+
+
+def chips(
+    settlement: Mapping[str, Any], players: Mapping[int, str], paid: frozenset[Pair]
+) -> tuple[Transfer, ...]:
+    """Return the chips plan: the fewest transfers that leave every player of `players` (by seat) with his net.
+
+    Nothing where a payment was already made pair by pair: the plan is the whole settlement's.
+    """
+    if paid:
+        return ()
+    nets: dict[str, int] = {}
+    for seat, amount in settlement["paid"].items():
+        player = players[int(seat)]
+        nets[player] = nets.get(player, 0) + amount
+    return tuple(
+        Transfer(_whose(plan.payer, players), _whose(plan.winner, players), money(plan.amount))
+        for plan in chips_plan(nets)
+    )
+
+
+def _whose(player: str, players: Mapping[int, str]) -> str:
+    """Name a player by his seats: a name alone says nothing across a table."""
+    seats = "+".join(str(seat) for seat in sorted(players) if players[seat] == player)
+    return f"{seats} {player}"
+
+
+def all_marked(settlement: Mapping[str, Any], hand: int) -> Action | None:
+    """Return the action that marks every payment at once, for chips that went by the plan."""
+    commands = tuple(
+        {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": True, "hand": hand}
+        for pair in settlement["pairs"]
+        if pair["paid"]
+    )
+    if not commands:
+        return None
+    return Action(_("These chips have moved: all paid"), commands[0], tone="go", hold=True, also=commands[1:])
+
+
+def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
+    """Return, for both seats of a pair, what became of each row that was compared; a foul compares none."""
+    a, b = pair["a"], pair["b"]
+    outcomes: dict[int, dict[str, Outcome]] = {a: {}, b: {}}
+    for line in pair["lines"]:
+        if line["id"] in ROW_LINES:
+            row, winner = line["args"]["row"], line["args"].get("winner")
+            for seat in (a, b):
+                outcomes[seat][row] = "push" if winner is None else "won" if seat == winner else "lost"
+    return outcomes
+
+
+def foul_reasons(settlement: Mapping[str, Any]) -> dict[int, str]:
+    """Return in a few words why each fouled seat's hand is a foul, where a pair's lines say so."""
+    lines = (line for pair in settlement["pairs"] for line in pair["lines"] if line["id"] == "foul")
+    return {line["args"]["loser"]: _fault(line["args"]["fault"]) for line in lines}
+
+
+def _fault(fault: str) -> str:
+    return _(FAULTS[fault]) if fault in FAULTS else ""
+
+
+def _payment(pair: Mapping[str, Any], paid: frozenset[Pair], now: bool, reasons: Reasons) -> Payment:
+    a, b = pair["a"], pair["b"]
+    sign = -1 if _gain(pair) < 0 else 1
+    payer, winner = _sides(pair)
+    return Payment(
+        label=label_of(payer, winner) if pair["paid"] else f"{a}–{b}",
+        amount=money(pair["paid"]) if pair["paid"] else _("short") if pair["short"] else _("even"),
+        state="still" if not pair["paid"] else "now" if now else "paid" if (a, b) in paid else "later",
+        payer=payer,
+        winner=winner,
+        points=signed_points(sign * pair["points"]),
+        lines=tuple(
+            Line(reasons.why(pair, line), signed_points(sign * line["points"])) for line in pair["lines"]
+        ),
+        short=_short(pair),
+    )
+
+
+def _short(pair: Mapping[str, Any]) -> str:
+    if not pair["short"]:
+        return ""
+    return _(
+        "%(short)s short of the %(owed)s owed: the stakes end here",
+        short=money(pair["short"]),
+        owed=money(pair["owed"]),
+    )

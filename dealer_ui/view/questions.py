@@ -1,0 +1,479 @@
+"""What is needed now: the state's open questions as things a dealer can look at and touch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
+
+from dealer_ui.text.hand_words import natural_words
+from dealer_ui.text.i18n import N_, ngettext
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.rule_words import house_rule, option_text
+from dealer_ui.text.words import capital, card_name, kind_name, ordinal, row_name
+from dealer_ui.view.faults import needs_device
+from dealer_ui.view.irregularities import irregularity_words, things_words
+from dealer_ui.view.screen import Action, Card, Crop, Need, Pad, Picture
+from dealer_ui.view.seats import house_of
+from firmware.rules import OPTIONS, SEATS, Declaration, Profile
+from firmware.table.effects.evidence import record_fault_sentence
+from firmware.table.errors import NotNow
+from firmware.table.events import ROWS, RecordFault, Row
+from firmware.table.opening import need_right_seats, right_buttons
+from firmware.table.phase import Phase
+from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.state import Ask, Question, Seat, State
+from firmware.table.white import looks_again
+
+SHOWN_CANDIDATES: Final = 3
+KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
+"""Phases in which the dealer may say that the hand will be keyed."""
+PUCK: Final = {
+    "none": N_("The puck reader sees no puck at any seat."),
+    "ambiguous": N_("The puck reader sees the puck at two seats."),
+    "apart": N_("The dealer disk and the action disk lie at different seats."),
+    "fault": N_("The puck reader does not work."),
+    "seat": N_("The puck was at no seat when the cards were out."),
+}
+"""Why the puck names no seat."""
+PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
+
+
+def needs(state: State, rules: Profile) -> tuple[Need, ...]:
+    """Return what the dealer must answer, in the order of asking; naturals come in settling order."""
+    found: list[Need] = [_record(state.record_fault)] if state.record_fault else []
+    duplicates: set[str] = set()
+    for question in state.questions:
+        match question.what:
+            case Ask.IRREGULARITY:
+                found.append(_irregularity(state, rules, question))
+            case Ask.BUTTON:
+                found.append(_button(state, rules))
+            case Ask.COUNT:
+                found.append(_count(state, rules, question))
+            case Ask.DUPLICATE if question.cards[0] not in duplicates:
+                duplicates.add(question.cards[0])
+                found.append(_duplicate(state, rules, question.cards[0]))
+            case Ask.CARD:
+                found.append(_card(state, rules, question))
+            case Ask.NATURAL:
+                pass  # below: one after another, in settling order, once nothing else is open
+    if (
+        state.phase is Phase.REVIEW
+        and state.questions
+        and not found
+        and (seat := pending_natural(state, rules)) is not None
+    ):
+        waiting = sum(question.what is Ask.NATURAL for question in state.questions)
+        found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
+    if state.phase is Phase.DEALING and (wrong := _wrong_button(state, rules)):
+        found.append(wrong)
+    found += [_camera(state) for name in state.faults if needs_device(state, name)]
+    return tuple(found)
+
+
+def _record(fault: RecordFault) -> Need:
+    """Say what is wrong with the record: nothing is played until a floor person has read it."""
+    return Need(
+        kind="record",
+        title=_("The record is in doubt"),
+        sentence=say(record_fault_sentence(fault)),
+        actions=(Action(_("I have read this: go on"), {"do": "read_record_fault"}, tone="warn", hold=True),),
+    )
+
+
+def _camera(state: State) -> Need:
+    """Say that the camera does not see what it should read now, and how the hand goes on without it."""
+    key = {"do": "key_hand", "reason": N_("The camera does not read."), "hand": state.hand}
+    return Need(
+        kind="device",
+        title=_("The camera sees nothing"),
+        sentence=_("Look at its cable: it goes on by itself. Or key the cards on the pad."),
+        actions=(Action(_("Key this hand without the camera"), key),),
+    )
+
+
+def _wrong_button(state: State, rules: Profile) -> Need | None:
+    """Ask about a button by which others should have been dealt in; None where it lies right."""
+    house = house_of(state, rules)
+    try:
+        need_right_seats(state, house)
+    except NotNow as error:
+        why = say(error)
+    else:
+        return None
+    at = {"hand": state.hand}
+    again = Action(
+        _("It stays at seat %(seat)s: deal again", seat=state.button),
+        {"do": "misdeal", "reason": N_("The button was at another seat"), **at},
+        tone="warn",
+        hold=True,
+        also=({"do": "next", "phase": str(Phase.VOID), **at},),
+    )
+    right = right_buttons(state, house)
+    named = {seat.seat: seat.player for seat in state.house.seats}
+    return Need(
+        kind="button",
+        title=_(
+            "Button should be at seat %(seat)s (%(player)s)", seat=right[0], player=named.get(right[0], "–")
+        )
+        if right
+        else _("Where is the button?"),
+        sentence=why,
+        choices=(
+            *(
+                Action(_("It is at seat %(seat)s", seat=n), {"do": "key_button", "seat": n, **at})
+                for n in right
+            ),
+            again,
+        ),
+    )
+
+
+def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
+    """Return a row's named cards, or none where there are more than belong there, or one twice."""
+    known = tuple(code for code in codes if code)
+    return known if len(set(known)) == len(known) <= count else ()
+
+
+def puck_words(state: State) -> str:
+    """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
+    if state.puck.detail:
+        return in_other_words(state.puck.detail)
+    return _(PUCK.get(state.puck.state, PUCK_SILENT))
+
+
+def _irregularity(state: State, rules: Profile, question: Question) -> Need:
+    seen = next(i for i in state.irregularities if i.number == question.number)
+    seat = _seat(state, seen.seat)
+    title, sentence, rule, record, table = irregularity_words(seen, rules)
+    resolve = {"do": "resolve", "number": seen.number, "hand": state.hand}
+    answers = [Action(record, {**resolve, "stands": "record"})]
+    if table:
+        answers.append(Action(table, {**resolve, "stands": "table"}, tone="warn", hold=True))
+    pictures = []
+    if seen.capture:
+        where = {"seat": seen.seat, "row": row_name(seen.row)}
+        pictures.append(Picture(seen.capture.name, _("seat %(seat)s, %(row)s, as seen now", **where)))
+    if seen.frame and seen.seen and len(seen.seen.corners) == 4:
+        pictures.insert(0, _marked(seen.frame.name, seen.seen.corners))
+    return Need(
+        kind="irregularity",
+        title=title,
+        sentence=sentence,
+        rule=rule,
+        place=seat.place,
+        row=seen.row,
+        index=seen.index,
+        pictures=tuple(pictures),
+        actions=tuple(answers),
+    )
+
+
+def _button(state: State, rules: Profile) -> Need:
+    playing = {seat.seat: seat.player for seat in state.seats}
+    return Need(
+        kind="button",
+        title=_("Where is the button?"),
+        sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
+        rule=house_rule(rules.irregularities.button),
+        choices=tuple(
+            Action(
+                _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
+            )
+            for seat in SEATS
+        ),
+    )
+
+
+def _seat_label(seat: int, player: str | None) -> str:
+    if player:
+        return _("Seat %(seat)s · %(player)s", seat=seat, player=player)
+    return _("Seat %(seat)s · not playing", seat=seat)
+
+
+def _count(state: State, rules: Profile, question: Question) -> Need:
+    seat, row = _seat(state, question.seat), _row(question)
+    seen, expected = len(question.cards), ROWS[row]
+    where = {"seat": seat.seat, "row": row_name(row)}
+    if state.reading_failure and looks_again(state):
+        title, sentence, rule = _("The cards were not read"), in_other_words(state.reading_failure), ""
+    elif (state.reading_failure or state.keyed) and not seen:
+        title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
+        sentence = _(
+            "%(trouble)s Key the row, left to right as its player sees it.",
+            trouble=in_other_words(state.reading_failure or ""),
+        ).strip()
+        rule = ""
+    else:
+        title = ngettext(
+            "Seat %(seat)s · %(row)s: %(num)s card of %(count)s",
+            "Seat %(seat)s · %(row)s: %(num)s cards of %(count)s",
+            seen,
+            count=expected,
+            **where,
+        )
+        sees = ngettext(
+            "The camera sees %(num)s card where %(count)s belong.",
+            "The camera sees %(num)s cards where %(count)s belong.",
+            seen,
+            count=expected,
+        )
+        todo = _("Straighten the row and look again, or key it.")
+        sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
+        rule = house_rule(rules.irregularities.wrong_number_of_cards)
+    key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
+    sure = [code for code in question.cards if code != "??"]
+    ghost = (
+        (
+            Action(
+                _("The %(count)s named are right", count=expected),
+                {**key, "cards": " ".join(sure)},
+                tone="go",
+            ),
+        )
+        if len(sure) == expected
+        else ()
+    )
+    folded, again = _folded(state, rules, seat), _again(state)
+    return Need(
+        kind="count",
+        title=title,
+        sentence=sentence,
+        rule=rule,
+        place=seat.place,
+        row=row,
+        pictures=_pictures(seat, row),
+        follow=bool(state.reading_failure or state.keyed) and not seen,
+        rows=(
+            tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
+            + (Card("empty"),) * (expected - seen),
+        ),
+        pads=(
+            Pad(
+                _("Key the row…"),
+                key,
+                expected,
+                _("Seat %(seat)s · %(row)s, left to right", **where),
+                named(sure, expected),
+            ),
+        ),
+        actions=(*folded, *again) if looks_again(state) else (*again, *folded, *ghost),
+    )
+
+
+def _duplicate(state: State, rules: Profile, code: str) -> Need:
+    spots = [
+        question
+        for question in state.questions
+        if question.what is Ask.DUPLICATE and question.cards[0] == code
+    ]
+    where = [_("seat %(seat)s, %(row)s, %(ordinal)s card", **_spot(q)) for q in spots]
+    first = _seat(state, spots[0].seat)
+    pictures = tuple(
+        picture for question in spots for picture in _pictures(_seat(state, question.seat), _row(question))
+    )
+    return Need(
+        kind="duplicate",
+        title=_("%(card)s: read twice", card=capital(card_name(code)))
+        if len(spots) == 2
+        else _("%(card)s: read %(count)s times", card=capital(card_name(code)), count=len(spots)),
+        sentence=_("At %(places)s. Touch the one that is another card.", places=_("; at ").join(where)),
+        rule=house_rule(rules.irregularities.card_twice),
+        place=first.place,
+        row=_row(spots[0]),
+        index=spots[0].index,
+        pictures=tuple(dict.fromkeys(pictures)),
+        rows=((Card("up", code),) * len(spots),),
+        pads=tuple(
+            Pad(_("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(q)), _set_card(state, q))
+            for q in spots
+        ),
+        actions=_again(state),
+    )
+
+
+def _card(state: State, rules: Profile, question: Question) -> Need:
+    seat, row, index = _seat(state, question.seat), _row(question), _index(question)
+    command = _set_card(state, question)
+    candidates = question.cards[:SHOWN_CANDIDATES]
+    where = _("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(question))
+    return Need(
+        kind="card",
+        title=_("Which card is it?"),
+        sentence=_("%(place)s from the left, as its player sees it.", place=where),
+        rule=house_rule(rules.irregularities.unread_card),
+        place=seat.place,
+        row=row,
+        index=index,
+        pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
+        candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
+        pads=(Pad(_("Another card…") if candidates else _("Choose the card…"), command, title=where),),
+        actions=_again(state),
+    )
+
+
+def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
+    verdict = natural_verdict(state, seat.seat, rules)
+    borne_out: Literal["yes", "no"] = "yes" if verdict.kind else "no"
+    confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
+    facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
+    if verdict.kind is not None:
+        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
+        said = (
+            _("%(player)s declared a natural. The cards are %(hand)s.")
+            if seat.declares
+            else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
+        )
+        sentence = said % {"player": seat.player, "hand": natural_words(verdict.kind)}
+        facts += [
+            (_("The cards"), kind_name(verdict.kind)),
+            (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
+        ]
+        if verdict.bonus:
+            total = ngettext("%(num)s point", "%(num)s points", verdict.value + verdict.bonus)
+            facts.append((_("With its bonuses"), total))
+        accept = Action(_("Confirm the natural"), confirm, tone="go", lamp="green")
+    else:
+        title = _("Seat %(seat)s · no natural", seat=seat.seat)
+        voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
+        said = (
+            _("%(player)s declared a natural. The rows lie in the wrong order, and the foul voids it.")
+            if voided
+            else _("%(player)s declared a natural. The cards do not bear it out.")
+        )
+        sentence = said % {"player": seat.player}
+        facts += [
+            (_("The cards"), _("a foul") if voided else _("no natural of this game")),
+            (_("Worth"), _("nothing")),
+        ]
+        accept = Action(_("It is no natural"), confirm, tone="go", hold=True, lamp="green")
+    if waiting:
+        facts.append((_("After this"), ngettext("%(num)s more natural", "%(num)s more naturals", waiting)))
+    return Need(
+        kind="natural",
+        title=title,
+        sentence=sentence,
+        place=seat.place,
+        rule=_came_to_nothing(rules, verdict.declaration) if verdict.kind is None else "",
+        clause=rules.clause.get(verdict.declaration.clause, "")
+        if verdict.kind is None and verdict.declaration
+        else "",
+        rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
+        facts=tuple(facts),
+        verdict=borne_out,
+        actions=(*_again(state), accept),
+    )
+
+
+def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
+    """Say why a declaration comes to nothing."""
+    if declaration is None:
+        return ""
+    if declaration.verdict == "voided_by_foul":
+        return option_text(OPTIONS[declaration.clause][2].say(True))
+    if declaration.clause == "naturals.excused_by_surrender":
+        return _("An opponent had already surrendered, so the hand plays as it is set.")
+    if rules.naturals.false_declaration == "regular":
+        return _("A declaration that the cards do not bear out plays as it is set.")
+    if rules.naturals.excused_by_surrender:
+        return _(
+            "A declaration that the cards do not bear out is a foul, unless an opponent had already surrendered."
+        )
+    return _("A declaration that the cards do not bear out is a foul.")
+
+
+def _again(state: State) -> tuple[Action, ...]:
+    """Offer to read again where that can be: the cards of a past hand no longer lie there."""
+    if state.phase is not Phase.REVIEW or state.reopened:
+        return ()
+    again = {"do": "look_again", "hand": state.hand}
+    if looks_again(state):
+        return (Action(_("Look again"), again, tone="go", lamp="white"),)
+    return (Action(_("Look again"), again, lamp="red"),)
+
+
+def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
+    """Offer at an empty seat that its player had surrendered: that is said where it belongs, before the showdown."""
+    if seat.placed or seat.open or seat.declares or state.reopened or not rules.surrender.points:
+        return ()
+    at = {"hand": state.hand}
+    return (
+        Action(
+            _("Seat %(seat)s has surrendered", seat=seat.seat),
+            {"do": "back_to_setting", **at},
+            hold=True,
+            also=({"do": "surrender", "seat": seat.seat, **at}, {"do": "next", **at}),
+        ),
+    )
+
+
+def _spot(question: Question) -> dict[str, str]:
+    """Return the words for a card's place."""
+    return {
+        "seat": str(question.seat),
+        "row": row_name(_row(question)),
+        "ordinal": ordinal(_index(question) + 1),
+    }
+
+
+def _set_card(state: State, question: Question) -> dict[str, Any]:
+    return {
+        "do": "set_card",
+        "seat": question.seat,
+        "row": question.row,
+        "index": question.index,
+        "hand": state.hand,
+    }
+
+
+def _pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
+    capture = seat.captures.get(row)
+    if not capture:
+        return ()
+    caption = _("seat %(seat)s, %(row)s, as its player sees it", seat=seat.seat, row=row_name(row))
+    return (Picture(capture.name, caption),)
+
+
+def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
+    """Return the card cut out of the full frame and set upright, where the frame and the card's corners are known."""
+    corners = seat.row(row)[index].corners
+    if state.frame is None or len(corners) != 4:
+        return ()
+    return (_cut_out(state.frame.name, corners),)
+
+
+def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
+    (x0, y0), (x1, y1) = corners[0], corners[1]
+    middle_x, middle_y = (sum(axis) / 4 for axis in zip(*corners, strict=True))
+    side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
+    turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
+    crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
+    return Picture(frame, _("this card, enlarged"), crop)
+
+
+def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
+    """Return a card with what lies around it, the card's place marked."""
+    near = _cut_out(frame, corners)
+    assert near.crop is not None
+    side = near.crop.width
+    wide = Crop(near.crop.x - side, near.crop.y - side // 4, 3 * side, side * 3 // 2, near.crop.turn_deg)
+    points = " ".join(f"{round(x)},{round(y)}" for x, y in corners)
+    return Picture(frame, _("as the camera sees it now"), wide, points)
+
+
+def _seat(state: State, number: int | None) -> Seat:
+    seat = state.seat(number) if number is not None else None
+    assert seat is not None, "the state asks about seats that play"
+    return seat
+
+
+def _row(question: Question) -> Row:
+    assert question.row is not None, "a question about cards names its row"
+    return question.row
+
+
+def _index(question: Question) -> int:
+    assert question.index is not None, "a question about a card names its place in the row"
+    return question.index

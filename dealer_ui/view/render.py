@@ -1,0 +1,123 @@
+"""A view as HTML, part by part: the page renders them at first, the stream sends the same parts later.
+
+Templates of parts use plain paths, not `url_for`: they are also rendered where there is no request.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask, current_app, render_template
+
+from dealer_ui.text.i18n import SOURCE, html_language, language, speaking
+from dealer_ui.view.live import Moment
+from dealer_ui.view.rules_sheet import Sheet
+
+
+def parts(moment: Moment) -> dict[str, str]:
+    """Return the HTML of each live part of the page by its element's id."""
+    screen = moment.screen
+    rendered = {
+        name: render_template(f"parts/{name}.html", screen=screen, trouble=moment.trouble).strip()
+        for name in (
+            "bar",
+            "centre",
+            "need",
+            "strip",
+            "more",
+            "details",
+            "chips",
+            "between",
+            "chairs",
+            "dealer",
+            "used",
+            *(("quiz",) if current_app.config.get("TRAINING") else ()),
+        )
+    }
+    for seat in screen.seats:
+        rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat).strip()
+        rendered[f"look-{seat.place}"] = render_template("parts/look.html", seat=seat, screen=screen).strip()
+    return rendered
+
+
+def rules_sheet(sheet: Sheet | None, unit: str) -> str:
+    """Return the rules' sheet: much to render, and the same from hand to hand."""
+    return _rules_sheet(sheet, unit, language())
+
+
+@lru_cache(maxsize=8)
+def _rules_sheet(sheet: Sheet | None, unit: str, _language: str) -> str:
+    return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
+
+
+def title(moment: Moment) -> str:
+    """Return the page's title."""
+    screen = moment.screen
+    return f"{screen.phase_title} · Feltwatch"
+
+
+class Messages:
+    """What the stream sends for each moment: rendered once, however many screens follow the table.
+
+    A stream begins with the whole view; later messages carry the parts that changed since the stream's last one.
+    """
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._lock = threading.Lock()
+        self._spoken: dict[str, _Spoken] = {}
+
+    def text(self, moment: Moment, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+        """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
+
+        That is the given moment or a later one, rendered for somebody else meanwhile. `has` is what he has in this
+        language. Needs no request.
+        """
+        with self._lock:
+            spoken = self._spoken.setdefault(language, _Spoken(self._app, language))
+            return spoken.text(moment, has)
+
+
+class _Spoken:
+    """What is sent in one language."""
+
+    def __init__(self, app: Flask, language: str) -> None:
+        self._app = app
+        self._language = language
+        self._version = -1
+        self._head: dict[str, Any] = {}
+        self._parts: dict[str, str] = {}
+        self._changed: dict[str, int] = {}
+        """The moment in which each part became what it is."""
+        self._texts: dict[int | None, str] = {}
+        """The message by the moment that its receiver has."""
+
+    def text(self, moment: Moment, has: int | None) -> tuple[str, int]:
+        if self._version < moment.version:
+            self._render(moment.spoken(self._language))
+        if has not in self._texts:
+            parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
+            self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
+        return self._texts[has], self._version
+
+    def _render(self, moment: Moment) -> None:
+        with self._app.app_context(), speaking(self._language):
+            rendered = parts(moment)
+        for name, html in rendered.items():
+            if self._parts.get(name) != html:
+                self._changed[name] = moment.version
+        screen = moment.screen
+        self._head = {
+            "seq": screen.seq,
+            "hand": str(screen.hand or ""),
+            "mode": screen.mode,
+            "phase": screen.phase,
+            "title": title(moment),
+            "language": html_language(self._language),
+            "cues": " ".join(screen.cues),
+            "sums": screen.sums,
+        }
+        self._version, self._parts, self._texts = moment.version, rendered, {}

@@ -1,0 +1,76 @@
+"""The page beside this one on the same machine: the training page beside the table's, and the table's beside that."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Final
+
+from dealer_ui.text.i18n import N_
+from firmware.table_client import TableLink
+
+ASK_S: Final = 5.0
+"""Seconds between two looks at whether it answers."""
+PATIENCE_S: Final = 2.0
+LONGEST: Final = 4096
+
+TABLE_HOST: Final = "127.0.0.1"
+TRAINING_HOST: Final = "localhost"
+"""Another name than the table's: a browser keeps cookies by name and not by port, and asks for both pages' at once."""
+TRAINING: Final = N_("Training")
+TABLE: Final = N_("Leave training")
+
+
+class Beside:
+    """Says where the other page is, as long as it answers on this machine and is what it should be.
+
+    It is asked at its port on the loopback interface; or, as the page of a box may reach no port, at the Unix socket of
+    the table process behind it.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        *,
+        training: bool,
+        socket: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`training`: it is the training page that is looked for."""
+        self._port = port
+        self._training = training
+        self._table = TableLink(socket) if socket else None
+        self._clock = clock
+        self._asked = float("-inf")
+        self._answers = False
+        self._asking: threading.Thread | None = None
+
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Return what the page is called and its address, or nothing. Never waits: a thread of its own asks."""
+        if self._clock() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
+            self._asked = self._clock()
+            self._asking = threading.Thread(target=self.look, name="beside", daemon=True)
+            self._asking.start()
+        if not self._answers:
+            return ()
+        name, host = (TRAINING, TRAINING_HOST) if self._training else (TABLE, TABLE_HOST)
+        return ((name, f"http://{host}:{self._port}/"),)
+
+    def look(self) -> None:
+        """Ask it now."""
+        self._answers = bool(self._table and self._table.answers()) or self._ask()
+
+    def _ask(self) -> bool:
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
+        try:
+            connection.request("GET", "/healthz", headers={"Accept": "application/json"})
+            said = json.loads(connection.getresponse().read(LONGEST))
+        except (OSError, HTTPException, ValueError):
+            return False
+        finally:
+            connection.close()
+        return isinstance(said, dict) and said.get("training") is self._training

@@ -1,0 +1,67 @@
+"""Two cards that changed places on the dealer's word: told with both places, and how it is taken back. Pure."""
+
+from __future__ import annotations
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.words import card_name, row_name
+from dealer_ui.view.screen import Action, Group
+from firmware.table.phase import Phase
+from firmware.table.state import State
+from firmware.table.swaps import Spot, is_whole, spots, swapped
+
+
+def pairs(state: State) -> tuple[tuple[Spot, Spot], ...]:
+    """Return the pairs that can still be taken back."""
+    still = state.phase in (Phase.PLACING, Phase.REVIEW, Phase.SETTLED) and not state.paid
+    return swapped(state) if still else ()
+
+
+def swap_notices(state: State) -> tuple[str, ...]:
+    """Say of each pair what lies where now."""
+    return tuple(
+        _("Changed places: %(one)s; %(other)s.", one=_said(one), other=_said(other))
+        for one, other in pairs(state)
+    )
+
+
+def _said(spot: Spot) -> str:
+    return _(
+        "seat %(seat)s, %(row)s, card %(number)s is the %(card)s",
+        seat=spot.seat,
+        row=row_name(spot.row),
+        number=spot.index + 1,
+        card=card_name(spot.card),
+    )
+
+
+def swap_undone(state: State) -> tuple[Action, ...]:
+    """Take each pair back by one touch."""
+    return tuple(
+        Action(
+            _("Undo the change"),
+            {
+                "do": "set_card",
+                "seat": one.seat,
+                "row": one.row,
+                "index": one.index,
+                "card": other.card,
+                "swap": True,
+                "hand": state.hand,
+            },
+            tone="quiet",
+        )
+        for one, other in pairs(state)
+    )
+
+
+def swap_groups(state: State) -> tuple[Group, ...]:
+    """Return a group for each pair."""
+    told = zip(swap_notices(state), swap_undone(state), strict=True)
+    return tuple(Group(words, (undo,)) for words, undo in told)
+
+
+def used(state: State) -> tuple[tuple[str, int, bool], ...]:
+    """Return each sure card's name, its seat, and whether it may change places with another."""
+    lie = spots(state)
+    whole = is_whole(lie)
+    return tuple((spot.card, spot.seat, whole and spot.lies.as_read) for spot in lie)

@@ -1,0 +1,1 @@
+"""What every route uses: who may come in, sessions, commands, services."""

@@ -1,0 +1,78 @@
+"""`POST /command`: what was touched, handed to the table process, which judges it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, abort, jsonify, request
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say_answer
+from dealer_ui.web import guard
+from dealer_ui.web.services import services
+from dealer_ui.web.sessions import COOKIE
+from firmware.access.control import LOOKS
+from firmware.table.people import MAY, Role
+from firmware.table_client import TableUnreachable
+
+blueprint = Blueprint("orders", __name__)
+
+NOT_THE_BROWSERS: Final = frozenset({"actor", "session"})
+"""Fields that a browser may not send: who gives a command is for the table and the page's process to say."""
+
+
+@blueprint.post("/command")
+@guard.open_to(guard.EVERYBODY)
+def command() -> tuple[Response, int]:
+    """Send one command: 200 `{"ok": true}`; 403 where the role does not do, 409 with the table's sentence why not.
+
+    503 without a table. A session that `unlock` opens goes into a cookie, never to the script. It is used where the
+    dealer's word is not enough; what the dealer may do is done in his name.
+    """
+    try:
+        order = request.get_json(silent=True)
+    except RecursionError:  # brackets without end
+        order = None
+    if not isinstance(order, dict) or not _may_send(order):
+        abort(400, _("The page sent a command that it may not send. Reload the page."))
+    return give(order)
+
+
+def give(order: dict[str, Any]) -> tuple[Response, int]:
+    """Hand the table a command in the name of whoever sent the request, and return its answer. See `command`."""
+    session = guard.session() if _asks_for_more(order) else None
+    try:
+        answer = services().link.send(
+            order if session is None else {**order, "session": session}, services().slow_s.get(order["do"])
+        )
+    except TableUnreachable as error:
+        abort(503, _(str(error)))
+    return _told(order["do"], answer, session)
+
+
+def _may_send(order: dict[str, Any]) -> bool:
+    """Say whether a command is one that the page sends; its fields are checked by the table."""
+    return isinstance(order.get("do"), str) and order["do"] in MAY and NOT_THE_BROWSERS.isdisjoint(order)
+
+
+def _asks_for_more(order: dict[str, Any]) -> bool:
+    return "by" not in order and (Role.DEALER not in MAY[order["do"]] or order["do"] == "lock")
+
+
+def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
+    sessions = services().sessions
+    if do == "unlock" and answer["ok"]:
+        token = sessions.begin(answer)
+        response = jsonify({key: value for key, value in answer.items() if key != "session"})
+        response.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+        return response, 200
+    denied = "ask" in answer
+    if not answer["ok"]:
+        answer = {**answer, "error": say_answer(answer)}
+    response = jsonify(answer)
+    if session is not None and (denied or do == "lock"):
+        sessions.end(session)
+        response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+    elif session is not None and do not in LOOKS:
+        sessions.used(session)
+    return response, 200 if answer["ok"] else 403 if denied else 409

@@ -1,0 +1,148 @@
+"""Who may reach what: routes are closed unless they name their roles, and commands carry the page's token.
+
+Whoever stands at the screen without a session is the dealer; a session makes him somebody else (`sessions.py`).
+
+The page listens on the loopback interface. What is left to fend off is another site open in the same browser:
+it may send requests here but cannot read the answers. So every command needs the token printed in the page
+(read by no other origin), the `Host` header must name this machine (DNS rebinding), and a browser that says the
+request comes from another site is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from flask import Flask, Response, abort, current_app, redirect, request, url_for
+
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.web.services import services
+from firmware.table.people import PIN_ROLES, Role
+from firmware.table.sentence import Sentence, one_of
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+EVERYBODY: Final = frozenset(Role)
+"""What the screen shows beside the table: the dealer needs no session, nobody else may see less than he."""
+
+_OPEN = "_feltwatch_open_to"
+_View = TypeVar("_View", bound=Callable[..., Any])
+
+
+def open_to(roles: frozenset[Role]) -> Callable[[_View], _View]:
+    """Mark a view function as reachable by `roles`; a view without this mark answers 403."""
+
+    def mark(view: _View) -> _View:
+        setattr(view, _OPEN, roles)
+        return view
+
+    return mark
+
+
+def roles_of(view: Callable[..., Any] | None) -> frozenset[Role]:
+    """Return the roles a view function is open to; none where it does not say."""
+    found: frozenset[Role] = getattr(view, _OPEN, frozenset())
+    return found
+
+
+def session() -> str | None:
+    """Return the token of the request's session; None where it has none that is still open."""
+    sent = request.cookies.get(services().sessions.cookie)
+    return sent if sent and _session_role(sent) else None
+
+
+def role() -> Role:
+    """Return the role of whoever sent the request."""
+    return _session_role(request.cookies.get(services().sessions.cookie)) or Role.DEALER
+
+
+def name() -> str:
+    """Return the name of whoever has a session; the dealer's is not known here."""
+    token = session()
+    return services().sessions.left(token)[0] if token else ""
+
+
+def need(roles: frozenset[Role], what: str) -> None:
+    """Answer 403 where the request's role is none of these; `what` says what it asked for.
+
+    A person who came by a link is led to the PIN page instead, and back once the PIN is right.
+    """
+    if role() not in roles:
+        wants = request.accept_mimetypes  # its `best` is what is named most closely, not what is wanted most
+        if request.method == "GET" and wants["text/html"] > wants["application/json"] and roles & PIN_ROLES:
+            back = request.full_path.removesuffix("?")
+            asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
+            abort(redirect(url_for("pin.pin", **asked)))
+        words = say(Sentence("%(roles)s", roles=one_of(sorted(roles))))
+        abort(403, _("%(what)s asks for a PIN: %(roles)s.", what=_(what), roles=words))
+
+
+def _session_role(token: str | None) -> Role | None:
+    if not token:
+        return None
+    served = services()
+    return served.sessions.role(token, served.live.state().people)
+
+
+def protect(app: Flask) -> None:
+    """Close every route that is not marked, ask commands for the token, add the security headers."""
+    app.config.setdefault("CSRF_TOKEN", secrets.token_urlsafe(24))
+    open_to(EVERYBODY)(app.view_functions["static"])
+    app.before_request(_admit)
+    app.after_request(_harden)
+
+
+def token() -> str:
+    """Return the token that this process's pages send back with every command."""
+    return str(current_app.config["CSRF_TOKEN"])
+
+
+def _admit() -> None:
+    if request.endpoint is None:
+        return  # Flask answers 404 or 405
+    allowed = roles_of(current_app.view_functions.get(request.endpoint))
+    if not allowed:
+        abort(403)
+    if allowed != EVERYBODY:
+        need(allowed, N_("This page"))
+    if request.method in SAFE_METHODS:
+        return
+    _need_own_site()
+    sent = request.headers.get("X-CSRF-Token", "")
+    if not hmac.compare_digest(sent.encode(), token().encode()):
+        abort(403, _("This page is out of date. Reload it and try again."))
+
+
+def _need_own_site() -> None:
+    """Refuse what a page of another site has the browser send, even were it to know the token."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        abort(403, _("This request comes from another site. Use the page itself."))
+
+
+def _harden(response: Response) -> Response:
+    headers = response.headers
+    headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Referrer-Policy"] = "no-referrer"
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    headers.setdefault("Cache-Control", "no-store")
+    return response

@@ -1,0 +1,36 @@
+"""The PIN page, which every page that asks for a role leads to, and what is left of a session."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, jsonify, request
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.web import guard
+from dealer_ui.web.pages import own_address, page
+from dealer_ui.web.services import services
+from firmware.table.people import PIN_ROLES, Role
+
+blueprint = Blueprint("pin", __name__)
+
+
+@blueprint.get("/pin")
+@guard.open_to(guard.EVERYBODY)
+def pin() -> str:
+    """Ask one of the people of the roles in `for` for a PIN, then lead to `back`; without `for`, anybody with a PIN."""
+    known = {str(role): role for role in PIN_ROLES}
+    roles = {known[name] for name in request.args.getlist("for") if name in known} or set(PIN_ROLES)
+    people = [person for person in services().live.state().people if person.role in roles and person.pin]
+    return page(
+        "pin/page.html", _("Enter your PIN"), people=people, back=own_address(request.args.get("back", "/"))
+    )
+
+
+@blueprint.get("/session")
+@guard.open_to(guard.EVERYBODY)
+def session() -> Response:
+    """Say who is signed on and for how long still. Looking does not make it last longer."""
+    token = guard.session()
+    if token is None:
+        return jsonify(role=str(Role.DEALER), name="", left_s=0)
+    name, left = services().sessions.left(token)
+    return jsonify(role=str(guard.role()), name=name, left_s=round(left))

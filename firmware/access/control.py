@@ -1,0 +1,298 @@
+"""Judges who gives a command and whether he may: sessions, PINs and lock-outs. The page never does.
+
+A lock-out is counted in the journal and waited for by the monotonic clock. What was waited before a restart nobody
+can tell (the wall clock may be wrong), so a restart begins the wait anew: it may last longer, never shorter.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from firmware.record.pins import PinStore
+from firmware.table import events as ev
+from firmware.table.commands.people import (
+    ListPerson,
+    Lock,
+    LogOn,
+    SetPin,
+    SignedCommand,
+    Stay,
+    StrikePerson,
+    Unlock,
+    decide_people,
+)
+from firmware.table.errors import NotAllowed
+from firmware.table.events import Event
+from firmware.table.people import FREE_TRIES, MAY, PIN_ROLES, Person, Role, check_pin, locked_for
+from firmware.table.sentence import Sentence, one_of
+from firmware.table.state import State
+
+GateCommand = Unlock | Lock | Stay | ListPerson | StrikePerson | SetPin
+"""What is done here: it needs sessions, PINs or a look at who asks."""
+SESSION_S: Final = 120.0
+"""Seconds without a command after which a session is over: somebody walked away from the screen."""
+FLOOR_SESSION_S: Final = 30.0
+"""The same of a floor person's, who has been called to a table and leaves its screen to the dealer."""
+TABLE: Final = "table"
+SET_UP: Final = "set-up"
+"""The actor before the first technician is listed: whoever stands before a fresh box."""
+_FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
+"""What a fresh box takes from whoever stands before it, until its first technician is listed."""
+LOOKS: Final = frozenset({"try_device", "look", "job"})
+"""Commands that a page repeats by itself: no sign that anybody is there."""
+
+
+class Record(Protocol):
+    """What the gate writes to and reads from: the table process."""
+
+    state: State
+
+    def write(self, events: Sequence[Event], actor: str) -> int:
+        """Make events happen, durably, and return the last one's number. Raises NotNow, JournalError."""
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who gives a command; `actor` is how the journal names him, such as "floor:Moreno"."""
+
+    actor: str
+    role: Role
+    name: str = ""
+
+
+@dataclass
+class _Session:
+    person: Person
+    used: float
+
+
+class Gate:
+    """The one judge of role, PIN and lock-out.
+
+    >>> gate.admit(command, record)  # doctest: +SKIP
+    Who(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
+    """
+
+    def __init__(self, pins: PinStore, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pins = pins
+        self._clock = clock
+        self._started = clock()
+        self._open_at: dict[str, float] = {}
+        self._sessions: dict[str, _Session] = {}
+
+    def tidy(self, state: State) -> None:
+        """Remove verifiers that a stop between file and event left, and those that were replaced."""
+        self._pins.forget(self._pins.known() - {person.pin for person in state.people})
+
+    def admit(self, command: SignedCommand, record: Record) -> Who:
+        """Return who gives the command. Raises NotAllowed, or JournalError where a try cannot be counted."""
+        roles = MAY.get(str(getattr(command, "do", "")), frozenset())
+        who = self._of_fresh_box(command, record.state) or self._who(command, record)
+        if who.role in roles:
+            _need_own_word(command, who, record.state)
+            return who
+        raise NotAllowed(_who_may(roles, record.state), roles=roles)
+
+    def obey(self, command: GateCommand, record: Record, who: Who) -> dict[str, Any]:
+        """Do what only the gate can do, for somebody admitted, and return the answer.
+
+        Raises NotNow, PinError, JournalError; then nothing happened.
+        """
+        match command:
+            case Unlock():
+                return self._unlock(record.state, who)
+            case Lock():
+                self._sessions.pop(command.session or "", None)
+                return {"ok": True}
+            case Stay():
+                return {"ok": True, "expires_s": session_s(who.role)}
+            case ListPerson():
+                _need_right_over(who, command.role)
+                person = record.state.person(command.person)
+                if person is not None:
+                    _need_right_over(who, person.role)
+                new = command.new_pin.get_secret_value() if command.new_pin else ""
+                pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
+                events = decide_people(record.state, command, pin)
+            case StrikePerson():
+                person = record.state.person(command.person)
+                if person is not None:
+                    _need_right_over(who, person.role)
+                events = decide_people(record.state, command)
+            case SetPin():
+                if who.role is not Role.TECHNICIAN and who.name != command.person:
+                    raise NotAllowed(
+                        "Only a technician may set somebody else's PIN.", roles=frozenset({Role.TECHNICIAN})
+                    )
+                new = command.new_pin.get_secret_value()
+                events = decide_people(record.state, command, self._pins.keep(check_pin(new)))
+        try:
+            return {"ok": True, "seq": record.write(events, who.actor)}
+        finally:
+            self.tidy(record.state)
+
+    # ---- who ----
+
+    def _who(self, command: SignedCommand, record: Record) -> Who:
+        if command.session is not None:
+            return self._of_session(command, command.session, record.state)
+        if command.by is not None:
+            person = self._proven(command.by, command, record)
+            return Who(f"{person.role}:{person.name}", person.role, person.name)
+        name = record.state.dealer
+        if isinstance(command, LogOn):
+            name = command.person
+            if _asks_for_a_pin(name, record.state):
+                person = self._proven(name, command, record)
+                return Who(f"{person.role}:{person.name}", person.role, person.name)
+        return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
+
+    def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
+        """A box that has no technician takes its first one from whoever stands before it; once, and recorded.
+
+        So it does with what comes before that in its set-up, and with leaving the set-up out.
+        """
+        if _has(Role.TECHNICIAN, state):
+            return None
+        if not state.set_up and getattr(command, "do", "") in _FRESH:
+            return Who(SET_UP, Role.TECHNICIAN)
+        if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
+            return None
+        return Who(f"{Role.TECHNICIAN}:{command.person}", Role.TECHNICIAN, command.person)
+
+    def _of_session(self, command: SignedCommand, token: str, state: State) -> Who:
+        session = self._sessions.get(token)
+        now = self._clock()
+        if session is None or now - session.used > session_s(session.person.role):
+            self._sessions.pop(token, None)
+            raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
+        person = state.person(session.person.name)
+        if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
+            del self._sessions[token]
+            raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
+        if getattr(command, "do", "") not in LOOKS:
+            session.used = now
+        return Who(f"{person.role}:{person.name}", person.role, person.name)
+
+    def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
+        """Return the person of this name once the PIN is right. Every try is in the journal before it counts.
+
+        A dealer has no PIN: his name stands for him while he is logged on, and for nobody else.
+        """
+        person = record.state.person(name)
+        if person is None:
+            raise NotAllowed("%(name)s is not listed at this table.", name=name)
+        if person.role not in PIN_ROLES:
+            if _stands_for_himself(name, command, record.state):
+                return person
+            raise NotAllowed("%(name)s is not the dealer who is logged on.", name=name)
+        if not person.pin:
+            raise NotAllowed("%(name)s has no PIN yet; a technician sets one.", name=name)
+        wait = self.locked(person)
+        if wait > 0:
+            raise NotAllowed(_locked(name, wait), roles=frozenset({person.role}), wait_s=wait)
+        if command.pin is None:
+            raise NotAllowed("Enter %(name)s's PIN.", name=name, roles=frozenset({person.role}))
+        record.write([ev.PinTried(name)], TABLE)
+        if not self._pins.matches(person.pin, command.pin.get_secret_value()):
+            tried = person.tried + 1
+            wait = locked_for(tried)
+            self._open_at[name] = self._clock() + wait
+            left = FREE_TRIES - tried
+            said = (
+                _locked(name, wait)
+                if wait
+                else Sentence("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
+            )
+            raise NotAllowed(
+                "That is not %(name)s's PIN. %(next)s",
+                name=name,
+                next=said,
+                roles=frozenset({person.role}),
+                wait_s=wait,
+            )
+        record.write([ev.PinAccepted(name)], TABLE)
+        self._open_at.pop(name, None)
+        return person
+
+    def locked(self, person: Person) -> float:
+        """Return the seconds until this person's PIN is looked at again; 0 if at once."""
+        until = self._open_at.get(person.name, self._started + locked_for(person.tried))
+        return max(0.0, until - self._clock()) if person.tried else 0.0
+
+    def _unlock(self, state: State, who: Who) -> dict[str, Any]:
+        person = state.person(who.name)
+        if person is None or who.role is Role.DEALER:
+            raise NotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
+        now = self._clock()
+        self._sessions = {t: s for t, s in self._sessions.items() if now - s.used <= session_s(s.person.role)}
+        token = secrets.token_urlsafe(16)
+        self._sessions[token] = _Session(person, now)
+        lasts = session_s(who.role)
+        return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
+
+
+def session_s(role: Role) -> float:
+    """Return the seconds without an act of his after which the session of somebody of this role is over."""
+    return FLOOR_SESSION_S if role is Role.FLOOR else SESSION_S
+
+
+def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
+    """Return the answer to a command that was not allowed.
+
+    `ask`: the people whose PIN would do, for a page to offer; `wait_s`: the rest of a lock-out in seconds.
+    """
+    people = [person.name for person in state.people if person.role in error.roles & PIN_ROLES]
+    return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
+
+
+def _need_right_over(who: Who, role: Role) -> None:
+    """Floor people list dealers; whoever has a PIN is a technician's to list."""
+    if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
+        raise NotAllowed(
+            "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
+        )
+
+
+def _need_own_word(command: SignedCommand, who: Who, state: State) -> None:
+    """Raise NotAllowed where somebody logs another one on whose name asks for a PIN."""
+    if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
+        raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
+
+
+def _stands_for_himself(name: str, command: SignedCommand, state: State) -> bool:
+    """Say whether a dealer's name is good without a proof: he is logged on, or logs himself on."""
+    return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
+
+
+def _asks_for_a_pin(name: str, state: State) -> bool:
+    person = state.person(name)
+    return person is not None and person.role in PIN_ROLES
+
+
+def _has(role: Role, state: State) -> bool:
+    return any(person.role is role for person in state.people)
+
+
+def _who_may(roles: frozenset[Role], state: State) -> Sentence:
+    if not roles:
+        return Sentence("Nobody may give that command.")
+    words = one_of(sorted(roles))
+    if roles <= PIN_ROLES and not any(_has(role, state) for role in roles):
+        first = Role.TECHNICIAN if not _has(Role.TECHNICIAN, state) else min(roles)
+        return Sentence(
+            "That asks for a PIN (%(roles)s), and nobody who has one is listed yet. "
+            "On the page: Records and set-up, People and PINs; or do: %(command)s",
+            roles=words,
+            command=f"feltwatch people add NAME --role {first}",
+        )
+    return Sentence("That asks for a PIN: %(roles)s.", roles=words)
+
+
+def _locked(name: str, wait: float) -> Sentence:
+    return Sentence("%(name)s is locked out for %(seconds)s s.", name=name, seconds=math.ceil(wait))

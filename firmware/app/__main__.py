@@ -1,3 +1,0 @@
-from firmware.app.main import main
-
-main()

@@ -1,0 +1,1 @@
+"""`feltwatch bench`: the product measured on this machine."""

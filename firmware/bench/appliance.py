@@ -1,0 +1,229 @@
+"""`feltwatch bench appliance`: how soon the demo is ready, and what memory and processor it takes.
+
+Two processes and their children are watched from outside, as `ps` would: the demo as anybody starts it, first until
+its page answers and every device is open, then at rest between hands, then in play.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from firmware.runtime.errors import AppError
+from firmware.terminal import say_all, say_json
+
+READY_WITHIN: Final = 120.0
+QUIET_S: Final = 6.0
+PLAYED: Final = 20
+"""Rows that a record has at least once a hand was played."""
+LIMIT_S: Final = 3.0
+"""Seconds within which the demo is to be ready."""
+
+
+@click.command("appliance")
+@click.option(
+    "--runs", type=click.IntRange(2, 20), default=3, show_default=True, help="How often it is started."
+)
+@click.option(
+    "--seconds",
+    type=click.IntRange(2, 600),
+    default=15,
+    show_default=True,
+    help="How long each load is watched.",
+)
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report here.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
+    """Measure the demo: seconds until it is ready, memory and processor at rest and in play."""
+    load = os.getloadavg()[0]
+    try:
+        told = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
+    except AppError as error:
+        raise click.ClickException(str(error)) from error
+    if write:
+        try:
+            write.write_text(markdown(told), encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{write} cannot be written: {error.strerror}.") from error
+    say_json(told, indent=1) if as_json else say_all(markdown(told))
+
+
+def measure(runs: int, seconds: float) -> dict[str, Any]:
+    """Start the demo so often; watch the last one. Raises AppError where it does not come up."""
+    ready = []
+    watched: dict[str, Any] = {}
+    plays = [("play", ("--speed", "1"))] * (runs - 1) + [("rest", ("--speed", "20", "--hands", "1"))]
+    for number, (name, options) in enumerate(plays):
+        demo = _Demo(options)
+        try:
+            ready.append(demo.until_ready())
+            if name == "rest":
+                demo.until_at_rest()
+            if number >= runs - 2:
+                time.sleep(2.0)  # what a start leaves behind is neither rest nor play
+                watched[name] = _watch(demo.process.pid, seconds)
+        finally:
+            demo.end()
+    return {"ready_s": [round(one, 2) for one in ready], "seconds": seconds} | watched
+
+
+class _Demo:
+    def __init__(self, options: Sequence[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self._port = probe.getsockname()[1]
+        self._folder = tempfile.TemporaryDirectory(prefix="feltwatch-bench-")
+        self._began = time.monotonic()
+        order = [
+            sys.executable,
+            "-m",
+            "firmware.cli",
+            "demo",
+            "--port",
+            str(self._port),
+            *options,
+        ]
+        self.process = subprocess.Popen(
+            [*order, "--data", self._folder.name],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def until_ready(self) -> float:
+        """Return the seconds from the start until the page answers and every device of the table is open."""
+        while (passed := time.monotonic() - self._began) < READY_WITHIN:
+            if self.process.poll() is not None:
+                raise AppError("The demo ended by itself; see why: feltwatch demo")
+            if self._is_ready():
+                return time.monotonic() - self._began
+            time.sleep(0.02)
+        raise AppError(f"The demo was not ready within {passed:.0f} s.")
+
+    def until_at_rest(self) -> None:
+        """Wait until the only hand is played and nothing has been written for a while. Raises AppError."""
+        deadline, seq, since = time.monotonic() + READY_WITHIN, -1, time.monotonic()
+        while time.monotonic() - since < QUIET_S or seq < PLAYED:
+            if time.monotonic() > deadline:
+                raise AppError("The demo did not come to rest in time.")
+            told = self._told("/healthz")
+            if told and told["seq"] != seq:
+                seq, since = int(told["seq"]), time.monotonic()
+            time.sleep(0.2)
+
+    def _told(self, path: str) -> dict[str, Any] | None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=5) as answer:
+                return dict(json.load(answer))
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return dict(json.load(refused))  # 503: some check of this machine is bad
+        except (OSError, ValueError):
+            return None
+
+    def _is_ready(self) -> bool:
+        told = self._told("/healthz?checks")
+        if told is None:
+            return False
+        devices = (told["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
+        return told["table"] is True and all(verdict == "ok" for verdict in devices)
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._folder.cleanup()
+
+
+def _watch(root: int, seconds: float) -> dict[str, Any]:
+    """Return what a process and all its children take: the most memory (PSS), the processor's share of one core."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    before, began, most = _ticks(root), time.monotonic(), 0.0
+    while time.monotonic() - began < seconds:
+        most = max(most, sum(_memory_mb(pid) for pid in _family(root)))
+        time.sleep(0.5)
+    passed = time.monotonic() - began
+    return {
+        "memory_mb": round(most),
+        "cpu_percent": round(100 * (_ticks(root) - before) / ticks / passed, 1),
+        "processes": len(_family(root)),
+    }
+
+
+def _family(root: int) -> list[int]:
+    """Return a process and those that it started, and theirs."""
+    parents: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        if (stat := _stat(int(path.name))) is not None:
+            parents.setdefault(int(stat[1]), []).append(int(path.name))
+    family = [root]
+    for pid in family:
+        family += parents.get(pid, [])
+    return family
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Return /proc/PID/stat's fields after the name, which may itself hold spaces; None where it has ended."""
+    try:
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
+    except OSError:
+        return None
+
+
+def _ticks(root: int) -> int:
+    stats = [stat for pid in _family(root) if (stat := _stat(pid)) is not None]
+    return sum(int(stat[11]) + int(stat[12]) for stat in stats)
+
+
+def _memory_mb(pid: int) -> float:
+    """Return the memory that is a process's own, and its part of what it shares (PSS)."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1000 for line in text.splitlines() if line.startswith("Pss:")), 0.0)
+
+
+def markdown(told: dict[str, Any]) -> str:
+    """Return the report."""
+    ready = sorted(told["ready_s"])
+    within = sum(one <= LIMIT_S for one in ready)
+    lines = [
+        "# The appliance: ready, at rest, in play",
+        "",
+        "Written by `feltwatch bench appliance --write docs/appliance-report.md` on "
+        f"{datetime.now(UTC):%Y-%m-%d}, {told['cores']} cores, under a load of {told['load']} from elsewhere",
+        "(figures under load are worse than the product's own). Ready: the page answers and every device is open.",
+        "",
+        f"- `feltwatch demo` ready: {', '.join(f'{one:.2f}' for one in ready)} s; wanted: under {LIMIT_S:.0f} s; "
+        f"{within} of {len(ready)} starts were.",
+        "",
+        f"| over {told['seconds']} s | memory (PSS) | processor, of one core | processes |",
+        "|---|---|---|---|",
+    ]
+    for name, words in (("rest", "at rest, between hands"), ("play", "in play, at a person's pace")):
+        one = told[name]
+        lines.append(f"| {words} | {one['memory_mb']} MB | {one['cpu_percent']} % | {one['processes']} |")
+    lines += [
+        "",
+        "The demo's room is in these figures: it draws what the camera sees. A box has no such thing.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,177 @@
+"""Long records, made fast: chained rows of whole hands that verify, for measuring what a long record costs.
+
+A pool of hands is played through the real commands and rules once; then its events are written over and over under
+new hand numbers and times, through the journal's own triggers. The hands have no images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.journal import TABLE, Entry, Journal, JournalReader
+from firmware.rules import Profile, load_profile, profile_toml
+from firmware.simulation.live.players import Players, SetHand
+from firmware.table import Phase, State
+from firmware.table import events as ev
+from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.events import Event, canonical
+from firmware.table.settling import pending_natural
+
+PROFILE: Final = "washington-1-unit"
+BEGINS_MS: Final = 1_600_000_000_000
+HAND_MS: Final = 120_000
+"""Milliseconds from one hand to the next."""
+BATCH: Final = 2000
+"""Hands in one transaction."""
+_NUMBER: Final = 900_000_000_000_001
+"""Stands for the hand's number in the pool's texts."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    type: str
+    actor: str
+    payload: str
+    of_hand: bool
+    """Whether the payload holds the hand's number."""
+
+
+def generate_record(
+    folder: Path,
+    hands: int,
+    *,
+    seed: int = 0,
+    seats: int = 4,
+    pool: int = 200,
+    profile: str = PROFILE,
+    done: Callable[[int], None] = lambda hands: None,
+) -> int:
+    """Write so many archived hands at the end of the record in a folder, and return the last row's number.
+
+    `seats`: 2 to 4; `pool`: how many different hands there are; `done` is told after each batch how many hands it was.
+    Raises JournalError.
+    """
+    rules = load_profile(profile)
+    before, _ = JournalReader(folder).recover()
+    with Journal(folder) as journal:
+        house = _house(rules, journal, seats)
+        played = [_texts(hand) for hand in _pool(house, seed, min(pool, hands))]
+        last = JournalReader(folder).events_since(journal.seq - 1)
+        writer = _Writer(journal.seq, last[-1].hash if last else "")
+        for first in range(0, hands, BATCH):
+            rows: list[tuple[Any, ...]] = []
+            for number in range(first, min(first + BATCH, hands)):
+                rows += writer.hand(played[number % len(played)], before.hand + 1 + number)
+            journal.append_sealed(rows)
+            done(min(BATCH, hands - first))
+        return journal.seq
+
+
+class _Writer:
+    """Seals rows, one after another."""
+
+    def __init__(self, seq: int, previous: str) -> None:
+        self._seq, self._previous = seq, previous
+
+    def hand(self, played: list[_Row], hand: int) -> Iterator[tuple[Any, ...]]:
+        opened = False
+        for place, row in enumerate(played):
+            opened = opened or row.type == ev.HandOpened.type
+            self._seq += 1
+            payload = row.payload.replace(str(_NUMBER), str(hand)) if row.of_hand else row.payload
+            at_ms = BEGINS_MS + hand * HAND_MS + place * 1000
+            entry = Entry(
+                seq=self._seq,
+                hand=hand
+                if opened
+                else hand - 1,  # as the journal counts: until it opens, a row is the last hand's
+                boot="generated",
+                monotonic_ns=at_ms * 1_000_000,
+                wall_ms=at_ms,
+                clock="synchronised",
+                actor=row.actor,
+                command="",
+                type=row.type,
+                payload=payload,
+                previous=self._previous,
+                hash="",
+            )
+            self._previous = entry.sealed()
+            yield (*entry[:-1], self._previous)
+
+
+def _house(rules: Profile, journal: Journal, seats: int) -> House:
+    return House(
+        rules=rules,
+        profile=rules.name,
+        profile_hash=journal.keep("profile", profile_toml(rules).encode()),
+        unit=100,
+        seats=tuple(ev.SeatOpened(n + 1, f"Player {n + 1}", "ABCD"[n]) for n in range(seats)),
+        software="generated",
+    )
+
+
+def _texts(hand: list[tuple[Event, str]]) -> list[_Row]:
+    rows = []
+    for event, actor in hand:
+        text = ev.payload(event)
+        rows.append(_Row(event.type, actor, text, str(_NUMBER) in text))
+    return rows
+
+
+def _pool(house: House, seed: int, count: int) -> Iterator[list[tuple[Event, str]]]:
+    """Play hands until there are so many that settled."""
+    players = Players(seed, house.rules)
+    for _ in range(count):
+        yield _Played(house, players.deal([seat.seat for seat in house.seats])).events
+
+
+class _Played:
+    """One hand from its opening to its end, as the table would have it with a reader that never errs."""
+
+    def __init__(self, house: House, hands: dict[int, SetHand]) -> None:
+        self.house, self.events = house, list[tuple[Event, str]]()
+        self.state: State = State(hand=_NUMBER - 1)
+        self._say(ev.PuckSeen("seat", house.seats[0].seat), "puck")
+        self._do("next", "button")
+        self._do("next", "button")
+        for seat, said in hands.items():
+            if said.surrenders or said.declares:
+                self._do("surrender" if said.surrenders else "declare", "dealer", seat=seat)
+        self._do("next", "button")
+        self._say(ev.PhaseAdvanced(Phase.READING), TABLE)
+        self._say(_reading(house, hands), "camera")
+        while pending_natural(self.state, house.rules) is not None:
+            self._do("confirm", "button")
+        self._say(ev.HandArchived(), "button")
+
+    def _do(self, do: str, actor: str, **fields: Any) -> None:
+        command = parse_command(canonical({"do": do, **fields}))
+        for event in decide(self.state, command, self.house, self.house.rules):
+            self._say(event, actor)
+
+    def _say(self, event: Event, actor: str) -> None:
+        self.state, followed = step(self.state, [event], self.house.rules)
+        self.events += [(event, actor), *((more, TABLE) for more in followed)]
+
+
+def _reading(house: House, hands: dict[int, SetHand]) -> ev.ReadingTaken:
+    corners = ((100.0, 100.0), (140.0, 100.0), (140.0, 160.0), (100.0, 160.0))
+    return ev.ReadingTaken(
+        tuple(
+            ev.RowReading(
+                seat.seat,
+                row,
+                seat.place,
+                tuple(
+                    ev.CardReading(card, 0.99, True, (card,), corners)
+                    for card in hands[seat.seat].shown.get(row, [])
+                ),
+            )
+            for seat in house.seats
+            for row in ev.ROWS
+        )
+    )

@@ -1,0 +1,323 @@
+"""`feltwatch bench table`: how long after the last card lies still the settlement is durable, and on the page.
+
+Real processes on the simulated table: the reading process looks at rendered frames through the real card reader, the
+table process writes the real journal, the page's own process sends the view, and a client here receives it. All clocks
+are the machine's one monotonic clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from firmware.runtime.errors import AppError
+from firmware.terminal import say_json
+
+if TYPE_CHECKING:
+    from firmware.record.journal.journal import Entry, JournalReader
+    from firmware.simulation.live.table import SimulatedTable
+    from firmware.table_client import TableLink
+
+STAGES: Final = {
+    "frame": "waiting for the frames of the still table",
+    "reading": "one frame through the card reader",
+    "agreement": "the other frames that must agree",
+    "images": "the frame and the crops on the disk, synced",
+    "table": "between the processes, rules, events",
+    "commit": "the events in the journal, synced",
+    "page": "journal read, view made, sent, received",
+    "total": "from the last card lying still to the page",
+}
+STARTS_WITHIN: Final = 60.0
+ANSWERS_WITHIN: Final = 60.0
+PROFILE: Final = "washington-1-unit"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One hand's times in milliseconds, by stage."""
+
+    stages: Mapping[str, float]
+
+
+@click.command("table")
+@click.option(
+    "--hands", type=click.IntRange(1), default=20, show_default=True, help="Settled hands to measure."
+)
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
+    """Measure the time from the last card lying still to the settlement on the page, stage by stage.
+
+    Four hands of 13 cards lie under the simulated camera; hands about which the dealer would be asked are not counted.
+    """
+    from firmware.table import TableError
+
+    load = os.getloadavg()[0]
+    try:
+        with Progress(console=Console(stderr=True), disable=as_json) as progress:
+            bar = progress.add_task("hands", total=hands)
+            measured, asked = [], 0
+            for one in measure(hands, seed):
+                asked += one is None
+                if one is not None:
+                    measured.append(one)
+                    progress.advance(bar)
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+    told = summary(measured, asked, load)
+    if report is not None:
+        report.write_text(markdown(told), encoding="utf-8")
+    if as_json:
+        say_json(told)
+        return
+    console = Console()
+    console.print(f"{told['machine']}; {told['load']}")
+    table = Table("stage", "median", "95 %", "what it is")
+    for name, figures in told["stages"].items():
+        table.add_row(name, f"{figures['median_ms']:,.1f} ms", f"{figures['p95_ms']:,.1f} ms", STAGES[name])
+    console.print(table)
+    console.print(f"{told['hands']} hands; {asked} more had an unsure card and are not counted.")
+
+
+def measure(hands: int, seed: int) -> Iterator[Measured | None]:
+    """Play until so many hands were measured; None for a hand that the dealer would be asked about.
+
+    Raises AppError where the table or the page does not go on.
+    """
+    from firmware.record.journal.journal import JournalReader
+    from firmware.runtime.config import Config, TimesConfig
+    from firmware.simulation.live.table import SimulatedTable
+    from firmware.table_client import TableLink
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-bench-")))
+        room = folder / "room"
+        room.mkdir()
+        config = Config(
+            data=folder / "data",
+            profile=PROFILE,
+            times=TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0),
+        )
+        table = stack.enter_context(SimulatedTable(config, room, seed))
+        page = stack.enter_context(_page(config.data))
+        bench = _Bench(table, page, TableLink(config.socket, timeout=10.0), JournalReader(config.data), seed)
+        bench.hand()  # warms up: the model is loaded, the page has its templates
+        counted = 0
+        while counted < hands:
+            one = bench.hand()
+            counted += one is not None
+            yield one
+
+
+class _Bench:
+    """Plays hands by commands, and times what comes of the showdown signal."""
+
+    def __init__(
+        self, table: SimulatedTable, page: _Stream, link: TableLink, reader: JournalReader, seed: int
+    ) -> None:
+        self._table, self._page, self._link, self._reader = table, page, link, reader
+        self._rng = random.Random(seed)
+        self._places = {seat.seat: seat.place for seat in table.house.seats}
+
+    def hand(self) -> Measured | None:
+        from firmware.table import Phase
+
+        self._table.clear()
+        self._do("next")
+        self._do("key_button", seat=min(self._places))
+        self._do("next")
+        self._table.lay(self._deal())
+        self._page.forget()
+        still = time.monotonic()  # the signal is given the moment the last card lies still
+        self._do("next")
+        phase, received = self._page.wait((Phase.SETTLED, Phase.REVIEW), ANSWERS_WITHIN)
+        commit = self._table.commit_s
+        if phase != Phase.SETTLED:
+            self._do("void", reason="not measured: an unsure card")
+            return None
+        hand = self._reader.since_last_opened()
+        self._do("archive")
+        return _times(hand, still, commit, received)
+
+    def _deal(self) -> dict[str, dict[str, list[str]]]:
+        from firmware.rules import CARDS
+        from firmware.table.events import ROWS
+
+        deck = [card.code for card in CARDS]
+        self._rng.shuffle(deck)
+        return {
+            place: {row: [deck.pop() for _ in range(count)] for row, count in ROWS.items()}
+            for place in self._places.values()
+        }
+
+    def _do(self, do: str, **fields: Any) -> None:
+        if self._table.failure is not None:
+            raise AppError(f"The table process ended: {self._table.failure}")
+        answer = self._link.send({"do": do, **fields})
+        if not answer["ok"]:
+            raise AppError(f"The table refused {do}: {answer['error']}")
+
+
+def _times(hand: list[Entry], still: float, commit: float, received: float) -> Measured:
+    """Split one hand's time. The reading's own times are in its event; the settlement is committed with it."""
+    from firmware.table.events import ReadingTaken
+
+    taken = next(entry for entry in reversed(hand) if entry.type == "reading_taken")
+    settled = next(entry for entry in reversed(hand) if entry.type == "settled")
+    said: dict[str, float] = json.loads(taken.payload)["ms"]
+    assert isinstance(taken.event, ReadingTaken)
+    reading = taken.event.frame_ms
+    durable = settled.monotonic_ns / 1e9 + commit
+    stages = {
+        "frame": said["frames"],
+        "reading": reading,
+        "agreement": said["all_frames"] - reading,
+        "images": said["images"],
+        "commit": 1000 * commit,
+        "page": 1000 * (received - durable),
+        "total": 1000 * (received - still),
+    }
+    parts = sum(ms for stage, ms in stages.items() if stage != "total")
+    return Measured({stage: stages.get(stage, stages["total"] - parts) for stage in STAGES})
+
+
+class _Stream:
+    """Follows the page's event stream as a browser does."""
+
+    def __init__(self, port: int) -> None:
+        self._address = f"http://127.0.0.1:{port}/events"
+        self._news = threading.Condition()
+        self._seen: list[tuple[str, float]] = []
+        self._thread = threading.Thread(target=self._follow, name="stream", daemon=True)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        kind = ""
+        with suppress(OSError), urllib.request.urlopen(self._address, timeout=30) as stream:
+            for line in stream:
+                if line.startswith(b"event: "):
+                    kind = line[7:].strip().decode()
+                elif line.startswith(b"data: ") and kind == "view":
+                    received = time.monotonic()
+                    phase = json.loads(line[6:])["phase"]
+                    with self._news:
+                        self._seen.append((phase, received))
+                        self._news.notify_all()
+
+    def forget(self) -> None:
+        """Let go of what came so far."""
+        with self._news:
+            self._seen.clear()
+
+    def wait(self, phases: tuple[str, ...], within: float) -> tuple[str, float]:
+        """Return the first view since `forget` that shows one of the phases, and when it came."""
+        found: list[tuple[str, float]] = []
+
+        def came() -> bool:
+            found[:] = [seen for seen in self._seen if seen[0] in phases]
+            return bool(found)
+
+        with self._news:
+            if not self._news.wait_for(came, within):
+                raise AppError(f"The page showed nothing for {within:g} s.")
+        return found[0]
+
+
+@contextmanager
+def _page(data: Path) -> Iterator[_Stream]:
+    """Serve the page from a process of its own, and follow it. Raises AppError."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    page = subprocess.Popen(
+        [sys.executable, "-m", "firmware.cli", "ui", "--data", str(data), "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + STARTS_WITHIN
+        while True:
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2):
+                break
+            if page.poll() is not None or time.monotonic() > deadline:
+                raise AppError("The page did not start.")
+            time.sleep(0.1)
+        yield _Stream(port)
+    finally:
+        page.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            page.wait(5)
+        page.kill()
+        page.wait()
+
+
+def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]:
+    """Return medians and 95th percentiles by stage, and where and beside what they were measured."""
+    from firmware.bench.rules import machine
+
+    stages = {
+        stage: {
+            "median_ms": round(statistics.median(values), 2),
+            "p95_ms": round(sorted(values)[max(0, -(-95 * len(values) // 100) - 1)], 2),
+        }
+        for stage, values in ((stage, [one.stages[stage] for one in measured]) for stage in STAGES)
+    }
+    total = stages["total"]["median_ms"]
+    return {
+        "machine": machine(),
+        "load": f"{load:.1f} other processes wanted the processor at the start",
+        "measured": datetime.now(UTC).date().isoformat(),
+        "hands": len(measured),
+        "asked": asked,
+        "commit_share": round(stages["commit"]["median_ms"] / total, 4),
+        "stages": stages,
+    }
+
+
+def markdown(told: Mapping[str, Any]) -> str:
+    """Return the figures as a page, with how they were come by."""
+    rows = "\n".join(
+        f"| {name} | {figures['median_ms']:,.1f} | {figures['p95_ms']:,.1f} | {STAGES[name]} |"
+        for name, figures in told["stages"].items()
+    )
+    return f"""# How long the table takes
+
+Written by `feltwatch bench table --report FILE` on {told["measured"]}: {told["machine"]}; {told["load"]}.
+
+{told["hands"]} hands of four players, from the last card lying still to the settlement being durable and on the page.
+Real processes on the simulated table: rendered frames of the reference camera go through the card reader, the journal
+is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given the moment
+the last card lies still. {told["asked"]} more hands had an unsure card and are not counted: there the dealer is asked.
+
+| stage | median, ms | 95 %, ms | what it is |
+|---|---:|---:|---|
+{rows}
+
+A commit is {100 * told["commit_share"]:.1f} % of the whole. The camera's frames come at its own pace; nothing here was
+measured on the reference hardware.
+"""

@@ -1,0 +1,3 @@
+from firmware.cli.main import main
+
+main()

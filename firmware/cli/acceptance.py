@@ -1,0 +1,378 @@
+"""The steps of a new table's acceptance run: what each does, and what it takes to pass.
+
+Everything of the table is asked over its socket, as the page does; nothing here touches a device.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+from dealer_ui.setup.device_words import found as said_of_device
+from dealer_ui.setup.device_words import name_of
+from firmware.record.dispute_file import EXPORTS
+from firmware.record.journal.journal import JournalReader
+from firmware.runtime.config import SOCKET
+from firmware.runtime.errors import AppError
+from firmware.table.errors import TableError
+from firmware.table.events.camera import DeckChecked
+from firmware.table_client import TableLink, TableUnreachable
+
+SETTLES_IN_S: Final = 15.0
+"""Seconds that a device may take to say how it is, without hands."""
+HANDS_S: Final = 120.0
+"""Seconds in which somebody presses and moves what is asked."""
+READ_MS: Final = 1000.0
+"""Milliseconds that reading a full table may take: the dealer looks up from the cards by then."""
+VERIFIED_S: Final = 120.0
+"""Seconds that an exported hand's own verifier may take."""
+INSTALL_AGAIN: Final = "Install the release again."
+VERIFIER: Final = "verify.py"
+WRONG: Final = "WRONG: "
+"""In a dispute file: its own verifier, and how a line of what does not hold begins."""
+RECORD_ADVICE: Final = "See what the record says: feltwatch hands verify --all"
+LAMPS: Final = ("next", "confirm", "reject", "fault", "ready")
+HANDS: Final = frozenset({"puck", "buttons", "lamps", "buzzer"})
+"""Steps that need somebody's hands or eyes."""
+
+EXAMPLE: Final = {
+    "profile": "washington-1-unit",
+    "button": 1,
+    "unit": 100,
+    "seats": [
+        {"seat": 1, "front": "Qc 7c 4c", "middle": "Ad 8s 8d 6h 5c", "back": "Ks Kh Ts 4s 4h"},
+        {"seat": 2, "front": "Jc 8h 7h", "middle": "Ac 9c 7s 7d 3c", "back": "As Ah Kd 5s 5h"},
+        {"seat": 3, "front": "Kc 8c 3d", "middle": "Jd Th 9s 9d 6c", "back": "Js Jh 4d 2s 2h"},
+        {"seat": 4, "front": "Tc 9h 2d", "middle": "Qd Td 6s 6d 2c", "back": "Qs Qh 5d 3s 3h"},
+    ],
+}
+"""The table of row winners of Washington's rules (RULES 10, document 003), at a dollar a unit."""
+EXAMPLE_PAID: Final = {"1": 300, "2": 100, "3": 300, "4": -700}
+"""Cents, as the document says."""
+
+
+class SelftestError(AppError):
+    """The run cannot go on at all."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a step went."""
+
+    name: str
+    title: str
+    verdict: Literal["pass", "fail", "skip"]
+    says: str
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+Outcome = tuple[Literal["pass", "fail", "skip"], str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: its name and title, and what it does."""
+
+    name: str
+    title: str
+    do: Callable[[Selftest], Outcome]
+
+
+class Selftest:
+    """One run against one table process."""
+
+    def __init__(
+        self,
+        data: Path,
+        by: str | None,
+        pin: str | None,
+        tell: Callable[[str], None],
+        ask: Callable[[str], bool],
+        hands_s: float = HANDS_S,
+    ) -> None:
+        """`by` with his `pin` is a technician; `tell` asks for hands, `ask` for eyes and ears.
+
+        Raises SelftestError where no table answers or the PIN is wrong.
+        """
+        self.data = data
+        self.reader = JournalReader(data)
+        self.tell, self.ask = tell, ask
+        self.hands_s = hands_s
+        self._link = TableLink(data / SOCKET, timeout=60.0)
+        self._signed: dict[str, Any] = {}
+        if not self._link.answers():
+            raise SelftestError("The table process is not running; start it, then try again.")
+        if by is not None:
+            answer = self._send({"do": "unlock", "by": by} | ({"pin": pin} if pin else {}))
+            if not answer["ok"]:
+                raise SelftestError(str(answer["error"]))
+            self._signed = {"session": answer["session"]}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(SelftestError):  # the trial ends by itself too
+            self._send({"do": "end_trial"} | self._signed)
+            if self._signed:
+                self._send({"do": "lock"} | self._signed)
+
+    def run(self, left_out: frozenset[str]) -> Iterator[Result]:
+        """Do one step after another. Raises SelftestError where the table goes away."""
+        for step in STEPS:
+            if step.name in left_out:
+                yield Result(step.name, step.title, "skip", "left out")
+                continue
+            verdict, says, figures = step.do(self)
+            yield Result(step.name, step.title, verdict, says, figures)
+
+    def _send(self, order: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._link.send(order)
+        except TableUnreachable as error:
+            raise SelftestError(str(error)) from error
+
+    def order(self, do: str, **fields: Any) -> dict[str, Any]:
+        """Give a command in the technician's name and return its answer, refusals too. Raises SelftestError."""
+        return self._send({"do": do, **fields} | self._signed)
+
+    def job(self, do: str, within: float = 60.0, **fields: Any) -> dict[str, Any]:
+        """Have something done with the camera; return the job's end, or the refusal. Raises SelftestError."""
+        begun = self.order(do, **fields)
+        deadline = time.monotonic() + within
+        while begun["ok"] and time.monotonic() < deadline:
+            told = self.order("job", job=begun["job"])
+            if not told["ok"] or told["state"] != "running":
+                return told
+            time.sleep(0.1)
+        return begun if not begun["ok"] else {"ok": False, "error": "The camera did not finish in time."}
+
+
+# ---- devices ----
+
+
+def _device(name: str, prepare: Callable[[Selftest], None] | None = None) -> Callable[[Selftest], Outcome]:
+    """Return the step that tries a device to its end; `prepare` asks for what a person has to look at."""
+
+    def step(test: Selftest) -> Outcome:
+        found = test.order("try_device", device=name, act="begin")
+        if found["ok"] and prepare is not None:
+            prepare(test)
+        deadline = time.monotonic() + (test.hands_s if name in HANDS else SETTLES_IN_S)
+        asked = ""
+        while found["ok"] and (found := test.order("try_device", device=name))["ok"]:
+            if found["verdict"] != "waits":
+                break
+            says, _advice = said_of_device(found["why"], found["figures"], found["asks"])
+            if says != asked and name in HANDS:
+                test.tell(f"   {says}")
+                asked = says
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
+        if not found["ok"]:
+            return "fail", str(found["error"]), {}
+        kept = test.order("try_device", device=name, act="keep", seen=False)
+        if kept["ok"]:
+            found = kept
+        says, advice = said_of_device(found["why"], found["figures"], found["asks"])
+        passed = found["verdict"] == "pass"
+        figures = {key: value for key, value in found["figures"].items() if value not in (None, "")}
+        return ("pass" if passed else "fail"), says if passed else f"{says} {advice}".strip(), figures
+
+    return step
+
+
+def _light_each(test: Selftest) -> None:
+    for lamp in LAMPS:
+        test.order("try_device", device="lamps", act="light", name=lamp)
+        seen = test.ask(f"Is it lit: {name_of(lamp)}?")
+        test.order("try_device", device="lamps", act="look", seen=seen)
+
+
+def _sound(test: Selftest) -> None:
+    test.order("try_device", device="buzzer", act="ring")
+    heard = test.ask("Did the buzzer sound three times?")
+    test.order("try_device", device="buzzer", act="look", seen=heard)
+
+
+# ---- camera and deck ----
+
+
+def _calibration(test: Selftest) -> Outcome:
+    test.order("end_trial")
+    done = test.job("calibrate_felt")
+    if not done["ok"] or done["state"] != "done":
+        return "fail", str(done.get("why") or done.get("error")), {}
+    figures = {
+        name: value for name, value in done["result"]["figures"].items() if isinstance(value, int | float)
+    }
+    return "pass", "the felt is calibrated", {name: round(value, 3) for name, value in figures.items()}
+
+
+def _deck(test: Selftest) -> Outcome:
+    deck = test.reader.recover()[0].calibrations.get("deck")
+    if deck is None:
+        return (
+            "skip",
+            "no deck of the house's own is enrolled; the card reader goes by what it was trained on",
+            {},
+        )
+    return "pass", f"the deck {deck.name!r} is enrolled", {}
+
+
+def _deck_check(test: Selftest) -> Outcome:
+    rows = test.reader.of_type(DeckChecked.type)
+    if not rows:
+        return "skip", "no deck was counted yet: on the page, More, Check a deck", {}
+    event = rows[-1].event
+    assert isinstance(event, DeckChecked)
+    if event.whole:
+        return "pass", "the last deck that was counted is whole", {}
+    return "fail", "the last deck that was counted is not whole: on the page, More, Check a deck", {}
+
+
+# ---- rules, record ----
+
+
+def _example(test: Selftest) -> Outcome:
+    from firmware.rules import settle_json
+
+    paid = settle_json(EXAMPLE)["paid"]
+    figures = {f"seat {seat}": cents for seat, cents in paid.items()}
+    if paid != EXAMPLE_PAID:
+        return "fail", f"the worked example is settled otherwise. {INSTALL_AGAIN}", figures
+    return "pass", "Washington's worked example is settled to the cent", figures
+
+
+def _record(test: Selftest) -> Outcome:
+    from firmware.record.evidence.verify import verify
+
+    try:
+        found = verify(test.data)
+    except TableError as error:
+        return "fail", f"{error} {RECORD_ADVICE}", {}
+    figures = {"rows": found.entries, "hands": found.hands, "images": found.images}
+    if not found.ok:
+        return "fail", f"{found.problems[0].what} {RECORD_ADVICE}", figures
+    return "pass", "the record is whole from its first row to its last", figures
+
+
+def _export(test: Selftest) -> Outcome:
+    """Export the last hand that is over, and check the file with a bare Python that has nothing of ours."""
+    state, _ = test.reader.recover()
+    last = state.hand if str(state.phase) in ("archived", "void") else state.hand - 1
+    if last < 1:
+        return "skip", "no hand was played yet: play one, then run this again", {}
+    answer = test.order("export_hand", past=last)
+    if not answer["ok"]:
+        return "fail", str(answer["error"]), {}
+    file = test.data / EXPORTS / answer["file"]
+    try:
+        wrong = _verified_alone(file)
+        figures = {"hand": last, "bytes": file.stat().st_size}
+    except (OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
+        wrong, figures = str(error), {"hand": last}
+    if wrong:
+        return "fail", f"the exported hand does not verify: {wrong} {RECORD_ADVICE}", figures
+    return "pass", "an exported hand verifies with a bare Python", figures
+
+
+def _verified_alone(file: Path) -> str:
+    """Run a dispute file's own verifier on it; return what it says is wrong first, "" where nothing is.
+
+    Raises OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError.
+    """
+    with tempfile.TemporaryDirectory(prefix="feltwatch-selftest-") as folder:
+        verifier = Path(folder) / VERIFIER
+        with zipfile.ZipFile(file) as packed:
+            verifier.write_bytes(packed.read(VERIFIER))
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(verifier), str(file.absolute())],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=VERIFIED_S,
+            check=False,
+        )
+    if not done.returncode:
+        return ""
+    said = (done.stdout + done.stderr).strip().splitlines() or [f"it ended with {done.returncode}."]
+    return next((line.removeprefix(WRONG) for line in said if line.startswith(WRONG)), said[-1])
+
+
+# ---- speed ----
+
+
+def _speed(test: Selftest) -> Outcome:
+    """Read a drawn table of 52 cards on this machine, with the model and the layout as shipped."""
+    from vision.base.errors import VisionError
+
+    try:
+        wrong, times = _read_drawn_table()
+    except VisionError as error:
+        return "fail", f"{error} {INSTALL_AGAIN}", {}
+    figures = {"best_ms": min(times), "worst_ms": max(times), "wanted_ms": READ_MS}
+    if wrong:
+        return "fail", f"a drawn table is read wrong. {INSTALL_AGAIN}", figures | {"wrong": wrong}
+    if min(times) > READ_MS:
+        return "fail", "reading a table takes too long: is the box too warm, or busy?", figures
+    return "pass", "a full table is read right and in time", figures
+
+
+def _read_drawn_table() -> tuple[str, list[int]]:
+    """Return the zones that were read wrong, and the milliseconds of each of three readings. Raises VisionError."""
+    from vision.felt.layout import TableLayout
+    from vision.reading.cards import CARDS
+    from vision.reading.network import CardReader
+    from vision.reading.table_reading import read
+    from vision.synthetic.render import render_table
+
+    layout = TableLayout.load()
+    hands: dict[str, dict[str, list[str]]] = {}
+    cards = iter(CARDS)
+    for zone in layout.zones:
+        hands.setdefault(zone.place, {})[zone.row] = list(islice(cards, 3 if zone.row == "front" else 5))
+    scene = render_table(hands, layout, seed=1)
+    reader = CardReader()
+    times, wrong = [], set()
+    for _ in range(3):
+        began = time.monotonic()
+        reading = read(scene.frame, layout, reader)
+        times.append(round(1000 * (time.monotonic() - began)))
+        for seen in reading.zones:
+            if [card.card for card in seen.cards] != hands[seen.place][seen.row]:
+                wrong.add(f"{seen.place} {seen.row}")
+    return ", ".join(sorted(wrong)), times
+
+
+STEPS: Final[tuple[Step, ...]] = (
+    Step("camera", "Camera", _device("camera")),
+    Step("puck", "Puck reader: both disks at every seat", _device("puck")),
+    Step("buttons", "Buttons: white, green, red", _device("buttons")),
+    Step("lamps", "Lamps", _device("lamps", _light_each)),
+    Step("buzzer", "Buzzer", _device("buzzer", _sound)),
+    Step("disk", "Disk", _device("disk")),
+    Step("clock", "Clock", _device("clock")),
+    Step("power", "Power supply", _device("power")),
+    Step("calibration", "Calibration of the felt", _calibration),
+    Step("deck", "The house's deck", _deck),
+    Step("deck_check", "A deck counted", _deck_check),
+    Step("rules", "A hand settled", _example),
+    Step("record", "The record verified", _record),
+    Step("export", "A hand exported and verified", _export),
+    Step("speed", "Speed of a reading", _speed),
+)
+"""In the order in which they are done."""

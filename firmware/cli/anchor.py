@@ -1,0 +1,90 @@
+"""`feltwatch anchor`: signs the record's head, and prints it as a slip to be kept on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.record.evidence.anchors import Anchor
+
+
+@click.command("anchor")
+@data_option
+@by_option
+@key_option
+@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as SVG.")
+@click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as PNG.")
+@click.option("--pdf", type=click.Path(path_type=Path, dir_okay=False), help="Write the slip, 80 × 120 mm.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    data: Path,
+    by: str | None,
+    key_folder: Path,
+    svg: Path | None,
+    png: Path | None,
+    pdf: Path | None,
+    as_json: bool,
+) -> None:
+    """Sign the record's head and print it: at the end of each shift, on paper.
+
+    Whoever has the slip can tell later that the record's end was cut off, or that it was rewritten:
+
+        feltwatch hands verify --all --anchor TEXT_OF_THE_QR_CODE
+    """
+    from dealer_ui.reports.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
+    from firmware.record.evidence.anchors import Anchor
+    from firmware.record.journal.disk import write_whole
+    from firmware.table import TableError
+
+    try:
+        answer = ask_table({"do": "sign_head"}, by, data)
+        anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)
+        for path, made in ((svg, slip_svg), (png, slip_png), (pdf, slip_pdf)):
+            if path is not None:
+                content = made(anchor)
+                write_whole(path, content if isinstance(content, bytes) else content.encode())
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"The slip cannot be written: {error.strerror or error}.") from error
+    if as_json:
+        say_json({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint})
+        return
+    if not (svg or png or pdf):
+        qr(anchor).terminal(compact=True)
+    for line in slip_lines(anchor)[:-2]:
+        say(line)
+    say(anchor.text)
+
+
+def _at_the_console(data: Path, key_folder: Path) -> Anchor:
+    """Sign on the record of a stopped table. Raises TableError."""
+    from firmware.record.evidence.anchors import Anchor, sign_head
+    from firmware.record.evidence.signing import DeviceKey
+    from firmware.record.journal.journal import Journal, JournalReader
+    from firmware.runtime.timestamps import box_clock
+    from firmware.table import events as ev
+    from firmware.table.effects.evidence import last_hand
+
+    need_record(data)
+    clock = box_clock()
+    with Journal(data, clock) as journal:
+        key = DeviceKey.open(key_folder)
+        state = journal.recover()
+        said = JournalReader(data).last_key()
+        public = key.public.hex()
+        if said is None or getattr(said.event, "key", "") != public:
+            journal.append([ev.KeyAnnounced(public)], "console")
+        seq, digest = journal.head
+        table = state.house.table
+        event = sign_head(
+            key, seq=seq, digest=digest, hands=last_hand(state), wall_ms=clock().wall_ms, table=table
+        )
+        journal.append([event], "console")
+    return Anchor.of(event)

@@ -1,0 +1,79 @@
+"""`feltwatch audit`: the whole record gone through again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from firmware.cli.options import data_option
+from firmware.terminal import say, say_json
+
+SHOWN: Final = 50
+"""Differences printed for people; a program gets all of them."""
+
+
+@click.command("audit")
+@data_option
+@click.option("--from", "first", type=click.IntRange(min=1), help="The first hand.  [default: 1]")
+@click.option("--to", "last", type=click.IntRange(min=1), help="The last hand.  [default: the last one]")
+@click.option("--no-pictures", is_flag=True, help="Settle again only; read no picture.")
+@click.option(
+    "--processes", type=click.IntRange(1, 256), help="How many at once.  [default: one for each core]"
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with every difference.")
+def command(
+    data: Path, first: int | None, last: int | None, no_pictures: bool, processes: int | None, as_json: bool
+) -> None:
+    """Go through the record again and list every difference.
+
+    The picture of every look, and of every card that was placed face up, is read by the card reader of this release;
+    every hand is settled again by the rules it was played under. A difference in a settlement means that this release
+    would pay otherwise; one in a picture, that it would read or ask otherwise. Nothing is changed. The exit status is 1
+    where anything is different.
+
+    A hand was read from several frames that had to agree, and one of them was kept: a card that only just was sure
+    may be doubted from that one, and the other way round.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from firmware.cli.record_audit import WORDS, audit
+    from firmware.record.journal.journal import JournalReader
+    from firmware.table.errors import TableError
+    from vision.base.errors import VisionError
+
+    console = Console(stderr=True)
+    columns = (TextColumn("hands"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        openings = JournalReader(data).openings(limit=1)
+        if not openings:
+            raise click.UsageError(f"There is no hand on record in {data}; name its folder with --data.")
+        hands = range(first or 1, min(last or openings[0].hand, openings[0].hand) + 1)
+        if not hands:
+            raise click.UsageError(f"There is no such hand: the record has hands 1 to {openings[0].hand}.")
+        with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+            task = bar.add_task("audit", total=len(hands))
+            found = audit(
+                data,
+                hands,
+                pictures=not no_pictures,
+                processes=processes,
+                done=lambda gone, of: bar.update(task, completed=gone),
+            )
+    except (TableError, VisionError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        say_json(found.as_json())
+    else:
+        for one in found.differences[:SHOWN]:
+            say(f"hand {one.hand}, row {one.row}: {WORDS[one.what]}: {one.words}")
+        if len(found.differences) > SHOWN:
+            say(f"and {len(found.differences) - SHOWN} more; --json lists them all")
+        say(
+            f"{found.hands:,} hands, {found.settlements:,} settlements and {found.pictures:,} pictures gone through "
+            f"({found.dropped:,} pictures no longer kept): {len(found.differences):,} differences"
+        )
+    sys.exit(1 if found.differences else 0)

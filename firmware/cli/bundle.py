@@ -1,0 +1,207 @@
+"""`feltwatch bundle`: what support needs to know, without secrets and without names."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from firmware.cli.options import data_option
+from firmware.terminal import say
+
+ROWS: Final = 2000
+"""Rows of the record's end that are told, without what they hold."""
+FAULTS: Final = 50
+LOG_LINES: Final = 5000
+
+
+@click.command("bundle")
+@data_option
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("feltwatch-support.zip"),
+    show_default=True,
+    help="The file.",
+)
+def command(data: Path, config_file: Path | None, out: Path) -> None:
+    """Write a file for support: versions, devices' faults, the record's shape, the log.
+
+    In it are no cards, no images, no money, no PINs, no keys and no tags' numbers. Names of players and staff are
+    replaced by numbers, also in the log. Look into it before you send it: it is a ZIP of text files.
+    """
+    from firmware.table import TableError
+
+    if out.exists():
+        raise click.UsageError(f"{out} is there already; choose another name with --out.")
+    part = out.with_name(f".{out.name}.part")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, text in bundle(data, config_file).items():
+                packed.writestr(name, text)
+        part.replace(out)
+    except TableError as error:
+        part.unlink(missing_ok=True)
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+    say(f"{out}: look into it before you send it.")
+
+
+def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:
+    """Return the bundle's files by name. Raises TableError where the record cannot be read."""
+    from firmware.record.journal.journal import JournalReader
+
+    reader = JournalReader(data)
+    hide = _hiding(data, config_file)
+    told = {
+        "about.json": json.dumps(_about(data), indent=1),
+        "record.json": json.dumps(_record(data), indent=1),
+        "config.json": json.dumps(_config(data, config_file), indent=1),
+        "rows.jsonl": "".join(f"{json.dumps(row)}\n" for row in _rows(reader)),
+        "log.txt": _log(),
+    }
+    return {name: hide(text) for name, text in told.items()}
+
+
+def _hiding(data: Path, config_file: Path | None) -> Any:
+    """Return what replaces every name that the record or the configuration knows by a number."""
+    names = sorted(_names(data, config_file), key=lambda name: (-len(name), name))
+    numbers = {name: f"person-{number}" for number, name in enumerate(names, start=1)}
+    if not names:
+        return lambda text: text
+    found = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, names)) + r")(?!\w)")
+    return lambda text: found.sub(lambda match: numbers[match[0]], text)
+
+
+def _names(data: Path, config_file: Path | None) -> set[str]:
+    from firmware.record.archive import Archive
+    from firmware.record.journal.journal import JournalReader
+    from firmware.runtime.config import load_config
+    from firmware.runtime.errors import ConfigError
+
+    archive = Archive(data)
+    archive.refresh()
+    known = archive.names()
+    names = {*known["player"], *known["dealer"]}
+    state, _ = JournalReader(data).recover()
+    names |= (
+        {person.name for person in state.people}
+        | set(state.stacks)
+        | {seat.player for seat in state.house.seats}
+    )
+    with suppress(ConfigError):
+        names |= {seat.player for seat in load_config(config_file, data=data).seats}
+    for row in _every_actor(data):
+        names.add(row.partition(":")[2])
+    # A seat's own name says nothing, and a single letter would spoil every word.
+    return {name for name in names if len(name) > 1 and not re.fullmatch(r"Seat \d", name)}
+
+
+def _every_actor(data: Path) -> list[str]:
+    from firmware.record.journal.journal import JournalReader
+
+    with JournalReader(data).opened() as db:
+        if db is None:
+            return []
+        return [str(actor) for (actor,) in db.execute("SELECT DISTINCT actor FROM journal")]
+
+
+def _about(data: Path) -> dict[str, Any]:
+    from firmware.runtime.house_config import SOFTWARE
+
+    told: dict[str, Any] = {
+        "software": SOFTWARE,
+        "python": sys.version,
+        "sqlite": sqlite3.sqlite_version,
+        "machine": platform.platform(),
+    }
+    with suppress(OSError):
+        usage = shutil.disk_usage(data)
+        told["disk"] = {"total": usage.total, "free": usage.free}
+    with suppress(OSError):
+        told["files"] = {path.name: path.stat().st_size for path in sorted(data.glob("*.sqlite*"))}
+    return told
+
+
+def _record(data: Path) -> dict[str, Any]:
+    from firmware.record.evidence.verify import verify
+    from firmware.record.journal.journal import JournalReader
+
+    found = verify(data, images=False, replayed=False)
+    told: dict[str, Any] = {
+        "rows": found.entries,
+        "hands": found.hands,
+        "anchors": found.anchors,
+        "keys": list(found.keys),
+        "problems": [{"row": problem.seq, "what": problem.what} for problem in found.problems[:FAULTS]],
+    }
+    with JournalReader(data).opened() as db:
+        if db is not None:
+            told["types"] = dict(db.execute("SELECT type, count(*) FROM journal GROUP BY type"))
+            told["clock"] = dict(db.execute("SELECT clock, count(*) FROM journal GROUP BY clock"))
+            told["release"] = db.execute("PRAGMA user_version").fetchone()[0]
+            faults = db.execute(
+                "SELECT wall_ms, type, payload FROM journal WHERE type IN ('device_fault', 'device_recovered') "
+                "ORDER BY seq DESC LIMIT ?",
+                (FAULTS,),
+            )
+            told["faults"] = [{"wall_ms": at, "type": kind, **json.loads(text)} for at, kind, text in faults]
+    return told
+
+
+def _rows(reader: Any) -> Iterable[dict[str, Any]]:
+    """Tell the record's end: what kind of thing happened when, and to whom it fell, not who it was."""
+    end = reader.head()[0]
+    for row in reader.events_since(max(0, end - ROWS), ROWS):
+        yield {
+            "seq": row.seq,
+            "hand": row.hand,
+            "boot": row.boot,
+            "monotonic_ns": row.monotonic_ns,
+            "wall_ms": row.wall_ms,
+            "clock": row.clock,
+            "role": row.actor.partition(":")[0],
+            "type": row.type,
+        }
+
+
+def _config(data: Path, config_file: Path | None) -> dict[str, Any]:
+    from firmware.runtime.config import load_config
+    from firmware.runtime.errors import ConfigError
+
+    try:
+        told = load_config(config_file, data=data).model_dump(mode="json")
+    except ConfigError as error:
+        return {"error": str(error)}
+    for number, seat in enumerate(told["seats"], start=1):
+        seat["player"] = f"player-{number}" if seat["player"] else ""
+        seat["stack"] = None
+    puck = told["puck"]
+    puck["dealer"], puck["action"] = len(puck["dealer"]), len(puck["action"])  # a tag's number can be copied
+    # The page's own section may hold what only the page knows to be secret.
+    told["ui"] = sorted(told.get("ui") or {})
+    return told
+
+
+def _log() -> str:
+    """Return the services' log; it never holds PINs. Nothing where there is no service manager."""
+    order = ["journalctl", "--no-pager", "-o", "short-iso", "-n", str(LOG_LINES), "-u", "feltwatch-*"]
+    try:
+        return subprocess.run(order, capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

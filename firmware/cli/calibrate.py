@@ -1,0 +1,247 @@
+"""`feltwatch calibrate`: measures where the felt lies, or the lens, from pictures or with the configured camera."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.terminal import say, say_all, say_json
+
+if TYPE_CHECKING:
+    from vision.base.arrays import Image
+    from vision.felt.calibration import FeltCalibration
+    from vision.felt.layout import TableLayout
+    from vision.felt.lens import Lens
+
+CONSOLE: Final = "console"
+"""The actor of what is done on the record of a stopped table."""
+
+
+@click.command("calibrate")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.option("--lens", "of_lens", is_flag=True, help="Measure the lens, from pictures of the printed board.")
+@click.option(
+    "--board", type=click.Path(path_type=Path, dir_okay=False), help="Write the board to print; no more."
+)
+@click.option(
+    "--through", type=click.Path(path_type=Path, dir_okay=False), help="The lens's calibration, a file."
+)
+@click.option(
+    "--before",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="An earlier calibration of the felt to compare.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store the calibration in this file."
+)
+@click.option(
+    "--keep", is_flag=True, help="Put it into the record, in force from now on; the table must be stopped."
+)
+@click.option(
+    "--layout",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    help="The folder of the record.  [default: /var/lib/feltwatch]",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    paths: tuple[Path, ...],
+    of_lens: bool,
+    board: Path | None,
+    through: Path | None,
+    before: Path | None,
+    out: Path | None,
+    keep: bool,
+    layout: Path | None,
+    config_file: Path | None,
+    data: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure where the felt lies in the camera's picture.
+
+    PATH is pictures of the bare felt, or folders of them, all of one camera that does not move; without any, the
+    configured camera takes them (stop the table first: it holds the camera). With --lens they are pictures of the
+    printed board, held out in a dozen ways; --board writes it.
+
+    On a running table the page does the same, live, under More, Records and set-up.
+    """
+    from firmware.devices.errors import DeviceError
+    from firmware.runtime.config import load_config
+    from firmware.runtime.errors import AppError
+    from firmware.table import TableError
+    from vision.base.errors import CalibrationError, MarkersError, VisionError
+    from vision.felt.layout import TableLayout
+
+    try:
+        if board is not None:
+            _write_board(board)
+            return
+        config = load_config(config_file, data=data)
+        felt = TableLayout.load(layout or config.camera.layout)
+        if of_lens and not paths:
+            raise click.UsageError("Name the pictures of the board; print it with --board first.")
+        frames = _pictures(paths) if paths else _taken(config)
+        if of_lens:
+            result = _lens(frames, out, config.data if keep else None)
+        else:
+            result = _felt(frames, felt, through, before, out, config.data if keep else None)
+    except (CalibrationError, MarkersError, DeviceError, TableError) as error:
+        raise click.ClickException(_sentence(str(error))) from error
+    except (VisionError, AppError) as error:
+        raise click.UsageError(_sentence(str(error))) from error
+    say_json(result) if as_json else say_all(_said(result))
+
+
+def _write_board(path: Path) -> None:
+    import cv2
+
+    from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
+
+    _, png = cv2.imencode(".png", board_picture())
+    try:
+        path.write_bytes(png.tobytes())
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    width, height = (round(count * BOARD_SQUARE_MM) for count in BOARD_SQUARES)
+    say(
+        f"The board is in {path}: print it {width} × {height} mm (A3, not scaled), and glue it on something flat."
+    )
+
+
+def _pictures(paths: tuple[Path, ...]) -> list[Image]:
+    from vision.base.pictures import load_picture, picture_files
+
+    return [load_picture(path) for path in picture_files(paths)]
+
+
+def _taken(config: Any) -> list[Image]:
+    """Take the pictures with the configured camera."""
+    from firmware.runtime.device_factory import make_camera
+    from vision.felt.calibration import FRAMES
+
+    with closing(make_camera(config.camera)) as camera:
+        camera.open()
+        return [camera.frame().image for _ in range(FRAMES)]
+
+
+def _felt(
+    frames: list[Image],
+    layout: TableLayout,
+    through: Path | None,
+    before: Path | None,
+    out: Path | None,
+    data: Path | None,
+) -> dict[str, Any]:
+    from firmware.table.events import Calibrated, Calibration
+    from vision.felt.calibration import calibrate_felt, movement
+    from vision.felt.lens import Lens
+
+    lens = Lens.load(through) if through else _lens_in_force(data)
+    made = calibrate_felt(frames, layout, lens)
+    result: dict[str, Any] = {
+        "what": "felt",
+        "pictures": len(frames),
+        "hash": made.sha256,
+        "figures": made.figures,
+    }
+    moved: dict[str, float] = {}
+    if before is not None:
+        old = _stored(before)
+        change = movement(made.homography, old.reference(made.width_px, made.height_px), layout)
+        moved = {name: round(value, 4) for name, value in vars(change).items()}
+        result["before"] = {"hash": old.sha256, "figures": old.figures}
+        result["moved"] = moved
+    stands_on = {"layout": made.layout, "lens": made.lens}
+    event = Calibrated("felt", Calibration(made.sha256, "", stands_on, made.figures), None, moved)
+    return result | _kept(made.to_json(), out, data, event)
+
+
+def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str, Any]:
+    from firmware.runtime.reading.setup_worker import lens_figures
+    from firmware.table.events import Calibrated, Calibration
+    from vision.felt.lens import calibrate_lens
+
+    made = calibrate_lens(frames)
+    figures = lens_figures(made)
+    result = {"what": "lens", "pictures": len(frames), "hash": made.sha256, "figures": figures}
+    return result | _kept(
+        made.to_json(), out, data, Calibrated("lens", Calibration(made.sha256, "", {}, figures))
+    )
+
+
+def _stored(path: Path) -> FeltCalibration:
+    from vision.felt.calibration import FeltCalibration
+
+    try:
+        return FeltCalibration.from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise click.UsageError(f"The calibration {path} cannot be read: {error.strerror}.") from error
+
+
+def _lens_in_force(data: Path | None) -> Lens | None:
+    """Return the lens that the record reads through, where the felt's calibration is to go into that record."""
+    from firmware.record.journal.journal import JournalReader
+    from vision.felt.lens import Lens
+
+    if data is None:
+        return None
+    reader = JournalReader(data)
+    in_force = reader.recover()[0].calibrations.get("lens")
+    text = reader.content(in_force.hash) if in_force else None
+    return Lens.from_json(text.decode()) if text else None
+
+
+def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:
+    """Store a calibration where it was asked for, and say where that is. Raises click's errors, TableError."""
+    from firmware.record.journal.journal import Journal
+    from firmware.runtime.reading.calibrations import KINDS
+    from firmware.runtime.timestamps import box_clock
+    from firmware.table import fold
+
+    kept: dict[str, Any] = {}
+    if out is not None:
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"{out} cannot be written: {error.strerror}.") from error
+        kept["file"] = str(out)
+    if data is not None:
+        with Journal(data, box_clock()) as journal:
+            fold([event], journal.recover())  # refused while a hand is open, or through another lens
+            journal.keep(KINDS[event.what], text.encode())
+            kept["seq"] = journal.append([event], CONSOLE)
+    return kept
+
+
+def _said(result: dict[str, Any]) -> str:
+    lines = [f"{name:<12} {figure:g}" for name, figure in result["figures"].items()]
+    if "moved" in result:
+        lines += ["since the one before:"] + [
+            f"{name:<12} {value:g}" for name, value in result["moved"].items()
+        ]
+    where = [f"in {result['file']}"] if "file" in result else []
+    where += ["in the record, in force from now on"] if "seq" in result else []
+    stored = f", stored {' and '.join(where)}" if where else "; store it with --out or --keep"
+    name = "felt" if result["what"] == "felt" else "lens"
+    return "\n".join(
+        [
+            *lines,
+            f"The {name} is calibrated from {result['pictures']} pictures ({result['hash'][:12]}){stored}.",
+        ]
+    )
+
+
+def _sentence(text: str) -> str:
+    if {".", "/"} & set(text.partition(" ")[0]):  # a file's name stays as it is
+        return text
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,12 @@
+"""The PDF that goes into a dispute file; what it takes to make one is loaded when the first is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def dispute_pdf(data: Path, hand: int) -> bytes:
+    """Return a past hand as a PDF. Raises NotNow, JournalError."""
+    from dealer_ui.reports.dispute_pdf import dispute_pdf as made
+
+    return made(data, hand)

@@ -1,0 +1,143 @@
+"""`feltwatch doctor`: every check of the table's health, with the table running or stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.cli.options import WITHIN, by_option, data_option
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.health.checks import Check
+
+UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
+BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
+"""Units that run only where somebody enabled them."""
+_WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
+
+
+@click.command("doctor")
+@data_option
+@click.option("--full", is_flag=True, help="Check the whole record's chain; without it its last rows.")
+@click.option(
+    "--look", is_flag=True, help="Have the camera take a picture now, between hands; asks for --by."
+)
+@click.option(
+    "--look-within",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds to wait for that picture.",
+)
+@by_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(data: Path, full: bool, look: bool, look_within: float, by: str | None, as_json: bool) -> None:
+    """Say how the table is: each check with a figure, a verdict and what to do.
+
+    Exit status 0 where nothing is bad, 1 where something is. "?" is what nothing here can say.
+    """
+    from firmware.health.checks import worst
+
+    if look:
+        _look(data, by, look_within)
+    checks = examine(data, full=full)
+    if as_json:
+        told = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
+        say_json(told, indent=1)
+    else:
+        for line in as_text(checks):
+            say(line)
+    sys.exit(worst(checks) == "bad")
+
+
+def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
+    """Gather every fact there is and judge them."""
+    from firmware.health.checks import Facts, judge
+    from firmware.health.record_facts import LAST_ROWS, record_facts
+    from firmware.record.journal.journal import JournalReader
+
+    now_ms = time.time_ns() // 1_000_000
+    record = record_facts(JournalReader(data), now_ms, None if full else LAST_ROWS)
+    return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
+
+
+def _of_table(data: Path) -> dict[str, Any] | None:
+    """Return what the running table knows; None where none answers."""
+    from firmware.runtime.config import SOCKET
+    from firmware.table_client import TableLink, TableUnreachable
+
+    try:
+        answer = TableLink(data / SOCKET, timeout=WITHIN).send({"do": "health"})
+    except TableUnreachable:
+        return None
+    return dict(answer.get("facts", {})) if answer["ok"] else None
+
+
+def _of_box(data: Path) -> dict[str, Any]:
+    """Return what can be seen of the box while no table runs. What its devices said last does not count."""
+    from firmware.devices.power import Power
+    from firmware.runtime.host_facts import BoxFacts, facts_of_pi
+
+    return {**BoxFacts(data).of_box(), **facts_of_pi(Power().read()), "answers": False, "faults": {}}
+
+
+def services() -> dict[str, str] | None:
+    """Return the state of every unit of ours that should run here; None where no service manager answers."""
+    try:
+        said = subprocess.run(
+            ["systemctl", "show", "--property=Id,LoadState,UnitFileState,ActiveState", *UNITS, *BESIDE],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    units = [dict(line.split("=", 1) for line in part.splitlines()) for part in said.strip().split("\n\n")]
+    return {
+        unit["Id"]: unit["ActiveState"]
+        for unit in units
+        if unit.get("LoadState") == "loaded"
+        and (unit["Id"] in UNITS or unit.get("UnitFileState") == "enabled")
+    } or None
+
+
+def _look(data: Path, by: str | None, within: float) -> None:
+    """Have the table look through its camera. Raises click.ClickException where it does not."""
+    from firmware.cli.options import ask_table
+
+    begun = ask_table({"do": "look"}, by, data)
+    if begun is None:
+        raise click.ClickException(
+            "The table process is not running, and it holds the camera; start it first."
+        )
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        told = ask_table({"do": "job", "job": begun["job"]}, None, data)
+        if told is None or told["state"] == "failed":
+            raise click.ClickException(f"The camera took no picture: {told['why'] if told else 'no table'}")
+        if told["state"] == "done":
+            return
+        time.sleep(0.2)
+    raise click.ClickException("The camera took no picture in time; see what the page says of it.")
+
+
+def as_text(checks: tuple[Check, ...]) -> list[str]:
+    """Return the lines that a person reads."""
+    lines = []
+    for check in checks:
+        lines.append(f"{_WORDS[check.verdict]:>5}  {check.title!s:22} {check.figure:>16}  {check.says}")
+        if check.advice is not None and check.verdict != "ok":
+            lines.append(f"{'':48}{check.advice}")
+    found: Counter[str] = Counter(check.verdict for check in checks)
+    words = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
+    lines.append(", ".join(f"{found[verdict]} {said}" for verdict, said in words.items()))
+    return lines

@@ -1,0 +1,353 @@
+"""`feltwatch hands`: the archive at a terminal: list, show, export, verify, recall."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.cli.options import (
+    ask_table,
+    by_option,
+    data_option,
+    data_option_unopened,
+    key_option,
+    need_open,
+    need_record,
+)
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.record.archive import Archive
+    from firmware.record.evidence.verify import Verification
+
+WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
+SHOWN: Final = 20
+"""Problems printed for people; a program gets all of them."""
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+
+
+def _time(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(f"{value!r} is no time; write 2026-11-20 or 2026-11-20T18:30.") from error
+
+
+@click.group("hands")
+def command() -> None:
+    """List, show, export and verify the hands on record.
+
+    A hand that does not exist is bad input (exit 2); a record or a file that does not hold is a failed check (exit 1).
+    """
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Say our errors in a sentence."""
+    from firmware.table.errors import NotNow, TableError
+
+    try:
+        yield
+    except NotNow as error:
+        raise click.UsageError(str(error)) from error
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command("list")
+@data_option
+@click.option("--from", "since", callback=_time, metavar="TIME", help="Opened at this time or later.")
+@click.option("--to", "until", callback=_time, metavar="TIME", help="Opened before this time.")
+@click.option("--seat", type=click.IntRange(1, 5), help="In which this seat played.")
+@click.option("--player", help="In which this player played.")
+@click.option("--profile", help="Played by these rules.")
+@click.option("--dealer", help="Dealt by this dealer.")
+@click.option(
+    "--with", "marks", type=click.Choice(WITH), multiple=True, help="With such; may be given more than once."
+)
+@click.option("--before", type=click.IntRange(1), help="Go on before this hand.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a hand.")
+def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, **asked: Any) -> None:
+    """List hands, the newest first."""
+    from firmware.cli.hands_text import line_json, line_text
+    from firmware.record.archive import Wanted
+
+    with _said():
+        archive = _opened(data)
+        _refresh(archive)
+        marks = frozenset(asked.pop("marks"))
+        before, limit = asked.pop("before"), asked.pop("limit")
+        lines = archive.hands(Wanted(since, until, marks=marks, **asked), before, limit)
+    if not lines and not as_json:
+        say("No such hands.", err=True)
+    for line in lines:
+        say_json(line_json(line)) if as_json else say(line_text(line))
+    if len(lines) == limit and not as_json:
+        say(f"More: --before {lines[-1].hand}", err=True)
+
+
+def _opened(data: Path) -> Archive:
+    from firmware.record.archive import Archive
+
+    need_record(data)
+    return Archive(data)
+
+
+def _refresh(archive: Archive) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        bar = progress.add_task("looking through the record", visible=False)
+        archive.refresh(lambda seq, of: progress.update(bar, completed=seq, total=of, visible=True))
+
+
+@command.command("show")
+@click.argument("number", type=click.IntRange(1))
+@data_option
+@_json
+def show(number: int, data: Path, as_json: bool) -> None:
+    """Show hand NUMBER: its rows, its images, and every settlement as it was shown."""
+    from firmware.cli.hands_text import hand_json, hand_text
+
+    with _said():
+        archive = _opened(data)
+        hand = archive.hand(number)
+        images = archive.images(hand)
+        text = (
+            [json.dumps(hand_json(hand, images), ensure_ascii=False)] if as_json else hand_text(hand, images)
+        )
+        for line in text:
+            say(line)
+
+
+@command.command("recall")
+@click.argument("number", type=click.IntRange(1), required=False)
+@data_option
+@_json
+def recall(number: int | None, data: Path, as_json: bool) -> None:
+    """Show again what hand NUMBER was settled to; without one, the last settled hand."""
+    from firmware.cli.hands_text import settlement_lines, when
+    from firmware.table.events import Settled
+
+    with _said():
+        archive = _opened(data)
+        _refresh(archive)
+        if number is None:
+            number = next((line.hand for line in archive.hands(limit=50) if line.outcome == "settled"), None)
+        if number is None:
+            raise click.UsageError("No hand of this record was settled yet.")
+        hand = archive.hand(number)
+    if not hand.settlements:
+        raise click.UsageError(f"Hand {number} was not settled.")
+    row = hand.settlements[-1]
+    event = row.event
+    assert isinstance(event, Settled)
+    if as_json:
+        told = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
+        say_json(told | {"settlement": event.settlement})
+        return
+    say(f"RECALLED: hand {number}, settled {when(row.wall_ms)[:19]}. This is not the hand on the table.")
+    for line in settlement_lines(event.settlement, hand.opened.house.currency):
+        say(line)
+
+
+@command.command("export")
+@click.argument("number", type=click.IntRange(1))
+@data_option
+@click.option("--out", type=click.Path(path_type=Path), help="The file.  [default: hand-NUMBER.zip, here]")
+@by_option
+@key_option
+def export(number: int, data: Path, out: Path | None, by: str | None, key_folder: Path) -> None:
+    """Write hand NUMBER's dispute file: a signed ZIP that can be checked without us.
+
+    The running table makes and signs it (--by names who asks). While it is stopped, whoever may read its key may
+    make one; the end of the record is then vouched for by the file's own signature alone.
+    """
+    from firmware.record.dispute_file import EXPORTS
+    from firmware.record.evidence.dispute_verifier import check
+
+    out = out or Path(f"hand-{number:06}.zip")
+    if out.exists():
+        raise click.UsageError(f"{out} is there already; choose another name with --out.")
+    with _said():
+        answer = ask_table({"do": "export_hand", "past": number}, by, data)
+        if answer is None:
+            _export_here(number, data, out, key_folder)
+        else:
+            _copy(data / EXPORTS / answer["file"], out)
+    say(f"{out}: check it with: feltwatch hands verify {out}")
+    if wrong := check(str(out)).wrong:
+        raise click.ClickException(f"The record does not hold, and the file is like it: {wrong[0]}")
+
+
+def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
+    from firmware.cli.dispute_pdf_hook import dispute_pdf
+    from firmware.record.archive import Archive
+    from firmware.record.dispute_file import write_dispute_file
+    from firmware.record.evidence.signing import FILE, DeviceKey, KeyUnusable
+
+    archive = Archive(data)
+    archive.hand(number)
+    try:
+        there = (key_folder / FILE).exists()
+    except OSError:
+        there = True  # DeviceKey says why it cannot be looked at
+    if not there:
+        raise KeyUnusable(
+            "There is no device key in %(path)s: the table makes one when it first runs.",
+            path=str(key_folder),
+        )
+    key = DeviceKey.open(key_folder)
+    write_dispute_file(archive, number, key, out, lambda hand: dispute_pdf(data, hand))
+
+
+def _copy(made: Path, out: Path) -> None:
+    part = out.with_name(f".{out.name}.part")
+    try:
+        with made.open("rb") as source, part.open("wb") as target:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
+        part.replace(out)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+
+
+@command.command("verify")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--all", "everything", is_flag=True, help="The whole record: every row, every image.")
+@data_option_unopened
+@click.option(
+    "--anchor",
+    "anchors",
+    multiple=True,
+    metavar="TEXT|FILE",
+    help="A slip's text, or a file with it; any number.",
+)
+@click.option("--key", default="", help="The words (or hex) of the key that must have signed FILE.")
+@click.option("--no-images", is_flag=True, help="With --all: rows only.")
+@click.option("--replay", is_flag=True, help="With --all: also follow every hand again, row by row. Slow.")
+@click.option("--processes", type=click.IntRange(1, 256), help="With --all.  [default: one for each core]")
+@_json
+def verify(
+    file: Path | None,
+    everything: bool,
+    data: Path,
+    anchors: tuple[str, ...],
+    key: str,
+    no_images: bool,
+    replay: bool,
+    processes: int | None,
+    as_json: bool,
+) -> None:
+    """Check a dispute FILE, or --all of the record, and name the first bad place.
+
+    Rows, images and content are compared with their hashes, each row with the one before it, each signed head with
+    its key. A record whose end was cut off looks whole from within: give the slip of the shift's end with --anchor.
+    """
+    if (file is None) == (not everything):
+        raise click.UsageError("Name a dispute file, or say --all for the record.")
+    texts = [_anchor_text(anchor) for anchor in anchors]
+    if file is not None:
+        holds = _verify_file(file, texts, key, as_json)
+    else:
+        need_open(data)
+        with _said():
+            holds = _verify_record(data, texts, not no_images, replay, processes, as_json)
+    sys.exit(0 if holds else 1)
+
+
+def _anchor_text(given: str) -> str:
+    path = Path(given)
+    try:
+        return path.read_text(encoding="ascii") if not given.startswith("FW1") and path.is_file() else given
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"The anchor {given} cannot be read as text.") from error
+
+
+def _verify_file(file: Path, anchors: list[str], key: str, as_json: bool) -> bool:
+    from firmware.record.evidence.dispute_verifier import CannotCheck, check
+
+    try:
+        report = check(str(file), tuple(anchors), key)
+    except CannotCheck as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        say_json({"ok": report.ok, "holds": report.holds, "beside": report.beside, "wrong": report.wrong})
+        return report.ok
+    for line in report.lines():
+        say(line)
+    return report.ok
+
+
+def _verify_record(
+    data: Path, texts: list[str], images: bool, replay: bool, processes: int | None, as_json: bool
+) -> bool:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from firmware.record.evidence.anchors import Anchor, NoAnchor
+    from firmware.record.evidence.verify import verify as verify_record
+
+    try:
+        slips = [Anchor.parse(text) for text in texts]
+    except NoAnchor as error:
+        raise click.UsageError(str(error)) from error
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        bar = progress.add_task("rows")
+        found = verify_record(
+            data,
+            anchors=slips,
+            images=images,
+            workers=processes or len(os.sched_getaffinity(0)),
+            replayed=replay,
+            done=lambda rows, of: progress.update(bar, completed=rows, total=of),
+        )
+    if as_json:
+        say_json(_found_json(found))
+        return found.ok
+    if not found.entries and not slips:
+        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+    verdict = "All of it holds." if found.ok else "This record does not hold."
+    say(verdict)
+    for problem in found.problems[:SHOWN]:
+        where = f"row {problem.seq}: " if problem.seq else ""
+        say(f"WRONG: {where}{problem.what}")
+    if len(found.problems) > SHOWN:
+        say(f"and {len(found.problems) - SHOWN} more; --json lists them all")
+    read = (
+        f"{found.images:,} images ({found.dropped:,} dropped by the house's rule)" if images else "no images"
+    )
+    say(
+        f"{found.entries:,} rows of {found.hands:,} hands, {read}, {found.anchors:,} signed heads; "
+        f"the last row's hash is {found.head or 'none'}"
+    )
+    for words in found.keys:
+        say(f"signed by {words}")
+    if not replay:
+        say("What the rows mean was not followed: that each can be read and fits only --replay can tell.")
+    if not slips:
+        say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
+    say(verdict)
+    return found.ok
+
+
+def _found_json(found: Verification) -> dict[str, Any]:
+    told = {name: value for name, value in vars(found).items() if name != "problems"}
+    return {"ok": found.ok, **told, "problems": [vars(problem) for problem in found.problems]}

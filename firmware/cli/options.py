@@ -1,0 +1,104 @@
+"""How a command of the shell asks the running table: with the name and the PIN of whoever gives it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from firmware.runtime.config import DATA, KEY, SOCKET
+
+WITHIN: Final = 60.0
+"""Seconds to wait for an answer; a dispute file with its PDF may take some."""
+
+
+def need_open(folder: Path) -> None:
+    """Raise click.UsageError where this user may not look into a folder: every reading of it would seem to fail."""
+    there = os.access(folder, os.F_OK) and folder.is_dir()
+    if there and not os.access(folder, os.R_OK | os.X_OK):
+        command = click.get_current_context().command_path
+        raise click.UsageError(
+            f"{folder} is not open to this user. On a box: sudo -u feltwatch-table {command}"
+        )
+
+
+def _open_to_us(_context: click.Context, _param: click.Parameter, folder: Path) -> Path:
+    need_open(folder)
+    return folder
+
+
+_data = partial(
+    click.option,
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path, readable=False),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+data_option = _data(callback=_open_to_us)
+data_option_unopened = _data()
+"""For a command that does not always look into it; it says `need_open` where it does."""
+by_option = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")
+key_option = click.option(
+    "--key-folder",
+    envvar="FELTWATCH_KEY",
+    type=click.Path(path_type=Path),
+    default=KEY,
+    show_default=True,
+    help="The folder of the device's key; used while the table is stopped.",
+)
+
+
+def need_record(data: Path) -> None:
+    """Raise click.UsageError where a folder holds no record: a mistyped name must not read as an empty table's.
+
+    Raises JournalError where there is one that cannot be read.
+    """
+    from firmware.record.journal.journal import JournalReader
+
+    if not JournalReader(data).head()[0]:
+        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+
+
+def need_writable(data: Path) -> None:
+    """Raise click.UsageError where nobody could do it: no table runs, and this user may not write to its record."""
+    from firmware.table_client import TableLink
+
+    if data.is_dir() and not os.access(data, os.W_OK | os.X_OK) and not TableLink(data / SOCKET).answers():
+        raise click.UsageError(
+            f"The table process is not running, and {data} is not this user's to write. On a box: "
+            f"sudo -u feltwatch-table {click.get_current_context().command_path}"
+        )
+
+
+def pin_asked(text: str, new: bool = False) -> str:
+    """Return a PIN: asked for unseen at a terminal, a line of the input elsewhere."""
+    if sys.stdin.isatty():
+        return str(click.prompt(text, hide_input=True, confirmation_prompt=new))
+    return sys.stdin.readline().strip()
+
+
+def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, Any] | None:
+    """Give a command to the running table and return its answer; None where no table runs.
+
+    Raises click.ClickException with the table's sentence where it refuses.
+    """
+    from firmware.table_client import TableLink, TableUnreachable
+
+    link = TableLink(data / SOCKET, timeout=WITHIN)
+    if not link.answers():
+        return None
+    signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
+    try:
+        answer = link.send(order | signed)
+    except TableUnreachable as error:
+        raise click.ClickException(str(error)) from error
+    if not answer["ok"]:
+        hint = " Name who asks with --by." if answer.get("ask") and not by else ""
+        raise click.ClickException(f"{answer['error']}{hint}")
+    return answer

@@ -1,0 +1,153 @@
+"""`feltwatch people`: lists who deals, and who has a PIN, at this table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from firmware.cli.options import ask_table, by_option, data_option, need_record, need_writable, pin_asked
+from firmware.terminal import say, say_json
+
+ROLES: Final = ("dealer", "floor", "technician", "auditor")
+
+
+@click.group("people")
+def command() -> None:
+    """List who deals, and who has a PIN, at this table.
+
+    The first to be listed is a technician:
+
+        feltwatch people add Ada --role technician
+
+    A PIN is asked for and never shown; where the input is no terminal, each is read from a line of it. While the
+    table process runs, it judges: --by names who asks, and his own PIN is asked for last. While it is stopped, whoever
+    may write to the record may list people; the record says that it was done from the console.
+    """
+
+
+@command.command("list")
+@data_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def list_people(data: Path, as_json: bool) -> None:
+    """Show who is listed, and who is logged on."""
+    from firmware.record.journal.journal import JournalReader
+    from firmware.table import TableError
+
+    try:
+        state, _ = JournalReader(data).recover()
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+    people = [{"name": p.name, "role": str(p.role), "wrong_pins": p.tried} for p in state.people]
+    if as_json:
+        say_json({"people": people, "dealer": state.dealer or None, "down": state.down})
+    elif not people:
+        say("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
+    for person in [] if as_json else state.people:
+        said = [f"{person.name}  {person.role}"]
+        said += [f"{person.tried} wrong PINs in a row"] if person.tried else []
+        said += [f"logged on, down {state.down}"] if person.name == state.dealer else []
+        say(", ".join(said))
+
+
+def _name(_: click.Context, __: click.Parameter, name: str) -> str:
+    from firmware.table import NotNow
+    from firmware.table.people import check_name
+
+    try:
+        return check_name(name)
+    except NotNow as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@command.command("add")
+@click.argument("name", callback=_name)
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What NAME may do.")
+@by_option
+@data_option
+def add(name: str, role: str, by: str | None, data: Path) -> None:
+    """List NAME, or give NAME another role."""
+    need_writable(data)  # before anybody keys a PIN for nothing
+    asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
+    order = {"do": "list_person", "person": name, "role": role}
+    _give(order | ({"new_pin": asked} if asked else {}), by, data)
+    say(f"{name} is listed: {role}.")
+
+
+@command.command("pin")
+@click.argument("name")
+@by_option
+@data_option
+def pin(name: str, by: str | None, data: Path) -> None:
+    """Set another PIN for NAME; it ends a lock-out, too."""
+    _need_one_for_a_pin(name, data)
+    _give({"do": "set_pin", "person": name, "new_pin": pin_asked(f"New PIN for {name}", new=True)}, by, data)
+    say(f"{name} has a new PIN.")
+
+
+@command.command("remove")
+@click.argument("name")
+@by_option
+@data_option
+def remove(name: str, by: str | None, data: Path) -> None:
+    """Take NAME off the list; what he did stays in the record."""
+    _give({"do": "strike_person", "person": name}, by, data)
+    say(f"{name} is off the list.")
+
+
+def _need_one_for_a_pin(name: str, data: Path) -> None:
+    """Refuse, before anybody keys one, a PIN for who is not listed or needs none. Raises click's errors."""
+    from firmware.record.journal.journal import JournalReader
+    from firmware.table import TableError, apply
+    from firmware.table.events import PinSet
+
+    try:
+        need_record(data)
+        apply(JournalReader(data).recover()[0], PinSet(name, ""))
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+    need_writable(data)
+
+
+def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
+    """Give the command to the running table, or do it on its record where none runs. Raises click's errors."""
+    from firmware.table import TableError
+
+    if ask_table(order, by, data) is not None:
+        return
+    try:
+        if order["do"] != "list_person":
+            need_record(data)
+        _at_the_console(order, data)
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _at_the_console(order: dict[str, Any], data: Path) -> None:
+    """Do it on the record of a stopped table: who may write there could do anything to it anyway."""
+    from firmware.access.control import Gate, GateCommand, Who
+    from firmware.record.journal.journal import Journal
+    from firmware.record.pins import PinStore
+    from firmware.runtime.timestamps import box_clock
+    from firmware.table import State, fold
+    from firmware.table.commands.decide import parse_command
+    from firmware.table.events import Event, canonical
+    from firmware.table.people import Role
+
+    class Console:
+        def __init__(self, journal: Journal) -> None:
+            self.journal = journal
+            self.state: State = journal.recover()
+
+        def write(self, events: Sequence[Event], actor: str) -> int:
+            state = fold(events, self.state)
+            seq = self.journal.append(events, actor)
+            self.state = state
+            return seq
+
+    wanted = parse_command(canonical(order))
+    assert isinstance(wanted, GateCommand)
+    with Journal(data, box_clock()) as journal:
+        Gate(PinStore(data)).obey(wanted, Console(journal), Who("console", Role.TECHNICIAN))

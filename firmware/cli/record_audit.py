@@ -1,0 +1,334 @@
+"""The audit: every stored hand settled again, every look's picture read again by the reader of today.
+
+Of a look at the whole table that is its frame, of a card that was placed face up its zone's picture. What was unsure
+then was named by a person: where a placed card is sure now says nothing.
+
+Hands are told apart by nothing but the record, so they are done by as many processes as there are cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict, dataclass
+from functools import lru_cache, reduce
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import cv2
+import numpy as np
+
+from firmware.record.evidence.workers import shared_out, undisturbed
+from firmware.record.hand_history import Recalled, Step, StillOpen, recall
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.journal import Entry, JournalReader
+from firmware.rules import Profile
+from firmware.runtime.reading.change_detector import of_places
+from firmware.table import events as ev
+from firmware.table.errors import CaptureError, NotNow, TableError
+from firmware.table.seen import Capture
+from firmware.table.settling import rules_of, settlement
+from vision.base.arrays import Image
+from vision.base.errors import VisionError
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.reading.enrolment import profile_of_json
+from vision.reading.network import CardReader
+from vision.reading.table_reading import ReadCard, TableReading, read, read_zone
+
+What = Literal["record", "rules", "settlement", "picture", "count", "card", "doubt", "sure_now"]
+WORDS: Final[dict[What, str]] = {
+    "record": "the hand cannot be followed",
+    "rules": "its rules are not to be had",
+    "settlement": "settled otherwise",
+    "picture": "a picture cannot be used",
+    "count": "another number of cards read",
+    "card": "a card surely read as another",
+    "doubt": "a card that was sure would be asked about now",
+    "sure_now": "a card that was asked about is read surely now",
+}
+"""What may be found, and how it is called."""
+BATCH: Final = 200
+"""Hands at once for one process, at most."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not as it was: the hand, the row of the record, and a sentence."""
+
+    hand: int
+    row: int
+    what: What
+    words: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was done: hands, settlements and pictures gone through, and what is different.
+
+    `dropped` are pictures whose bytes are no longer kept by the house's rule: no difference, and nothing to read.
+    """
+
+    hands: int = 0
+    settlements: int = 0
+    pictures: int = 0
+    dropped: int = 0
+    differences: tuple[Difference, ...] = ()
+
+    def __add__(self, other: Audit) -> Audit:
+        return Audit(
+            self.hands + other.hands,
+            self.settlements + other.settlements,
+            self.pictures + other.pictures,
+            self.dropped + other.dropped,
+            self.differences + other.differences,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON-able data."""
+        return asdict(self)
+
+
+def audit(
+    data: Path,
+    hands: Sequence[int] | None = None,
+    *,
+    pictures: bool = True,
+    processes: int | None = None,
+    done: Callable[[int, int], None] = lambda hands, of: None,
+) -> Audit:
+    """Go through hands of the record in a data folder, all of them where none are named.
+
+    `processes`: as many as there are cores, unless given; 1 stays in this one. `done` is told how many hands are
+    done, of how many. Raises JournalError.
+    """
+    reader = JournalReader(data)
+    openings = reader.openings(limit=1)
+    if hands is None:
+        hands = range(1, openings[0].hand + 1) if openings else ()
+    many = min(processes or len(os.sched_getaffinity(0)), max(1, len(hands)))
+    size = max(1, min(BATCH, len(hands) // (4 * many)))
+    batches = [hands[first : first + size] for first in range(0, len(hands), size)]
+    found: list[Audit] = []
+    gone = 0
+    for batch, result in _results(data, batches, pictures, many):
+        found.append(result)
+        gone += len(batch)
+        done(gone, len(hands))
+    whole = reduce(Audit.__add__, found, Audit())
+    ordered = tuple(sorted(whole.differences, key=lambda one: (one.hand, one.row)))
+    return Audit(whole.hands, whole.settlements, whole.pictures, whole.dropped, ordered)
+
+
+def _results(
+    data: Path, batches: Sequence[Sequence[int]], pictures: bool, many: int
+) -> Iterator[tuple[Sequence[int], Audit]]:
+    if many == 1:
+        begin(data, pictures)
+        yield from ((batch, go_through(batch)) for batch in batches)
+        return
+    with shared_out(many, begin, (data, pictures)) as pool:
+        with undisturbed():
+            waiting = {pool.submit(go_through, batch): batch for batch in batches}
+        for one in as_completed(waiting):
+            yield waiting[one], one.result()
+
+
+# ---- in one process ----
+
+_worker: _Worker | None = None
+
+
+def begin(data: Path, pictures: bool) -> None:
+    """Make this process ready."""
+    global _worker
+    _worker = _Worker(data, pictures)
+
+
+def go_through(hands: Sequence[int]) -> Audit:
+    """Go through some hands. Raises JournalError."""
+    assert _worker is not None, "begin comes first"
+    return reduce(Audit.__add__, (_worker.hand(hand) for hand in hands), Audit())
+
+
+class _Worker:
+    """Goes through one hand after another."""
+
+    def __init__(self, data: Path, pictures: bool) -> None:
+        self._reader = JournalReader(data)
+        self._store = CaptureStore(data)
+        self._cards = CardReader(threads=1) if pictures else None
+        self._content = lru_cache(maxsize=64)(self._reader.content)
+        self._rules: dict[str, Profile] = {}
+
+    def hand(self, number: int) -> Audit:
+        """Go through one hand; one that is not in the record, or still on the table, is passed over."""
+        try:
+            recalled = recall(self._reader, number)
+        except StillOpen:
+            return Audit()
+        except NotNow as error:
+            if not (rows := self._reader.of_hand(number)):
+                return Audit()
+            return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
+        settled = [step for step in recalled.steps if step.entry.type == ev.Settled.type]
+        again = tuple(self._settled_again(recalled, settled))
+        if self._cards is None:
+            return Audit(1, len(settled), differences=again)
+        return Audit(1, len(settled), differences=again) + self._read_again(recalled)
+
+    def _settled_again(self, recalled: Recalled, settled: Iterable[Step]) -> Iterator[Difference]:
+        for step in settled:
+            event, row = step.entry.event, step.entry.seq
+            assert isinstance(event, ev.Settled)
+            try:
+                anew = settlement(step.before, self._rules_of(recalled.opened))
+            except NotNow as error:
+                yield Difference(recalled.hand, row, "settlement", str(error))
+            except TableError as error:
+                yield Difference(recalled.hand, row, "rules", str(error))
+            else:
+                if anew != event.settlement:
+                    yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, anew))
+
+    def _rules_of(self, opened: ev.HandOpened) -> Profile:
+        key = ev.canonical([opened.profile_hash, opened.options])
+        if key not in self._rules:
+            self._rules[key] = rules_of(opened, self._content(opened.profile_hash))
+        return self._rules[key]
+
+    def _read_again(self, recalled: Recalled) -> Audit:
+        dropped = {
+            image
+            for row in recalled.marks
+            if isinstance(e := row.event, ev.ImagesDropped)
+            for image in e.images
+        }
+        whole = Audit()
+        for capture, entries in _looks(recalled).items():
+            row = entries[0].seq
+            try:
+                data = self._store.load(capture)
+            except CaptureError as error:
+                if capture in dropped and self._store.check(capture) == "missing":
+                    whole += Audit(dropped=1)
+                else:
+                    whole += Audit(differences=(Difference(recalled.hand, row, "picture", str(error)),))
+                continue
+            try:
+                found = tuple(self._differences(recalled, entries, _decoded(capture, data)))
+            except (VisionError, TableError) as error:
+                words = f"It cannot be read any more: {error}"
+                found = (Difference(recalled.hand, row, "picture", words),)
+            whole += Audit(pictures=1, differences=found)
+        return whole
+
+    def _differences(
+        self, recalled: Recalled, entries: Sequence[Entry], picture: Image
+    ) -> Iterator[Difference]:
+        """Compare what the rows that name a picture say with what is read in it. Raises VisionError, TableError."""
+        placed: tuple[ReadCard, ...] | None = None
+        for entry in entries:
+            match entry.event:
+                case ev.ReadingTaken() as event:
+                    yield from self._of_reading(recalled, entry.seq, event, picture)
+                case ev.CardPlaced() | ev.CardReread() as event if event.card.sure:
+                    if placed is None:
+                        placed = self._zone(recalled.opened, event.seat, event.row, picture)
+                    if event.card.card not in {card.card for card in placed}:
+                        now = ", ".join(_said(card.card, card.sure) for card in placed) or "nothing"
+                        words = f"seat {event.seat}, {event.row}: {event.card.card} then, {now} now"
+                        yield Difference(recalled.hand, entry.seq, "card", words)
+
+    def _of_reading(
+        self, recalled: Recalled, row: int, event: ev.ReadingTaken, picture: Image
+    ) -> Iterator[Difference]:
+        reading = self._look(recalled.opened, event, picture)
+        zones = {(zone.place, zone.row): zone.cards for zone in reading.zones}
+        for then in event.rows:
+            now = zones.get((then.place, then.row), ())
+            where = f"seat {then.seat}, {then.row}"
+            if len(now) != len(then.cards):
+                words = f"{where}: {len(then.cards)} cards read then, {len(now)} now"
+                yield Difference(recalled.hand, row, "count", words)
+                continue
+            for place, (was, card) in enumerate(zip(then.cards, now, strict=True), start=1):
+                what: What | None = None
+                if was.sure and card.sure:
+                    what = "card" if was.card != card.card else None
+                elif was.sure != card.sure:
+                    what = "doubt" if was.sure else "sure_now"
+                if what:
+                    names = f"{_said(was.card, was.sure)} then, {_said(card.card, card.sure)} now"
+                    yield Difference(recalled.hand, row, what, f"{where}, card {place}: {names}")
+
+    def _look(self, opened: ev.HandOpened, event: ev.ReadingTaken, picture: Image) -> TableReading:
+        layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
+        lens = self._text(opened, "lens")
+        places = tuple(dict.fromkeys(row.place for row in event.rows))
+        return read(picture, of_places(layout, places), cards, lens=Lens.from_json(lens) if lens else None)
+
+    def _zone(self, opened: ev.HandOpened, seat: int, row: ev.Row, picture: Image) -> tuple[ReadCard, ...]:
+        layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
+        place = next(one.place for one in opened.seats if one.seat == seat)
+        return read_zone(picture, layout.zone(place, row), layout, cards)
+
+    def _reader_of(self, opened: ev.HandOpened) -> CardReader:
+        """Return the card reader, its deck the one that the hand was played with."""
+        assert self._cards is not None
+        deck = self._text(opened, "deck")
+        self._cards.deck = profile_of_json(deck, self._cards.sha256) if deck else None
+        return self._cards
+
+    def _layout(self, digest: str) -> TableLayout:
+        text = self._content(digest) if digest else None
+        return TableLayout.parse(text.decode()) if text else TableLayout.load()
+
+    def _text(self, opened: ev.HandOpened, what: str) -> str:
+        known = opened.calibrations.get(what)
+        text = self._content(known.hash) if known else None
+        return text.decode() if text else ""
+
+
+def _looks(recalled: Recalled) -> dict[Capture, list[Entry]]:
+    """Return the rows of a hand that say what was read in a picture, by the picture."""
+    looks: dict[Capture, list[Entry]] = {}
+    for step in recalled.steps:
+        match step.entry.event:
+            case ev.ReadingTaken(frame=Capture() as capture):
+                looks.setdefault(capture, []).append(step.entry)
+            case ev.CardPlaced(capture=Capture() as capture) | ev.CardReread(capture=Capture() as capture):
+                looks.setdefault(capture, []).append(step.entry)
+            case _:
+                pass
+    return looks
+
+
+def _decoded(capture: Capture, data: bytes) -> Image:
+    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    if picture is None:
+        raise CaptureError("%(name)s is no picture.", name=capture.name)
+    return picture.astype(np.uint8)
+
+
+def _said(card: str | None, sure: bool) -> str:
+    return f"{card or 'nothing'}{'' if sure else ' (not sure)'}"
+
+
+def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
+    """Say what of a settlement is another: the first part of it that is, and both."""
+    before, after = then.get("paid", {}), now.get("paid", {})
+    paid = [
+        f"{seat}: {before.get(seat)} → {after[seat]}" for seat in after if before.get(seat) != after[seat]
+    ]
+    if paid:
+        return f"paid by seat, in cents: {', '.join(paid)}"
+    part = next(name for name in {**now, **then} if now.get(name) != then.get(name))
+    return f"{part}: {_short(then.get(part))} → {_short(now.get(part))}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."

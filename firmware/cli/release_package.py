@@ -1,0 +1,218 @@
+"""Release packages: signed where they are made, judged on the box before anything in them is run.
+
+A package is a folder with `manifest.json` (which release, made from sources of when, every file's SHA-256, which of
+them are programs) and `manifest.sig` (Ed25519 over the manifest's bytes, in hex). A box trusts the one key in
+`release.pub` that its first installation brought. It refuses a package that another key signed, whose files are not
+those of the manifest, or whose sources are older than those that run: an old release with a known hole would else be a
+signed way in.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware.record.evidence.signing import DeviceKey, fingerprint, signed_by
+from firmware.runtime.errors import AppError
+
+FORMAT: Final = "feltwatch-release"
+MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.sig"
+PUBLIC_KEY: Final = "release.pub"
+MOST_BYTES: Final = 2_000_000_000
+"""Unpacked; a release has about 200 MB of wheels."""
+MOST_AT_ONCE: Final = 4_000_000
+MOST_FILES: Final = 5000
+MOST_DEEP: Final = 20
+"""Folders in one another; a release has four."""
+MODE: Final = 0o644
+PROGRAM_MODE: Final = 0o755
+_PUBLIC: Final = re.compile("[0-9a-f]{64}")
+
+
+class UpdateRefused(AppError, ValueError):
+    """A package that this box does not take; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a manifest says of its release."""
+
+    name: str
+    made: int
+    """Of when its sources are, in seconds since 1970; a release never replaces a later one."""
+    files: dict[str, str]
+    programs: frozenset[str]
+    """The files that are run: they have another mode, and none but these."""
+
+
+def sign(folder: Path, key: DeviceKey, made: int) -> Release:
+    """Write manifest, signature and public key into an unpacked package. Raises OSError."""
+    (folder / PUBLIC_KEY).write_text(key.public.hex() + "\n", encoding="ascii")
+    name = (folder / "RELEASE").read_text(encoding="utf-8").strip()
+    files = {path: _hash(folder / path) for path in sorted(_files(folder))}
+    programs = [path for path in files if (folder / path).stat().st_mode & stat.S_IXUSR]
+    for path in files:  # whatever the builder's umask was
+        (folder / path).chmod(PROGRAM_MODE if path in programs else MODE)
+    told = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
+    text = json.dumps(told, indent=1, sort_keys=True).encode()
+    (folder / MANIFEST).write_bytes(text)
+    (folder / SIGNATURE).write_text(key.sign(text).hex() + "\n", encoding="ascii")
+    return Release(name, made, files, frozenset(programs))
+
+
+def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
+    """Return what an unpacked package is, once it is signed by `public` and whole.
+
+    `running`: the folder of the release that runs, with its manifest; the package's sources must not be older.
+    Raises UpdateRefused.
+    """
+    release = _signed(folder, public)
+    found = set(_files(folder))
+    for path in sorted(found ^ set(release.files)):
+        what = "is not in its manifest" if path in found else "is missing"
+        raise UpdateRefused(f"The package was altered: {path} {what}. Nothing was changed.")
+    for path, digest in release.files.items():
+        if not _has_its_mode(folder / path, path in release.programs):
+            raise UpdateRefused(
+                f"The package was altered: {path} has not the mode that was signed. Nothing was changed."
+            )
+        if _hash(folder / path) != digest:
+            raise UpdateRefused(
+                f"The package was altered: {path} is not what was signed. Nothing was changed."
+            )
+    if running is not None and release.made < (now := _told(running).made):
+        raise UpdateRefused(
+            f"The package is older ({release.made}) than the release that runs ({now}). "
+            "To go back to the release before: install --rollback"
+        )
+    return release
+
+
+def unpack(archive: Path, to: Path) -> Path:
+    """Unpack a package into a new folder, plain files and folders only, and return its folder. Raises UpdateRefused."""
+    if not archive.is_file():  # a pipe or a device may never end
+        raise UpdateRefused(f"{archive} is no plain file.")
+    try:
+        with _Piecewise(archive) as plain, tarfile.open(fileobj=plain, mode="r:") as packed:
+            members = _members(packed)
+            if not members or archive.stat().st_size > MOST_BYTES:
+                raise UpdateRefused(f"{archive} is not of the size of a release; nothing was unpacked.")
+            if not all(one.isfile() or one.isdir() for one in members):
+                raise UpdateRefused(f"{archive} holds links or devices; no release does.")
+            if not all(_stays_inside(one.name) for one in members):
+                raise UpdateRefused(f"{archive} holds paths that lead out of it; no release does.")
+            if any(len(Path(one.name).parts) > MOST_DEEP for one in members):
+                raise UpdateRefused(f"{archive} holds folders in one another without end; no release does.")
+            if any(one.mode & ~PROGRAM_MODE for one in members):
+                raise UpdateRefused(f"{archive} holds files that others may change; no release does.")
+            if hasattr(tarfile, "data_filter"):
+                packed.extraction_filter = tarfile.data_filter
+            packed.extractall(to, members)
+    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, UpdateRefused):
+            raise
+        why = str(error).splitlines()[0].rstrip(":.") if str(error) else "it is empty"
+        raise UpdateRefused(f"{archive} is no whole release: {why}. Copy it again.") from error
+    folders = list(to.iterdir())
+    if len(folders) != 1 or not folders[0].is_dir():
+        raise UpdateRefused(f"{archive} is no release: it holds more than one folder.")
+    return folders[0]
+
+
+class _Piecewise(gzip.GzipFile):
+    """Gives a few megabytes at once: tarfile reads a header whole, however long it says that it is."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes. Raises tarfile.ReadError for more than any part of a release has."""
+        if size is None or not 0 <= size <= MOST_AT_ONCE:
+            raise tarfile.ReadError("a part of it is too long")
+        return super().read(size)
+
+
+def _members(packed: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Return what a package holds; nothing where that is too much, as soon as it is known: to go on is to unpack it."""
+    found: list[tarfile.TarInfo] = []
+    left = MOST_BYTES
+    for one in packed:
+        found.append(one)
+        left -= one.size
+        if left < 0 or len(found) > MOST_FILES:
+            return []
+    return found
+
+
+def _stays_inside(name: str) -> bool:
+    path = Path(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def trusted_key(path: Path) -> bytes:
+    """Return the release key that a file names, 32 bytes. Raises UpdateRefused."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise UpdateRefused(
+            f"This box knows no release key ({path}); its first installation puts it there."
+        ) from error
+    if not _PUBLIC.fullmatch(text):
+        raise UpdateRefused(f"{path} holds no release key: 64 hex digits.")
+    return bytes.fromhex(text)
+
+
+def _signed(folder: Path, public: bytes) -> Release:
+    try:
+        text = (folder / MANIFEST).read_bytes()
+        signature = (folder / SIGNATURE).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise UpdateRefused("The package is not signed; nothing was changed.") from error
+    if not re.fullmatch("[0-9a-f]{128}", signature) or not signed_by(public, bytes.fromhex(signature), text):
+        raise UpdateRefused(
+            f"The package was not signed by the release key of this box ({fingerprint(public)}). Nothing was changed."
+        )
+    return _told(folder)
+
+
+def _told(folder: Path) -> Release:
+    try:
+        told = json.loads((folder / MANIFEST).read_bytes())
+        if told["format"] != FORMAT:
+            raise ValueError
+        programs = frozenset(map(str, told.get("programs", ())))  # a release before this had none
+        return Release(str(told["release"]), int(told["made"]), dict(told["files"]), programs)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UpdateRefused(f"{folder / MANIFEST} is no release's manifest.") from error
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Yield every file but manifest and signature. Raises UpdateRefused for what is no plain file."""
+    for at, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(at) / name
+            mode = path.lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise UpdateRefused(
+                    f"{path.relative_to(folder)} is a link or a device; no release holds one."
+                )
+            if stat.S_ISREG(mode) and path not in (folder / MANIFEST, folder / SIGNATURE):
+                yield str(path.relative_to(folder))
+
+
+def _has_its_mode(path: Path, is_program: bool) -> bool:
+    """Say whether a file is a program where it should be one, and nobody else's to change. A umask may take more."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    return bool(mode & stat.S_IXUSR) == is_program and not mode & ~PROGRAM_MODE
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

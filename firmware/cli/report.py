@@ -1,0 +1,122 @@
+"""`feltwatch report`: what a shift came to."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from firmware.cli.options import data_option
+from firmware.terminal import escaped, say, say_all, say_json
+
+
+def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return round(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(f"{text!r} is no time; write it as 2026-11-20T18:30.") from error
+
+
+@click.command("report")
+@data_option
+@click.option(
+    "--from", "since_ms", metavar="TIME", callback=_time, help="From this time on: 2026-11-20T18:30."
+)
+@click.option("--to", "until_ms", metavar="TIME", callback=_time, help="Before this time.")
+@click.option("--down", type=click.IntRange(min=1), help="The last down of this number.")
+@click.option("--shift", "is_shift", is_flag=True, help="The last shift, as without any of these.")
+@click.option(
+    "--csv", "as_csv", is_flag=True, help="A line for each down, for a spreadsheet; money in cents."
+)
+@click.option(
+    "--pdf", "pdf_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a PDF with plots."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    data: Path,
+    since_ms: int | None,
+    until_ms: int | None,
+    down: int | None,
+    is_shift: bool,
+    as_csv: bool,
+    pdf_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Count a shift: hands, fouls, naturals, corrections, cards asked and read wrong, faults, collection.
+
+    Per dealer and down. A shift goes on until no hand was opened for four hours; where a table never
+    rests, it is the last day.
+    """
+    from dealer_ui.reports.report_view import as_csv as csv_of
+    from firmware.record.journal.journal import JournalReader
+    from firmware.record.report_span import Span, down_of, reported, shift
+    from firmware.rules import paying_in
+    from firmware.table.errors import TableError
+
+    timed = since_ms is not None or until_ms is not None
+    if timed + (down is not None) + is_shift > 1:
+        raise click.UsageError("Choose one of --shift, --down, and --from with --to.")
+    if as_csv and as_json:
+        raise click.UsageError("Choose --csv or --json.")
+    reader = JournalReader(data)
+    try:
+        if not reader.openings(limit=1):
+            raise click.UsageError(f"There is no hand on record in {data}; name its folder with --data.")
+        span = (
+            Span(since_ms or 0, until_ms)
+            if timed
+            else shift(reader)
+            if down is None
+            else down_of(reader, down)
+        )
+        found = reported(reader, span)
+        house = reader.recover()[0].house
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+    if pdf_file is not None:
+        from dealer_ui.reports.report_pdf import report_pdf
+        from firmware.record.journal.disk import write_whole
+
+        try:
+            with paying_in(house.currency):
+                write_whole(pdf_file, report_pdf(found, house.table))
+        except OSError as error:
+            raise click.ClickException(f"{pdf_file} cannot be written: {error.strerror}.") from error
+        say(f"{pdf_file} is written.", err=True)
+    if as_json:
+        say_json(found.as_json())
+    elif as_csv:
+        say_all(csv_of(found).replace("\r\n", "\n"))
+    elif pdf_file is None:
+        with paying_in(house.currency):
+            _show(found)
+
+
+def _show(found: object) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from dealer_ui.reports.report_view import shown
+    from firmware.record.shift_report import Report
+
+    assert isinstance(found, Report)
+    view = shown(found)
+    if view.is_empty:
+        say("Nothing happened at this table in that time.")
+        return
+    table = Table(title=view.when, title_justify="left")
+    table.add_column("")
+    for head in view.heads:
+        table.add_column(head, justify="right")
+    for line in view.downs:
+        table.add_row(Text(f"{escaped(line.name)}\n{line.when}"), *line.cells)
+    table.add_section()
+    for line in (*view.dealers, view.total):
+        table.add_row(Text(escaped(line.name)), *line.cells)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)

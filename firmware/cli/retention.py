@@ -1,0 +1,195 @@
+"""`feltwatch keep`, `backup`, `restore`: how long images are kept, and a second copy of the record."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.cli.options import ask_table, by_option, data_option, need_record
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.record.retention import Drop, Rule
+
+SHOWN: Final = 20
+"""Hands printed for people; a program gets all of them."""
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    from firmware.table import TableError
+
+    try:
+        yield
+    except TableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _bar(words: str) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        bar = progress.add_task(words)
+        yield lambda rows, of: progress.update(bar, completed=rows, total=of)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+@click.command("keep")
+@data_option
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="The TOML file that has the house's rule.",
+)
+@click.option("--days", type=click.IntRange(1), help="Keep images of so many days, in the rule's place.")
+@click.option(
+    "--megabytes", type=click.IntRange(1), help="Keep so many megabytes of images, in the rule's place."
+)
+@click.option("--do", "really", is_flag=True, help="Drop them; without it only say what would go.")
+@by_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def keep(
+    data: Path,
+    config_file: Path | None,
+    days: int | None,
+    megabytes: int | None,
+    really: bool,
+    by: str | None,
+    as_json: bool,
+) -> None:
+    """Say which images go by the house's rule, and with --do drop them.
+
+    Rows of the record never go. The images of a hand under dispute and of the last ten hands stay; in the place of
+    each that goes stands its hash. The running table does this by itself once a day, between hands.
+    """
+    from firmware.record.retention import Rule
+    from firmware.runtime.config import load_config
+    from firmware.runtime.errors import ConfigError
+
+    try:
+        kept = load_config(config_file, data=data).keeping
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    rule = Rule(days, megabytes) if days or megabytes else Rule(kept.days, kept.megabytes)
+    if not rule.is_set:
+        raise click.UsageError(
+            "The house keeps all images (no [keeping] configured); say --days or --megabytes."
+        )
+    with _said():
+        drops = _planned(data, rule)
+        done = "would go"
+        if really:
+            order = {"do": "drop_images", "days": rule.days, "megabytes": rule.megabytes}
+            answer = ask_table({name: value for name, value in order.items() if value}, by, data)
+            done = "go one by one, between hands" if answer else "are gone"
+            if answer is None:
+                drops = _drop_here(data, drops)
+    _tell(drops, done, as_json)
+
+
+def _planned(data: Path, rule: Rule) -> list[Drop]:
+    from firmware.record.archive import Archive
+    from firmware.record.retention import plan
+    from firmware.runtime.timestamps import box_clock
+
+    return list(plan(Archive(data), rule, box_clock()().wall_ms))
+
+
+def _drop_here(data: Path, drops: list[Drop]) -> list[Drop]:
+    """Drop on the record of a stopped table, and return what was dropped."""
+    from firmware.record.archive import Archive
+    from firmware.record.journal.captures import CaptureStore
+    from firmware.record.journal.journal import Journal
+    from firmware.record.retention import leftovers, remove
+    from firmware.runtime.timestamps import box_clock
+    from firmware.table import NotNow, apply
+
+    store = CaptureStore(data)
+    gone = []
+    with Journal(data, box_clock()) as journal:
+        state = journal.recover()
+        for drop in drops:
+            try:
+                state = apply(state, drop.tombstone)
+            except NotNow:
+                continue  # under dispute since
+            journal.append([drop.tombstone], "console")
+            remove(store, drop.images)
+            gone.append(drop)
+    archive = Archive(data)
+    archive.refresh()
+    for images in leftovers(archive, store):
+        remove(store, images)
+    return gone
+
+
+def _tell(drops: list[Drop], done: str, as_json: bool) -> None:
+    size = sum(drop.size for drop in drops)
+    if as_json:
+        told = [{"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops]
+        say_json({"done": done == "are gone", "bytes": size, "hands": told})
+        return
+    for drop in drops[:SHOWN]:
+        say(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")
+    if len(drops) > SHOWN:
+        say(f"and {len(drops) - SHOWN} more hands")
+    if not drops:
+        say("No image goes by that rule.")
+        return
+    hint = " Do it with --do." if done == "would go" else ""
+    say(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {done}.{hint}")
+
+
+@click.command("backup")
+@click.argument("folder", type=click.Path(path_type=Path))
+@data_option
+def backup(folder: Path, data: Path) -> None:
+    """Copy the record to a new FOLDER, while the table may go on, and verify the copy.
+
+    Journal and images. Not the device's key and not the PINs: whoever has the backup would have them.
+    """
+    from firmware.record.backup import back_up
+
+    with _said():
+        need_record(data)
+    with _said(), _bar("verifying the copy") as done:
+        found = back_up(data, folder, workers=_cores(), done=done)
+    say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
+    if not found.ok:
+        first = found.problems[0]
+        raise click.ClickException(
+            f"The record does not hold, and the copy is like it. Row {first.seq}: {first.what}"
+        )
+
+
+@click.command("restore")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@data_option
+@click.confirmation_option(prompt="Put this backup in the record's place?")
+def restore(folder: Path, data: Path) -> None:
+    """Put the backup in FOLDER in the record's place; the table must be stopped.
+
+    The backup is copied and verified before anything is replaced, and what it replaces is kept in the data folder.
+    Interrupted, the same command goes on. The record says that it was restored. PINs are those of the box: whose PIN
+    was set since the backup needs a new one (feltwatch people pin NAME).
+    """
+    from firmware.record.backup import restore as put_back
+    from firmware.runtime.timestamps import box_clock
+
+    with _said(), _bar("verifying the backup") as done:
+        replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
+    say(f"The record in {data} is that of {folder}.")
+    if replaced is not None:
+        say(f"What was there is in {replaced}; remove it when you are sure.")

@@ -1,0 +1,116 @@
+"""`feltwatch run`: the table process on real devices. UNTESTED on hardware."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from firmware.runtime.config import Config, load_config
+from firmware.runtime.errors import AppError, ConfigError
+
+if TYPE_CHECKING:
+    from firmware.record.journal.clocks import Clock
+    from firmware.record.journal.journal import Journal
+    from firmware.systemd import ServiceManager
+
+log = logging.getLogger(__name__)
+
+ROOM_EVERY: Final = 1.0
+"""Seconds between two looks for room on a full disk."""
+
+
+@click.command("run")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path),
+    help="The folder of the record.  [default: /var/lib/feltwatch]",
+)
+def command(config_file: Path | None, data: Path | None) -> None:
+    """Run the table: camera, puck reader, buttons and lamps, until it is stopped.
+
+    A device that is not there is shown as a fault and waited for; the hand goes on, keyed on the page.
+    """
+    from firmware.table import TableError
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    try:
+        run(load_config(config_file, data=data))
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def run(config: Config) -> None:
+    """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
+    from firmware.cli.dispute_pdf_hook import dispute_pdf
+    from firmware.record.stick_request import StickDesk
+    from firmware.runtime.device_factory import make_camera, open_devices
+    from firmware.runtime.house_config import house_rules, prepare_house
+    from firmware.runtime.maintenance import RecordKeeper
+    from firmware.runtime.power_off import PowerOff
+    from firmware.runtime.reading.messages import ReaderSpec
+    from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
+    from firmware.runtime.table_process import TableProcess
+    from firmware.runtime.timestamps import box_clock
+    from firmware.systemd import ServiceManager
+
+    manager = ServiceManager.from_environment()
+    house_rules(config)  # what is wrong with it is said before anything is made
+    times = config.times
+    camera = partial(make_camera, config.camera)
+    spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
+    limits = ReadingLimits.of(times)
+    power_off = PowerOff(config.power)
+    wall = box_clock()
+    with _journal(config.data, wall, manager) as journal:
+        devices = open_devices(config)
+        table = TableProcess(
+            config.data,
+            journal,
+            prepare_house(config, journal),
+            devices,
+            ReadingProcess(spec, limits),
+            config.socket,
+            times.turn_up,
+            keeper=RecordKeeper(
+                config.data, journal, config.key, config.keeping, wall, dispute_pdf, StickDesk()
+            ),
+            answer_within=times.answer,
+            limits=vars(limits),
+        )
+
+        def turned() -> None:
+            manager.alive()
+            power_off.look(devices.mains_gone(), table.state.phase)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: table.stop())
+        gc.freeze()  # what was imported stays anyhow: a full collection need not go through it while a button waits
+        table.run(turned)
+
+
+def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:
+    """Open the journal; on a disk without any room wait until there is some. Raises JournalError."""
+    from firmware.record.journal.journal import Journal
+    from firmware.table.errors import JournalFull
+
+    said = ""
+    while True:
+        try:
+            return Journal(data, wall)
+        except JournalFull as error:
+            if str(error) != said:
+                said = str(error)
+                log.error("%s", said)
+        manager.alive()
+        time.sleep(ROOM_EVERY)

@@ -1,0 +1,160 @@
+"""`feltwatch selftest`: the acceptance run of a new table, step by step, kept as a report."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.cli.options import by_option, data_option, pin_asked
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.cli.acceptance import Result
+
+FOLDER: Final = "reports"
+_WORDS: Final = {"pass": "pass", "fail": "FAIL", "skip": "skipped"}
+
+
+@click.command("selftest")
+@data_option
+@by_option
+@click.option(
+    "--yes", is_flag=True, help="Take every lamp for lit and the buzzer for heard; the report says so."
+)
+@click.option(
+    "--skip",
+    multiple=True,
+    metavar="STEP",
+    help="Leave a step out; may come more than once. 'hands': all that need hands.",
+)
+@click.option("--list", "listing", is_flag=True, help="Say what the steps are, and do nothing.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+def command(
+    data: Path, by: str | None, yes: bool, skip: tuple[str, ...], listing: bool, as_json: bool
+) -> None:
+    """Try a whole table: its devices, camera, rules, record, export, clock, power and speed.
+
+    The table process must be running, no hand open, and the felt bare. A technician gives his name with --by. Buttons
+    are pressed, the disk is moved and lamps are looked at when asked. The report is kept in the data folder, in
+    reports/. Exit status 0 where nothing failed, 1 where something did; a step that was left out did not pass.
+    """
+    from firmware.cli.acceptance import HANDS, STEPS, Selftest, SelftestError
+
+    names = {step.name for step in STEPS}
+    if listing:
+        for number, step in enumerate(STEPS, start=1):
+            say(f"{number:2} {step.name:12} {step.title}{' (hands)' if step.name in HANDS else ''}")
+        return
+    if strange := sorted(set(skip) - names - {"hands"}):
+        raise click.UsageError(f"There is no step {strange[0]!r}; see: feltwatch selftest --list")
+    left_out = set(skip) | (HANDS if "hands" in skip else set())
+
+    def tell(text: str) -> None:
+        say(text, err=as_json)
+
+    def asked(text: str) -> bool:
+        return yes or click.confirm(text, err=as_json)
+
+    results: list[Result] = []
+    try:
+        with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, tell, asked) as test:
+            folder = _folder(data)
+            for number, result in enumerate(test.run(frozenset(left_out)), start=1):
+                results.append(result)
+                tell(line(number, result))
+    except SelftestError as error:
+        raise click.ClickException(str(error)) from error
+    told = report(results, by, yes)
+    kept = _keep(folder, told, results)
+    if as_json:
+        say_json(told, indent=1)
+    tell(f"{counts(results)} The report: {kept}")
+    sys.exit(any(result.verdict == "fail" for result in results))
+
+
+def line(number: int, result: Result) -> str:
+    """Return a step's line."""
+    figures = ", ".join(f"{name} {value}" for name, value in result.figures.items())
+    return f"{number:2} {_WORDS[result.verdict]:8} {result.title}: {result.says}{f' ({figures})' if figures else ''}"
+
+
+def counts(results: list[Result]) -> str:
+    """Return the run's last line."""
+    passed, failed, skipped = (
+        sum(result.verdict == verdict for result in results) for verdict in ("pass", "fail", "skip")
+    )
+    return f"{passed} passed, {failed} failed, {skipped} skipped."
+
+
+def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
+    """Return the report as it is kept."""
+    from firmware.runtime.house_config import SOFTWARE
+
+    return {
+        "what": "feltwatch selftest",
+        "software": SOFTWARE,
+        "at": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
+        "by": by or "",
+        "answered_yes_unseen": yes,
+        "steps": [{"number": number, **vars(result)} for number, result in enumerate(results, start=1)],
+        "passed": all(result.verdict == "pass" for result in results),
+    }
+
+
+def _folder(data: Path) -> Path:
+    """Return the folder of the reports; said before the run that nothing could be kept. Raises click.ClickException."""
+    from firmware.record.journal.disk import make_folder
+
+    folder = data / FOLDER
+    owner = data.stat().st_uid
+    try:
+        if os.geteuid() == 0 and owner != 0:
+            raise PermissionError(errno.EPERM, "it belongs to the table's user")
+        make_folder(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise click.ClickException(
+            f"The report cannot be kept in {folder}: {error.strerror}. "
+            "Run it as the table's user: sudo -u feltwatch-table feltwatch selftest"
+        ) from error
+    return folder
+
+
+def _keep(folder: Path, told: dict[str, Any], results: list[Result]) -> Path:
+    """Keep the report beside the record, as JSON and as text to be printed. Raises click.ClickException."""
+    from firmware.record.journal.disk import sync_folder
+
+    name = f"selftest-{told['at'].replace(':', '').replace('+0000', 'Z')}"
+    lines = [f"{told['software']} · {told['at']} · {told['by']}"]
+    lines += [line(number, result) for number, result in enumerate(results, start=1)]
+    lines.append(counts(results))
+    if told["answered_yes_unseen"]:
+        lines.append("Nobody looked at the lamps or listened to the buzzer: --yes was given.")
+    kept = folder / f"{name}.json"
+    try:
+        _write(folder / f"{name}.txt", "\n".join(lines))
+        _write(kept, json.dumps(told, ensure_ascii=False, indent=1))
+        sync_folder(folder)
+    except OSError as error:
+        raise click.ClickException(f"The report cannot be kept in {folder}: {error.strerror}.") from error
+    return kept
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that the page's user may read, durably. Raises OSError."""
+    from firmware.record.journal.disk import make_file
+
+    make_file(path)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,71 @@
+"""`feltwatch stick`: puts the dispute file that the table asks for on a USB stick."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+
+import click
+
+from firmware.record.stick_request import PROGRESS, REQUEST
+
+DATA = Path("/var/lib/feltwatch")
+WAIT_S = 30.0
+
+
+@click.command("stick")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+@click.option(
+    "--request",
+    "asked",
+    type=click.Path(path_type=Path),
+    default=REQUEST,
+    show_default=True,
+    help="What the table asks for; it is taken away.",
+)
+@click.option(
+    "--progress",
+    type=click.Path(path_type=Path),
+    default=PROGRESS,
+    show_default=True,
+    help="Where it is told how far it is.",
+)
+@click.option(
+    "--onto",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder in the place of a stick, for a machine that has none.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 300),
+    default=WAIT_S,
+    show_default=True,
+    help="Seconds to wait for a stick.",
+)
+def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: float) -> None:
+    """Put the dispute file that the table asks for on a USB stick.
+
+    The service manager starts it when somebody touches "Put on the stick" (feltwatch-stick.service). It mounts the
+    stick for that alone, replaces no file on it, reads back what it wrote, and the page says how it went.
+    """
+    from firmware.record.stick_request import read_request
+    from firmware.runtime.stick import Teller, put
+    from firmware.runtime.stick_disks import FolderStick, plugged_in
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    try:
+        request = read_request(asked)
+        asked.unlink()  # the service manager waits for it: left there it would start this for ever
+    except OSError as error:
+        raise click.UsageError(f"Nothing is asked for: {asked}: {error.strerror}.") from error
+    if request is None:
+        raise click.UsageError(f"What {asked} asks for is nothing that the table writes.")
+    find = partial(FolderStick, onto) if onto else plugged_in
+    put(request, data, find, Teller(request, progress), wait)

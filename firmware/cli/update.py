@@ -1,0 +1,85 @@
+"""`feltwatch update` takes a release package if the box's release key signed it; `feltwatch sign-release` signs one."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import click
+
+from firmware.terminal import say
+
+BASE: Final = Path("/opt/feltwatch")
+TRUSTED: Final = Path("/etc/feltwatch/release.pub")
+
+
+@click.command("update")
+@click.argument("package", type=click.Path(path_type=Path, exists=True))
+@click.option("--check", "only_check", is_flag=True, help="Judge the package; change nothing.")
+@click.option(
+    "--key", type=click.Path(path_type=Path), default=TRUSTED, show_default=True, help="The release key."
+)
+@click.option(
+    "--running",
+    type=click.Path(path_type=Path),
+    default=BASE / "current",
+    show_default=True,
+    help="The release that runs: an older one is refused.",
+)
+def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
+    """Install a release PACKAGE (.tar.gz, or its unpacked folder) that the release key signed. Run it as root.
+
+    The package is copied to where only root may write, then judged by the release that runs, before anything in it
+    does. Unsigned, altered and older packages are refused. To go back to the release before: install --rollback.
+    """
+    from firmware.cli.release_package import UpdateRefused, check, trusted_key, unpack
+    from firmware.record.evidence.signing import fingerprint
+
+    try:
+        public = trusted_key(key)
+        if package.is_dir():
+            if not only_check:
+                raise click.UsageError(
+                    "Name the archive (.tar.gz): what lies unpacked could change under way."
+                )
+            release = check(package, public, running if running.exists() else None)
+            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
+            return
+        with tempfile.TemporaryDirectory(prefix=".update-", dir=BASE if BASE.is_dir() else None) as folder:
+            unpacked = unpack(package, Path(folder))
+            release = check(unpacked, public, running if running.exists() else None)
+            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
+            if not only_check:
+                done = subprocess.run([str(unpacked / "install")], check=False)
+                raise SystemExit(done.returncode)
+    except UpdateRefused as error:
+        raise click.UsageError(str(error)) from error
+    except PermissionError as error:
+        raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error
+    except OSError as error:
+        raise click.ClickException(f"The package cannot be used: {error.strerror or error}.") from error
+
+
+@click.command("sign-release", hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--key-folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    envvar="FELTWATCH_RELEASE_KEY",
+    help="The folder of the release key.",
+)
+@click.option("--made", type=int, required=True, help="Of when the sources are, in seconds since 1970.")
+def sign_release(folder: Path, key_folder: Path, made: int) -> None:
+    """Sign the unpacked package in FOLDER with the key in --key-folder; make the key where there is none."""
+    from firmware.cli.release_package import sign
+    from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
+
+    try:
+        key = DeviceKey.open(key_folder)
+        release = sign(folder, key, made)
+    except (KeyUnusable, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    say(f"{release.name} is signed by the release key {fingerprint(key.public)}")

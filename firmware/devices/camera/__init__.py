@@ -1,0 +1,1 @@
+"""Cameras: ribbon cable, USB, files, and the simulated one."""

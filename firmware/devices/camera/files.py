@@ -1,0 +1,73 @@
+"""Pictures on disk in the place of a camera."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import cast
+
+import cv2
+import numpy as np
+
+from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, NoMoreFrames
+
+PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
+
+
+class FileFrames:
+    """A picture, or a folder of pictures in the order of their names, as a `FrameSource`.
+
+    `repeat` begins anew after the last; without it NoMoreFrames is raised.
+    """
+
+    def __init__(self, path: Path, repeat: bool = False) -> None:
+        self._path = path
+        self._repeat = repeat
+        self._files: list[Path] = []
+        self._next = 0
+
+    def open(self) -> None:
+        """List the pictures. Raises CameraMissing."""
+        if self._path.is_dir():
+            self._files = sorted(path for path in self._path.iterdir() if path.suffix.lower() in PICTURES)
+            if not self._files:
+                raise CameraMissing(
+                    f"There is no picture in {self._path}: put some there, or name another folder."
+                )
+        elif self._path.is_file():
+            self._files = [self._path]
+        else:
+            raise CameraMissing(f"There is no picture and no folder {self._path}.")
+        self._next = 0
+
+    def frame(self) -> Frame:
+        """The next picture. Raises FrameUnreadable, after which the one behind it follows; NoMoreFrames."""
+        if self._repeat and self._files:
+            self._next %= len(self._files)
+        if self._next >= len(self._files):
+            raise NoMoreFrames(f"All pictures of {self._path} were shown.")
+        path = self._files[self._next]
+        self._next += 1
+        at = time.monotonic()
+        return Frame(_read(path), at)
+
+    def check(self) -> None:
+        """See that the pictures are there. Raises CameraMissing."""
+        if self._path.exists():
+            return
+        raise CameraMissing(f"There is no picture and no folder {self._path}.")
+
+    def close(self) -> None:
+        """Forget the list."""
+        self._files = []
+
+
+def _read(path: Path) -> Image:
+    try:
+        data = np.frombuffer(path.read_bytes(), np.uint8)
+        image = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
+    except (OSError, cv2.error):
+        image = None
+    if image is None:
+        raise FrameUnreadable(f"{path} cannot be read as a picture.")
+    return cast(Image, image)

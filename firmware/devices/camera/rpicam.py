@@ -1,0 +1,213 @@
+"""A camera on the Pi's ribbon cable, through `rpicam-vid`. UNTESTED on hardware: written to rpicam-apps' sources.
+
+OpenCV cannot open these cameras, and apt's picamera2 does not fit beside a virtual environment's numpy. So a child
+process (`rpicam_child`) holds rpicam-vid, and full-resolution frames come over through shared memory. Exposure, gain,
+white balance and focus are fixed when it is started, and what the camera says it did is read back from the metadata
+of every frame: one that was taken otherwise is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import cv2
+import numpy as np
+
+from firmware.devices.camera import rpicam_child
+from firmware.devices.camera.mains import half_periods
+from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, SettingRefused
+from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.errors import DeviceSettings
+
+FIRST_FRAMES = 12
+"""Frames after the start in which the sensor takes its settings on."""
+EXPOSURE_OFF, GAIN_OFF, COLOUR_OFF, FOCUS_OFF = 0.01, 0.05, 0.05, 0.05
+"""How far what was done may be from what was wished: shares (an exposure is a whole number of the sensor's lines),
+for the focus dioptres."""
+
+
+@dataclass(frozen=True, slots=True)
+class RpicamSettings:
+    """How the camera is fixed. Raises DeviceSettings."""
+
+    width: int = 4608
+    height: int = 2592
+    mains_hz: int = 50
+    exposure_ms: float = 10.0
+    """A multiple of half the mains period: 10 ms at 50 Hz, 8.33 or 16.67 ms at 60 Hz, or lamps make bands."""
+    gain: float = 2.0
+    colour_gains: tuple[float, float] = (2.0, 2.0)
+    """Of red and blue against green: the white balance, found once by `calibrate`."""
+    focus: float | None = 0.87
+    """Dioptres, 1 / metres: 0.87 for 1.15 m. None: the lens has no motor."""
+    frames_per_second: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.width % 64 or self.height % 2 or self.width <= 0 or self.height <= 0:
+            raise DeviceSettings(  # the sensor's rows are padded to 64 pixels, and rpicam-vid hands the padding on
+                f"A picture of {self.width} x {self.height} cannot be had from this camera: its width is a multiple "
+                "of 64 (4608, 2304), its height is even."
+            )
+        half_periods(self.exposure_ms, self.mains_hz)
+
+    def arguments(self) -> list[str]:
+        """Of rpicam-vid. Numbers without a unit are microseconds to every version of it."""
+        red, blue = self.colour_gains
+        wanted = {
+            "width": self.width,
+            "height": self.height,
+            "framerate": self.frames_per_second,
+            "shutter": round(self.exposure_ms * 1000),
+            "gain": self.gain,
+            "awbgains": f"{red},{blue}",
+            "flicker-period": round(500_000 / self.mains_hz),
+            "codec": "yuv420",
+            "timeout": 0,
+            "output": "-",
+        }
+        if self.focus is not None:
+            wanted |= {"autofocus-mode": "manual", "lens-position": self.focus}
+        return ["--nopreview", "--flush", *(part for k, v in wanted.items() for part in (f"--{k}", str(v)))]
+
+
+class RpicamCamera(TimedCamera):
+    """A ribbon-cable camera as a `FrameSource`. `program`: where rpicam-vid is."""
+
+    def __init__(
+        self, settings: RpicamSettings | None = None, program: str = "rpicam-vid", **timing: Any
+    ) -> None:
+        super().__init__(**timing)
+        self._settings = settings or RpicamSettings()
+        self._program = program
+        self._child: subprocess.Popen[str] | None = None
+        self._memory: mmap.mmap | None = None
+
+    def close(self) -> None:
+        """Let go of the camera; see `FrameSource.close`. However it hangs, its process ends."""
+        if self._child is not None:
+            self._child.kill()  # and with it rpicam-vid; a thread that waits for a frame wakes up
+        super().close()
+
+    @property
+    def _frame_bytes(self) -> int:
+        return self._settings.width * self._settings.height * 3 // 2
+
+    def _open(self) -> None:
+        memory = os.memfd_create("feltwatch-frames")
+        try:
+            os.ftruncate(memory, 2 * self._frame_bytes)
+            self._memory = mmap.mmap(memory, 2 * self._frame_bytes, prot=mmap.PROT_READ)
+            self._child = subprocess.Popen(
+                [sys.executable, str(Path(rpicam_child.__file__)), str(memory), str(self._frame_bytes)]
+                + [self._program, *self._settings.arguments()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                pass_fds=(memory,),
+            )
+        finally:
+            os.close(memory)
+        for _ in range(FIRST_FRAMES):
+            _, metadata = self._ask(0)
+            wrong = self._wrong(metadata)
+            if wrong is None:
+                return
+        raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera anew.")
+
+    def _ask(self, not_before_ns: int) -> tuple[int, dict[str, str]]:
+        """The slot of a frame taken from then on, and what the camera says of it."""
+        assert self._child is not None
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            self._child.stdin.write(f"frame {not_before_ns}\n")
+            self._child.stdin.flush()
+            answer = json.loads(self._child.stdout.readline() or '{"error": ""}')
+        except (OSError, ValueError):
+            answer = {"error": ""}
+        if "error" in answer:
+            said = f" ({answer['error']})" if answer["error"] else ""
+            raise CameraMissing(
+                f"The camera gives no pictures{said}: check its ribbon cable, and that rpicam-vid is installed."
+            )
+        return answer["slot"], answer["metadata"]
+
+    def _take(self) -> Frame:
+        assert self._memory is not None
+        asleep_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+        slot, metadata = self._ask(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+        if wrong := self._wrong(metadata):
+            raise SettingRefused(f"The camera took a picture without {wrong}: it is being started anew.")
+        raw = np.frombuffer(self._memory, np.uint8, self._frame_bytes, slot * self._frame_bytes)
+        image = from_yuv420(raw, self._settings.width, self._settings.height)
+        return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)
+
+    def _wrong(self, metadata: Mapping[str, str]) -> str | None:
+        """What of the settings a frame was not taken with, or None."""
+        wanted = self._settings
+        red, blue = wanted.colour_gains
+        checks = [
+            (
+                f"an exposure of {wanted.exposure_ms:g} ms",
+                "ExposureTime",
+                wanted.exposure_ms * 1000,
+                EXPOSURE_OFF,
+            ),
+            (f"a gain of {wanted.gain:g}", "AnalogueGain", wanted.gain, GAIN_OFF),
+        ]
+        for what, name, value, off in checks:
+            if not _near(_numbers(metadata, name), [value], value * off):
+                return f"{what} (it says {metadata.get(name, 'nothing')})"
+        if not _near(_numbers(metadata, "ColourGains"), [red, blue], COLOUR_OFF * max(red, blue)):
+            return f"the colour gains {red:g}, {blue:g} (it says {metadata.get('ColourGains', 'nothing')})"
+        if wanted.focus is not None and not _near(
+            _numbers(metadata, "LensPosition"), [wanted.focus], FOCUS_OFF
+        ):
+            return f"the focus {wanted.focus:g} (it says {metadata.get('LensPosition', 'nothing')})"
+        return None
+
+    def _release(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            with suppress(BrokenPipeError), self._child:  # closes its pipes, waits for its end
+                pass
+            self._child = None
+        self._memory = None  # unmapped with the last picture made of it
+
+
+def _numbers(metadata: Mapping[str, str], name: str) -> list[float]:
+    try:
+        return [float(part) for part in metadata.get(name, "").strip("[] ").split(",")]
+    except ValueError:
+        return []
+
+
+def _near(got: list[float], wanted: list[float], off: float) -> bool:
+    return len(got) == len(wanted) and all(abs(a - b) <= off for a, b in zip(got, wanted, strict=True))
+
+
+def from_yuv420(raw: Image, width: int, height: int) -> Image:
+    """A planar YUV 4:2:0 picture as BGR.
+
+    rpicam-vid's raw frames have the full range of JPEG; OpenCV's own conversion takes them for video's narrower one
+    and would clip light and shadow. Raises FrameUnreadable.
+    """
+    if raw.size != width * height * 3 // 2:
+        raise FrameUnreadable("The camera gave a picture of another size.")
+    luma = raw[: width * height].reshape(height, width)
+    blue, red = (
+        cv2.resize(plane.reshape(height // 2, width // 2), (width, height), interpolation=cv2.INTER_LINEAR)
+        for plane in np.split(raw[width * height :], 2)
+    )
+    return cast(Image, cv2.cvtColor(cv2.merge([luma, red, blue]), cv2.COLOR_YCrCb2BGR))

@@ -1,0 +1,166 @@
+"""Cameras that are handed their pictures, and fail as cameras do.
+
+`SimulatedCamera` is held by whoever drives it. `RoomCamera` is taken by another process, as a real one is: it looks at
+a file, and what befalls it stands in another beside it. Both are written by the `Room`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from firmware.devices.camera.source import CameraMissing, Frame, Image
+from firmware.devices.camera.spoil import Spoil, spoiled
+from firmware.devices.camera.timed import TimedCamera
+
+
+class SimulatedCamera(TimedCamera):
+    """A `FrameSource` over any function that gives a BGR picture of the table as it is now.
+
+    The verbs may be called from any thread. `timing` goes to `TimedCamera`.
+    """
+
+    def __init__(self, picture: Callable[[], Image], **timing: Any) -> None:
+        super().__init__(**timing)
+        self._picture = picture
+        self._going = threading.Event()
+        self._going.set()
+        self._plugged = True
+        self._held = False
+
+    def freeze(self) -> None:
+        """Hang: no picture comes until it thaws."""
+        self._going.clear()
+
+    def thaw(self) -> None:
+        """Go on."""
+        self._going.set()
+
+    def unplug(self) -> None:
+        """Pull the cable."""
+        self._plugged = self._held = False
+
+    def replug(self) -> None:
+        """Plug it in again; whoever held it must open it anew."""
+        self._plugged = True
+
+    def show(self, picture: Callable[[], Image]) -> None:
+        """Look at something else."""
+        self._picture = picture
+
+    def _open(self) -> None:
+        if not self._plugged:
+            raise CameraMissing("The camera is not connected: plug it in.")
+        self._held = True
+
+    def _take(self) -> Frame:
+        at = time.monotonic()
+        self._going.wait()
+        if not self._held:
+            raise CameraMissing("The camera gives no pictures: check its cable.")
+        return Frame(self._picture(), at)
+
+
+class Room:
+    """What a `RoomCamera` in another process sees, and what befalls it. The verbs may come from any thread."""
+
+    def __init__(self, view: Path) -> None:
+        """`view`: the file of the picture; what befalls the camera stands beside it."""
+        self._view = view
+        self._lock = threading.Lock()
+        self._spoil = Spoil()
+        self._keep(self._spoil)
+
+    @property
+    def spoil(self) -> Spoil:
+        """How things stand."""
+        return self._spoil
+
+    def show(self, image: Image) -> None:
+        """Put this before the camera, whole or not at all."""
+        new = self._view.with_name(f".{self._view.name}")
+        with new.open("wb") as file:
+            np.save(file, image)
+        new.rename(self._view)
+
+    def unplug(self) -> None:
+        """Pull the cable."""
+        with self._lock:
+            self._keep(replace(self._spoil, plugged=False, pulls=self._spoil.pulls + 1))
+
+    def replug(self) -> None:
+        """Plug it in again; whoever held it must open it anew."""
+        self.change(plugged=True)
+
+    def hang(self) -> None:
+        """Hang the driver: whoever holds the camera gets nothing any more; who opens it anew does."""
+        with self._lock:
+            self._keep(replace(self._spoil, hangs=self._spoil.hangs + 1))
+
+    def drift(self, px_per_second: float) -> None:
+        """Let the camera slide from now on; 0 puts it back where it was."""
+        self.change(drift_px_s=px_per_second, drift_since=time.monotonic())
+
+    def change(self, **spoil: float) -> None:
+        """Change fields of `Spoil`: light, glare, bands, late_s, garbage, frozen ..."""
+        with self._lock:
+            self._keep(replace(self._spoil, **spoil))  # type: ignore[arg-type]
+
+    def _keep(self, spoil: Spoil) -> None:
+        path = _befalls(self._view)
+        new = path.with_name(f".{path.name}")
+        new.write_text(json.dumps(asdict(spoil)))
+        new.rename(path)
+        self._spoil = spoil
+
+
+class RoomCamera(TimedCamera):
+    """A camera that sees the picture in a file, as it is spoiled there. `timing` goes to `TimedCamera`."""
+
+    def __init__(self, view: Path, **timing: Any) -> None:
+        super().__init__(**timing)
+        self._view = view
+        self._opened = Spoil()
+        self._over = threading.Event()
+
+    def close(self) -> None:
+        """Let go; see `FrameSource.close`. Whoever waits for a picture that never comes stops waiting."""
+        self._over.set()
+        super().close()
+
+    def _open(self) -> None:
+        self._over = threading.Event()
+        self._opened = self._now()
+        if not self._opened.plugged:
+            raise CameraMissing("The camera is not connected: plug it in.")
+
+    def _take(self) -> Frame:
+        opened, over = self._opened, self._over
+        time.sleep(self._now().late_s)
+        at = time.monotonic()
+        while (spoil := self._now()).frozen or spoil.hangs != opened.hangs:
+            if over.wait(0.02):
+                raise CameraMissing("The camera was closed.")
+        if spoil.pulls != opened.pulls or not spoil.plugged:
+            raise CameraMissing("The camera gives no pictures: check its cable.")
+        return Frame(spoiled(np.load(self._view), spoil, at), at)
+
+    def _release(self) -> None:
+        """Nothing is held."""
+
+    def _now(self) -> Spoil:
+        try:
+            return Spoil(**json.loads(_befalls(self._view).read_text()))
+        except FileNotFoundError:
+            return Spoil()  # nobody spoils this one
+
+
+def _befalls(view: Path) -> Path:
+    return view.with_suffix(".befalls.json")

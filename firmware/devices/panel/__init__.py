@@ -1,0 +1,1 @@
+"""Buttons and lamps: contacts, pins, and the simulated panel."""

@@ -1,0 +1,187 @@
+"""From bouncing contacts to presses. Pure: levels and their times come in, in monotonic seconds, presses go out.
+
+gpiozero's own `bounce_time` drops edges and its mock ignores it, so it is left off and this stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from firmware.devices.panel.interface import ButtonName, Press
+
+BOUNCE = 0.010
+"""Seconds that a good switch bounces at most."""
+SETTLE = 0.015
+"""Seconds that a contact must keep still to be believed: more than it bounces, less than the quickest press (30 ms)."""
+TOGETHER = 0.08
+"""Seconds within which a second button makes two at once of them; a press is told only after that."""
+HOLD = 1.0
+"""Seconds of holding down that make a press-and-hold."""
+STUCK = 10.0
+"""Seconds after which a button that is down counts as stuck and no longer blocks the others."""
+LOOSE = ((5, 0.75), (12, 3.0))
+"""Presses of one button, and the seconds within which so many are nobody's finger: a wire is loose.
+
+The quickest finger on record takes 0.95 s for five. Those before the last of them are told as presses: one by one they
+are no other than a finger's, and to wait and see would make every press that much later.
+"""
+CALM = 5.0
+"""Seconds that a loose button must keep still to be believed again."""
+
+
+_ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
+
+
+class Debounce:
+    """One contact. A new level counts once it has held for `settle` seconds without a break."""
+
+    def __init__(self, level: bool = False, settle: float = SETTLE) -> None:
+        self.level = level
+        """The level that counts."""
+        self._settle = settle
+        self._raw = level
+        self._raw_since = float("-inf")
+
+    def edge(self, level: bool, at: float) -> float | None:
+        """The contact went to this level at this time. Returns the time of a change that counts by now, or None."""
+        changed = self.settle(at)
+        if level != self._raw:
+            self._raw, self._raw_since = level, at
+        return changed
+
+    def look(self, level: bool, now: float) -> float | None:
+        """The contact was looked at and is at this level. As `edge`, but an edge that was lost shows here.
+
+        What was looked at contradicts what was heard of: then nothing is believed until it has settled anew.
+        """
+        if level == self._raw:
+            return self.settle(now)
+        self._raw, self._raw_since = level, now
+        return None
+
+    @property
+    def due(self) -> float | None:
+        """When the contact should be looked at to settle what it is doing; None while it is at rest."""
+        return None if self._raw == self.level else self._raw_since + self._settle
+
+    def settle(self, now: float) -> float | None:
+        """Nothing was heard of the contact until now. Returns as `edge` does."""
+        if self.due is None or now < self.due:
+            return None
+        self.level = self._raw
+        return self._raw_since
+
+
+class Presses:
+    """Which button a person pressed, alone; two at once are nothing until all are released."""
+
+    def __init__(self) -> None:
+        self._down: dict[ButtonName, float] = {}
+        self._alone: ButtonName | None = None
+        self._told = self._told_held = False
+
+    def change(self, button: ButtonName, down: bool, at: float) -> list[Press]:
+        """A button went down or up, settled. Returns the presses that this and the time until it bear out."""
+        presses = self.tick(at)
+        if down:
+            crowd = [other for other, since in self._down.items() if at - since < STUCK]
+            self._alone = None if crowd else button
+            self._told = self._told_held = False
+            self._down[button] = at
+        else:
+            since = self._down.pop(button, None)
+            if button == self._alone:
+                if not self._told and since is not None:
+                    presses.append(Press(button, since))  # up again before anything else went down
+                self._alone = None
+        return presses
+
+    def found_down(self, button: ButtonName) -> None:
+        """This button is down from the start: nobody pressed it, it is stuck or leant on."""
+        self._down[button] = float("-inf")
+
+    def tick(self, now: float) -> list[Press]:
+        """What has become a press by now."""
+        if self._alone is None:
+            return []
+        since = self._down[self._alone]
+        presses = []
+        if not self._told and now - since >= _ALONE:
+            self._told = True
+            presses.append(Press(self._alone, since))
+        if not self._told_held and now - since >= HOLD:
+            self._told_held = True
+            presses.append(Press(self._alone, since, held=True))
+        return presses
+
+    @property
+    def due(self) -> float | None:
+        """When `tick` has something to say, if nothing changes before."""
+        if self._alone is None or self._told_held:
+            return None
+        return self._down[self._alone] + (HOLD if self._told else _ALONE)
+
+    def stuck(self, now: float) -> frozenset[ButtonName]:
+        """The buttons that have been down for too long to be a press."""
+        return frozenset(button for button, since in self._down.items() if now - since >= STUCK)
+
+
+class PressedButtons:
+    """All contacts of the panel together: bouncing levels in, presses out."""
+
+    def __init__(self, down: Mapping[ButtonName, bool]) -> None:
+        self._contacts = {button: Debounce(is_down) for button, is_down in down.items()}
+        self._presses = Presses()
+        self._downs: dict[ButtonName, deque[float]] = {name: deque(maxlen=LOOSE[-1][0]) for name in down}
+        self._loose: dict[ButtonName, float] = {}
+        for button, is_down in down.items():
+            if is_down:
+                self._presses.found_down(button)
+
+    def edge(self, button: ButtonName, down: bool, at: float) -> list[Press]:
+        """A contact changed at this time."""
+        changes = [(contact.settle(at), name) for name, contact in self._contacts.items()]
+        self._contacts[button].edge(down, at)
+        return self._tell(changes, at)
+
+    def look(self, down: Mapping[ButtonName, bool], now: float) -> list[Press]:
+        """All contacts were looked at."""
+        changes = [(contact.look(down[name], now), name) for name, contact in self._contacts.items()]
+        return self._tell(changes, now)
+
+    def _tell(self, changes: list[tuple[float | None, ButtonName]], now: float) -> list[Press]:
+        presses = []
+        for at, name in sorted((at, name) for at, name in changes if at is not None):
+            self._count(name, self._contacts[name].level, at)
+            presses += self._presses.change(name, self._contacts[name].level, at)
+        presses += self._presses.tick(now)
+        return [press for press in presses if press.button not in self._loose]
+
+    def _count(self, name: ButtonName, down: bool, at: float) -> None:
+        """Count how often a button goes down; too often, and none of its presses is told until it keeps still."""
+        self.loose(at)
+        if down:
+            self._downs[name].append(at)
+        downs = self._downs[name]
+        if name in self._loose or any(
+            len(downs) >= presses and at - downs[-presses] <= within for presses, within in LOOSE
+        ):
+            self._loose[name] = at
+
+    @property
+    def due(self) -> float | None:
+        """When the contacts should be looked at next; None: only when one of them changes."""
+        times = [contact.due for contact in self._contacts.values()] + [self._presses.due]
+        return min((time for time in times if time is not None), default=None)
+
+    def stuck(self, now: float) -> frozenset[ButtonName]:
+        """The buttons that have been down for too long to be a press."""
+        return self._presses.stuck(now)
+
+    def loose(self, now: float) -> frozenset[ButtonName]:
+        """The buttons that went down faster than anybody presses, and have not kept still since."""
+        for name in [name for name, at in self._loose.items() if now - at >= CALM]:
+            del self._loose[name]
+            self._downs[name].clear()
+        return frozenset(self._loose)

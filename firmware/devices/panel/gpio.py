@@ -1,0 +1,253 @@
+"""The panel on real pins: buttons and lamps through gpiozero, over whichever pin factory they are given."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gpiozero
+from gpiozero.pins import Factory
+
+from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
+from firmware.devices.panel.debounce import Debounce, PressedButtons
+from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName, Light, Press
+from firmware.devices.panel.pins import PinMap
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.1
+"""Seconds between two looks at the pins themselves, so that a lost edge never leaves a button hanging."""
+BEEP = 0.08
+"""Seconds of a short beep, and between two."""
+BLINK = 0.25
+"""Seconds on and seconds off of a blinking lamp: 2 Hz, far from the rates that trouble people (3 Hz and more)."""
+
+
+def _check(factory: object) -> Factory:
+    if not isinstance(factory, Factory):
+        raise DeviceSettings(f"The panel needs a pin factory, not {factory!r}.")
+    return factory
+
+
+class GpioButtons:
+    """The three buttons. `Buttons` on gpiozero pins, active low.
+
+    >>> buttons = GpioButtons(PinMap.load(), pi_pin_factory())  # doctest: +SKIP
+    >>> buttons.start(queue.put)  # doctest: +SKIP
+    """
+
+    def __init__(self, pins: PinMap, factory: Factory, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pins = pins
+        self._factory = _check(factory)
+        self._clock = clock
+        self._inputs: dict[ButtonName, Any] = {}
+        self._watchers: list[Callable[[float, int], None]] = []  # gpiozero itself holds them weakly
+        self._edges: queue.SimpleQueue[tuple[ButtonName, bool, float] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.fault: str | None = None
+        """What is wrong with the buttons just now, as a sentence; None while they work."""
+
+    def start(self, put: Callable[[Press], None]) -> None:
+        """Begin; see `Buttons.start`."""
+        if self._thread is not None:
+            raise RuntimeError("These buttons were started before.")
+        try:
+            for name in BUTTONS:
+                self._inputs[name] = gpiozero.InputDevice(
+                    self._pins.buttons[name], pull_up=True, pin_factory=self._factory
+                )
+            for name, device in self._inputs.items():
+                self._watch(name, device.pin)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            self._let_go()
+            raise DeviceRefused(f"The buttons' pins cannot be used: {error}.") from error
+        self._thread = threading.Thread(target=self._run, args=(put,), name="buttons", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; see `Buttons.close`."""
+        if self._thread is not None and self._thread.is_alive():
+            self._edges.put(None)
+            self._thread.join()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for device in self._inputs.values():
+            device.close()
+        self._inputs.clear()
+        self._watchers.clear()
+
+    def _watch(self, name: ButtonName, pin: Any) -> None:
+        def changed(ticks: float, state: int) -> None:
+            self._edges.put((name, not state, ticks))
+
+        self._watchers.append(changed)
+        pin.edges = "both"
+        pin.bounce = None
+        pin.when_changed = changed
+
+    def _down(self) -> dict[ButtonName, bool]:
+        return {name: bool(device.is_active) for name, device in self._inputs.items()}
+
+    def _run(self, put: Callable[[Press], None]) -> None:
+        while True:
+            try:
+                return self._follow(put)
+            except Exception as error:  # lgpio.error descends from Exception alone
+                self._mind(f"The buttons cannot be read ({error}): use the page.")
+                time.sleep(LOOK_EVERY)
+
+    def _follow(self, put: Callable[[Press], None]) -> None:
+        panel = PressedButtons(self._down())
+        last = self._clock()
+        while True:
+            now = self._clock()
+            wait = LOOK_EVERY if panel.due is None else min(max(panel.due - now, 0.001), LOOK_EVERY)
+            try:
+                edge = self._edges.get(timeout=wait)
+            except queue.Empty:
+                last = self._clock()
+                presses = panel.look(self._down(), last)
+            else:
+                if edge is None:
+                    return
+                name, down, at = edge
+                # The kernel's time of the edge where it is a monotonic one; old kernels stamp the wall's.
+                last = min(max(at, last), self._clock())
+                presses = panel.edge(name, down, last)
+            for press in presses:
+                put(press)
+            self._mind(_wrong(panel, last))
+
+    def _mind(self, fault: str | None) -> None:
+        if fault != self.fault:
+            log.warning("buttons: %s", fault or "working again")
+            self.fault = fault
+
+
+def _wrong(panel: PressedButtons, now: float) -> str | None:
+    """Return what is wrong with the buttons, in a sentence; None where nothing is."""
+    if stuck := ", ".join(sorted(panel.stuck(now))):
+        return f"Stuck down: {stuck}. Free the button; meanwhile use the page."
+    if loose := ", ".join(sorted(panel.loose(now))):
+        return f"Pressed faster than anybody can: {loose}. Look at its wires; meanwhile use the page."
+    return None
+
+
+class GpioLamps:
+    """The five lamps. `Lamps` on gpiozero pins, active high through the driver."""
+
+    def __init__(self, pins: PinMap, factory: Factory) -> None:
+        self._pins = pins
+        self._factory = _check(factory)
+        self._leds: dict[LampName, Any] = {}
+        self._lights: dict[LampName, Light] = {}
+
+    def start(self) -> None:
+        """Take the pins; see `Lamps.start`."""
+        try:
+            for name, bcm in self._pins.lamps.items():
+                self._leds[name] = gpiozero.LED(bcm, pin_factory=self._factory)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            self.close()
+            raise DeviceRefused(f"The lamps' pins cannot be used: {error}.") from error
+        self._lights = dict.fromkeys(self._leds, Light.OFF)
+
+    def show(self, lights: Mapping[LampName, Light]) -> None:
+        """Show the whole panel; see `Lamps.show`. Raises DeviceError."""
+        for name, led in self._leds.items():
+            light = lights.get(name, Light.OFF)
+            if light is self._lights[name]:
+                continue  # a blinking lamp keeps its rhythm
+            try:
+                match light:
+                    case Light.OFF:
+                        led.off()
+                    case Light.ON:
+                        led.on()
+                    case Light.BLINK:
+                        led.blink(BLINK, BLINK)
+            except Exception as error:  # lgpio.error descends from Exception alone
+                raise DeviceError(
+                    f"The lamp {name} cannot be driven ({error}): check the panel's cable."
+                ) from error
+            self._lights[name] = light
+
+    def close(self) -> None:
+        """All dark; see `Lamps.close`."""
+        for led in self._leds.values():
+            led.off()
+            led.close()
+        self._leds.clear()
+
+
+class GpioBuzzer:
+    """An active buzzer. `Buzzer` on a gpiozero pin, active high through the driver."""
+
+    def __init__(self, pins: PinMap, factory: Factory) -> None:
+        self._bcm = pins.buzzer
+        self._factory = _check(factory)
+        self._device: Any = None
+
+    def start(self) -> None:
+        """Take the pin; see `Buzzer.start`."""
+        try:
+            self._device = gpiozero.Buzzer(self._bcm, pin_factory=self._factory)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            raise DeviceRefused(f"The buzzer's pin cannot be used: {error}.") from error
+
+    def beep(self, times: int) -> None:
+        """Sound; see `Buzzer.beep`."""
+        try:
+            self._device.beep(BEEP, BEEP, n=times)
+        except Exception as error:  # lgpio.error descends from Exception alone
+            raise DeviceError(f"The buzzer cannot be driven ({error}): check the panel's cable.") from error
+
+    def close(self) -> None:
+        """Silence; see `Buzzer.close`."""
+        if self._device is not None:
+            self._device.off()
+            self._device.close()
+            self._device = None
+
+
+class GpioPowerLine:
+    """The UPS's line: low while the mains is gone and the box runs on its battery."""
+
+    SETTLE = 0.5
+    """Seconds that the line must keep its level: a UPS that switches over is no power cut."""
+
+    def __init__(self, pins: PinMap, factory: Factory, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bcm = pins.power_fail
+        self._factory = _check(factory)
+        self._clock = clock
+        self._device: Any = None
+        self._line = Debounce(settle=self.SETTLE)
+
+    def start(self) -> None:
+        """Take the pin. Raises DeviceRefused."""
+        try:
+            self._device = gpiozero.InputDevice(self._bcm, pull_up=True, pin_factory=self._factory)
+        except (gpiozero.GPIOZeroError, OSError) as error:
+            raise DeviceRefused(f"The power-fail line's pin cannot be used: {error}.") from error
+
+    def failing(self) -> bool | None:
+        """Look at the line: whether the mains is gone; None where it cannot be read. Ask at least every second."""
+        if self._device is None:
+            return None
+        try:
+            self._line.look(bool(self._device.is_active), self._clock())
+        except Exception as error:  # lgpio.error descends from Exception alone
+            log.debug("the power-fail line cannot be read: %s", error)
+            return None
+        return self._line.level
+
+    def close(self) -> None:
+        """Let go of the pin. May be called twice."""
+        if self._device is not None:
+            self._device.close()
+            self._device = None

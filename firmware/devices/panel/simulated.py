@@ -1,0 +1,166 @@
+"""A panel of mock pins: a person presses buttons that bounce, and sees which lamps are lit.
+
+panel = SimulatedPanel()
+buttons = GpioButtons(panel.pins, panel.factory)
+buttons.start(queue.put)
+panel.press("next")
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from gpiozero.pins.mock import MockFactory, MockPin
+
+from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName
+from firmware.devices.panel.pins import PinMap
+
+BOUNCE_LASTS = 0.008
+BOUNCE_GAP = 0.0006
+PRESS = 0.12
+LIFT = 0.05
+"""Seconds that a finger is off a button between two presses; sooner, the product takes the second for a bounce."""
+
+
+def bounces(rng: random.Random) -> list[float]:
+    """How a contact bounces when it closes or opens: the seconds between its changes, an even number of them.
+
+    The model: after the first touch the contact flies off and comes back a few times, each stretch exponentially
+    distributed around 0.6 ms, all of it over within 8 ms. Push buttons of this size are quoted at 1 to 6 ms.
+    """
+    gaps = [rng.expovariate(1 / BOUNCE_GAP) for _ in range(2 * rng.randint(0, 6))]
+    while sum(gaps) > BOUNCE_LASTS:
+        gaps = gaps[:-2]
+    return gaps
+
+
+class SimulatedPanel:
+    """Buttons and lamps on mock pins. The verbs take as long as the act does, and may come from any thread."""
+
+    def __init__(
+        self,
+        pins: PinMap | None = None,
+        seed: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """`clock` stamps the edges of the pins; `sleep` lets so much of its time pass."""
+        self.pins = pins or PinMap.load()
+        self.factory = MockFactory(pin_class=_pins_stamped_by(clock))
+        self._clock = clock
+        self._sleep = sleep
+        self._rng = random.Random(seed)
+        self._hand = threading.Lock()
+        self._plugged = True
+        self._let_go_at: dict[ButtonName, float] = {}
+        for bcm in self.pins.buttons.values():
+            self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
+        self._pin(self.pins.power_fail).drive_high()
+
+    def press(self, button: ButtonName, seconds: float = PRESS) -> None:
+        """Press one button and let go after `seconds`."""
+        self.press_together(button, seconds=seconds)
+
+    def press_together(self, *buttons: ButtonName, seconds: float = PRESS, apart: float = 0.0) -> None:
+        """Press several, one `apart` seconds after the other, and let go of all."""
+        with self._hand:
+            for number, button in enumerate(buttons):
+                if number:
+                    self._sleep(apart)
+                self._push(button)
+            self._sleep(seconds)
+            for button in buttons:
+                self._let_go(button)
+
+    def push(self, button: ButtonName) -> None:
+        """Push a button down and keep it there."""
+        with self._hand:
+            self._push(button)
+
+    def let_go(self, button: ButtonName) -> None:
+        """Let go of a button."""
+        with self._hand:
+            self._let_go(button)
+
+    def unplug(self) -> None:
+        """Pull the panel's cable: the pull-ups hold the buttons open, the lamps are dark, and nobody is told."""
+        with self._hand:
+            for button in BUTTONS:
+                self._let_go(button)
+            self._plugged = False
+
+    def replug(self) -> None:
+        """Plug it in again."""
+        self._plugged = True
+
+    @property
+    def plugged(self) -> bool:
+        """Whether the cable is in."""
+        return self._plugged
+
+    def cut_mains(self) -> None:
+        """The mains goes; the UPS says so."""
+        self._pin(self.pins.power_fail).drive_low()
+
+    def restore_mains(self) -> None:
+        """The mains is back."""
+        self._pin(self.pins.power_fail).drive_high()
+
+    def on_mains(self) -> bool:
+        """Whether there is mains."""
+        return bool(self._pin(self.pins.power_fail).state)
+
+    def sounds(self) -> bool:
+        """Whether the buzzer sounds at this moment."""
+        return bool(self._pin(self.pins.buzzer).state)
+
+    def down(self) -> frozenset[ButtonName]:
+        """The buttons whose contact is closed at this moment."""
+        return frozenset(name for name, bcm in self.pins.buttons.items() if not self._pin(bcm).state)
+
+    def lit(self) -> frozenset[LampName]:
+        """The lamps that are lit at this moment."""
+        if not self._plugged:
+            return frozenset()
+        return frozenset(name for name, bcm in self.pins.lamps.items() if self._pin(bcm).state)
+
+    def _push(self, button: ButtonName) -> None:
+        lifts_until = self._let_go_at.get(button, float("-inf")) + LIFT
+        self._sleep(max(0.0, lifts_until - self._clock()))
+        self._bounce(button, closed=True)
+
+    def _let_go(self, button: ButtonName) -> None:
+        self._bounce(button, closed=False)
+        self._let_go_at[button] = self._clock()
+
+    def _bounce(self, button: ButtonName, *, closed: bool) -> None:
+        pin = self._pin(self.pins.buttons[button])
+        if not self._plugged or bool(pin.state) != closed:
+            return  # no cable, or nothing to do: it is down, or up, as it is
+        drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
+        drive[0]()
+        over = self._clock() + BOUNCE_LASTS
+        for number, gap in enumerate(bounces(self._rng), start=1):
+            self._sleep(gap)
+            if self._clock() > over:
+                break  # a busy computer slept longer than any contact bounces
+            drive[number % 2]()
+        drive[0]()
+
+    def _pin(self, bcm: int) -> Any:
+        return self.factory.pin(bcm)
+
+
+def _pins_stamped_by(clock: Callable[[], float]) -> type[Any]:
+    """Return a class of mock pins whose edges carry this clock's time; gpiozero's own know the monotonic one only."""
+
+    class Pin(MockPin):  # type: ignore[misc]
+        def _call_when_changed(self) -> None:
+            self._last_change = clock()
+            super()._call_when_changed()
+
+    return Pin

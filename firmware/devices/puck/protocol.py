@@ -1,0 +1,177 @@
+"""The puck reader's line protocol, version 1: the host's side, pure. README.md of this folder is its text."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState, Sweep, Tracker
+
+VERSION = "1"
+ASK = b"?\n"
+ASK_EVERY = 0.5
+"""Seconds between two questions while the reader has not yet said who it is."""
+LONGEST = 512
+"""Bytes of the longest sentence; five antennas with three tags each need less than 300."""
+
+_SENTENCE = re.compile(rb"\$([A-Z]+(?:,[0-9A-Za-z:+]*)*)\*([0-9A-F]{4})\r")
+_NUMBER = re.compile(r"[0-9]{1,15}")
+_ANTENNA = re.compile(r"([1-9][0-9]?):((?:[0-9A-F]{2}){4,10}(?:\+(?:[0-9A-F]{2}){4,10})*)?")
+_BITMAP = re.compile(r"[0-9A-Fa-f]{1,8}")
+
+
+def checksum(text: bytes) -> int:
+    """CRC-16/CCITT-FALSE: polynomial 1021, start FFFF; ``123456789`` gives 29B1."""
+    return binascii.crc_hqx(text, 0xFFFF)
+
+
+def encode(kind: str, *fields: object) -> bytes:
+    """One sentence, ready for the wire."""
+    text = ",".join([kind, *map(str, fields)]).encode("ascii")
+    return b"$%s*%04X\r\n" % (text, checksum(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence whose checksum holds."""
+
+    kind: str
+    fields: tuple[str, ...]
+
+
+class Sentences:
+    """Cuts sentences out of whatever comes down the line. Never raises, never holds more than `LONGEST`."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.damaged = 0
+        """Lines thrown away so far: noise, halves, wrong checksums."""
+
+    def feed(self, data: bytes) -> list[Sentence]:
+        """Every whole sentence in what came so far, in order."""
+        *lines, rest = (self._rest + data).split(b"\n")
+        start = rest.rfind(b"$")
+        self._rest = rest[start:] if start >= 0 and len(rest) - start <= LONGEST else b""
+        heard = []
+        for line in lines:
+            sentence = _sentence(line)
+            if sentence is None:
+                self.damaged += 1
+            else:
+                heard.append(sentence)
+        return heard
+
+    def clear(self) -> None:
+        """Forget a half-heard sentence."""
+        self._rest = b""
+
+
+def _sentence(line: bytes) -> Sentence | None:
+    start = line.rfind(b"$")  # noise in front, or a sentence cut off by the next one's start
+    if start < 0 or len(line) - start > LONGEST:
+        return None
+    match = _SENTENCE.fullmatch(line, start)
+    if match is None or checksum(match[1]) != int(match[2], 16):
+        return None
+    kind, *fields = match[1].decode("ascii").split(",")
+    return Sentence(kind, tuple(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The STATE sentence, understood."""
+
+    uptime_ms: int
+    sweep: Sweep
+
+
+def snapshot(sentence: Sentence) -> Snapshot | None:
+    """A STATE sentence as what it means, or None if any part of it makes no sense."""
+    if sentence.kind != "STATE" or len(sentence.fields) < 4:
+        return None
+    seq, uptime, *antennas, bitmap = sentence.fields
+    if not (_NUMBER.fullmatch(seq) and _NUMBER.fullmatch(uptime) and _BITMAP.fullmatch(bitmap)):
+        return None
+    tags: set[tuple[int, str]] = set()
+    listed: list[int] = []
+    for antenna in antennas:
+        match = _ANTENNA.fullmatch(antenna)
+        if match is None:
+            return None
+        listed.append(int(match[1]))
+        tags.update((listed[-1], tag) for tag in (match[2] or "").split("+") if tag)
+    ok = frozenset(bit + 1 for bit in range(32) if int(bitmap, 16) >> bit & 1)
+    if listed != sorted(set(listed)) or not ok <= set(listed) or not {seat for seat, _ in tags} <= ok:
+        return None
+    return Snapshot(int(uptime), Sweep(frozenset(tags), ok))
+
+
+class PuckLine:
+    """One conversation with the reader: bytes in, questions out, what is known now. Pure: times come in."""
+
+    baud = 115200  # of no meaning on USB, but a serial port wants one
+
+    def __init__(self, disks: Disks, seats: Iterable[int]) -> None:
+        self._sentences = Sentences()
+        self._tracker = Tracker(disks, seats)
+        self._version: str | None = None
+        self._ask_at = 0.0
+        self._uptime_ms: int | None = None
+        self._why = ""
+        self.reader_id: str | None = None
+        """The reader's own number, once it has said it."""
+        self.forget("The puck reader was not opened yet.")
+
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; see `Link.use`."""
+        self._tracker.use(disks)
+
+    def opened(self, now: float) -> None:
+        """A new conversation: nothing is known, the reader is asked who it is (an earlier banner is lost)."""
+        self.forget(
+            SAYS_NOTHING if self._why == SAYS_NOTHING else "The puck reader is connected and starting."
+        )
+        self._ask_at = now
+
+    def forget(self, why: str) -> None:
+        """The conversation broke off; `why` is the sentence for the dealer."""
+        self._sentences.clear()
+        self._tracker.forget()
+        self._version = self._uptime_ms = self.reader_id = None
+        self._why = why
+
+    def feed(self, data: bytes, now: float) -> bool:
+        """Take in what came. True if any of it was a sentence: the reader lives."""
+        heard = self._sentences.feed(data)
+        for sentence in heard:
+            if sentence.kind == "HELLO" and len(sentence.fields) == 3 and sentence.fields[0] == "puckd":
+                _, self._version, self.reader_id = sentence.fields
+            elif self._version == VERSION and (shot := snapshot(sentence)) is not None:
+                self._take(shot, now)
+        return bool(heard)
+
+    def _take(self, shot: Snapshot, now: float) -> None:
+        if shot.uptime_ms == self._uptime_ms:
+            return  # a repeat proves nothing: the sweep may hang while the line still talks
+        self._uptime_ms = shot.uptime_ms
+        self._why = SAYS_NOTHING  # from the next silence on
+        if self._tracker.hear(shot.sweep, now):
+            self._ask_at = now
+
+    def due(self, now: float) -> bytes:
+        """What to send now; empty most of the time."""
+        if now < self._ask_at:
+            return b""
+        self._ask_at = now + ASK_EVERY if self._version is None else float("inf")
+        return ASK
+
+    def reading(self, now: float) -> PuckReading:
+        """What is known now."""
+        if self._version not in (None, VERSION):
+            detail = (
+                f"The puck reader speaks version {self._version}, we speak {VERSION}: load its firmware anew."
+            )
+            return PuckReading(PuckState.FAULT, None, detail, frozenset(), now)
+        return self._tracker.reading(now, self._why)

@@ -1,0 +1,156 @@
+"""A puck reader on a serial port: opened, lost and found again, for ever, on one small thread."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import serial
+
+from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState
+
+log = logging.getLogger(__name__)
+
+STABLE_NAME = "/dev/feltwatch-puck"
+"""The name that the udev rule gives the reader, whichever ttyACM it became."""
+RETRY_FIRST, RETRY_LONGEST = 0.1, 0.8
+"""Seconds between two attempts to open: doubled, and capped so that a returned reader is back within 2 s."""
+SETTLED_AFTER = 2.0
+"""Seconds that a connection must last before the next loss is retried at once."""
+SILENT_TOO_LONG = 5.0
+"""Seconds without one sentence after which the port is opened anew."""
+HELD_UP = 1.0
+"""If this thread itself was kept waiting so long, what the port has stored is old news and is thrown away."""
+
+
+class Link(Protocol):
+    """A protocol as the thread below drives it. Pure: bytes and times in, bytes and readings out."""
+
+    baud: int
+
+    def use(self, disks: Disks) -> None:
+        """Go by these disks from now on; the one call that may come from another thread."""
+
+    def opened(self, now: float) -> None:
+        """The port was just opened; nothing is known."""
+
+    def forget(self, why: str) -> None:
+        """The port is gone; `why` is the sentence for the dealer."""
+
+    def feed(self, data: bytes, now: float) -> bool:
+        """Take in what came; True if the far end proved to be alive."""
+
+    def due(self, now: float) -> bytes:
+        """What to send now, or nothing."""
+
+    def reading(self, now: float) -> PuckReading:
+        """What is known now."""
+
+
+class SerialPuck:
+    """A `PuckReader` on a serial port, whichever protocol it speaks.
+
+    >>> link = PuckLine(Disks(frozenset({"04A1B2C3D4E580"})), seats=range(1, 6))  # doctest: +SKIP
+    >>> puck = SerialPuck(link)  # doctest: +SKIP
+    >>> puck.start(queue.put)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, link: Link, port: str = STABLE_NAME, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._link = link
+        self._name = port
+        self._clock = clock
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._put: Callable[[PuckReading], None] = lambda reading: None
+        self._told: PuckReading | None = None
+
+    def start(self, put: Callable[[PuckReading], None]) -> None:
+        """Begin; see `PuckReader.start`."""
+        if self._thread is not None:
+            raise RuntimeError("This puck reader was started before.")
+        self._put = put
+        self._thread = threading.Thread(target=self._run, name="puck", daemon=True)
+        self._thread.start()
+
+    def use(self, disks: Disks) -> None:
+        """Change the disks; see `PuckReader.use`."""
+        self._link.use(disks)
+
+    def close(self) -> None:
+        """Stop; see `PuckReader.close`."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        wait = RETRY_FIRST
+        while not self._stop.is_set():
+            began = self._clock()
+            try:
+                self._converse()
+            except OSError as error:  # SerialException is one
+                self._link.forget(_sentence(error, self._name))
+            except Exception:
+                log.exception("puck: a fault of ours; starting over")
+                self._link.forget("The puck reader's program failed and starts over: key the seat meanwhile.")
+            self._tell()
+            wait = RETRY_FIRST if self._clock() - began > SETTLED_AFTER else min(2 * wait, RETRY_LONGEST)
+            self._stop.wait(wait)
+
+    def _converse(self) -> None:
+        """Open the port and talk until it breaks or the reader falls silent. Raises OSError."""
+        with serial.Serial(
+            self._name, self._link.baud, timeout=0.1, write_timeout=0.5, exclusive=True
+        ) as port:
+            self._link.opened(self._clock())
+            alive_at = turn_at = self._clock()
+            while not self._stop.is_set():
+                now = self._clock()
+                if now - turn_at > HELD_UP:
+                    port.reset_input_buffer()
+                    self._link.opened(now)
+                turn_at = now
+                if question := self._link.due(now):
+                    port.write(question)
+                self._tell()
+                data = port.read(max(1, port.in_waiting))
+                now = self._clock()
+                if data and self._link.feed(data, now):
+                    alive_at = now
+                elif now - alive_at > SILENT_TOO_LONG:
+                    raise TimeoutError(errno.ETIMEDOUT, "silent")
+
+    def _tell(self) -> None:
+        reading = self._link.reading(self._clock())
+        if self._stop.is_set() or reading.same_as(self._told):
+            return
+        known = reading.state is not PuckState.UNKNOWN
+        if self._told is None or known != (self._told.state is not PuckState.UNKNOWN):
+            log.log(
+                logging.INFO if known else logging.WARNING,
+                "puck: %s %s",
+                reading.state,
+                reading.detail or reading.seat,
+            )
+        self._told = reading
+        self._put(reading)
+
+
+def _sentence(error: OSError, port: str) -> str:
+    match error.errno:
+        case errno.ENOENT | errno.ENXIO | errno.ENODEV:
+            return f"The puck reader is not connected ({port}): plug it in, or key the seat."
+        case errno.EACCES | errno.EPERM:
+            return f"The puck reader may not be opened ({port}): this user needs the group of the port."
+        case errno.EAGAIN | errno.EBUSY:
+            return f"Another program holds the puck reader ({port}): stop it."
+        case errno.ETIMEDOUT:
+            return SAYS_NOTHING
+        case _:
+            return "The connection to the puck reader broke off: check its cable, or key the seat."

@@ -1,0 +1,484 @@
+"""Is the table well? Facts in, checks out: each with a figure, a verdict and what to do.
+
+Pure: whoever looks at the box and at the record gathers the `Facts`, and a fact that nobody could learn is None, which
+makes its check "unknown" and never "ok". `CHECKS` is the table of all of them, in the order in which they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal
+
+from firmware.record.journal.disk import MB, RESERVE
+from firmware.table.sentence import Sentence
+
+Verdict = Literal["ok", "look", "bad", "unknown"]
+"""`look`: the table plays, and somebody should see to it; `bad`: what the product promises is at risk."""
+
+ROOM_MB: Final = 1000
+"""Megabytes free below which to make room: a hundred hands (10 MB each, DESIGN.md 5)."""
+WORN_PERCENT: Final = 80
+"""Share of its writes that a card has used up from which it is replaced at leisure; JEDEC eMMC 5.0, steps of ten."""
+MEMORY_MB: Final = 150
+"""Megabytes available below which the reading process may be killed for want of memory."""
+WARM_C: Final = 70.0
+HOT_C: Final = 80.0
+"""Degrees from which a Pi slows itself down."""
+STALE_DAYS: Final = 90
+"""Days after which a felt's calibration is looked at again."""
+ANCHOR_DAYS: Final = 7
+"""Days after which the chain's head should be signed and carried away again."""
+DAY_MS: Final = 86_400_000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was seen of the box and the record; None: it could not be learnt."""
+
+    answers: bool | None = None
+    """Whether the table process answers."""
+    services: Mapping[str, str] | None = None
+    """Unit → what the service manager calls its state; None where there is none."""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """What the table process says is wrong, by device."""
+    picture: Mapping[str, Mapping[str, Any]] | None = None
+    """The last picture's verdicts, by vision's names."""
+    felt_age_ms: int | None = None
+    """Since the felt's calibration; None: there is none, or no record."""
+    calibrated: bool | None = None
+    readers_ok: int | None = None
+    """Antennas of the puck reader that answer."""
+    readers: int | None = None
+    """Antennas that should."""
+    buttons: bool | None = None
+    """Whether buttons are connected."""
+    free_mb: int | None = None
+    worn_percent: int | None = None
+    rows: int | None = None
+    checked: int | None = None
+    """Rows of the chain that were checked, the last ones."""
+    broken_at: int | None = None
+    """The first of them that does not fit."""
+    record_wrong: str | None = None
+    """What is wrong with the record's file or its end; "" where nothing is."""
+    synchronised: bool | None = None
+    rtc: bool | None = None
+    jumped_ms: int | None = None
+    celsius: float | None = None
+    weak: bool | None = None
+    """The supply is too weak now."""
+    was_weak: bool | None = None
+    """It was, since the box started."""
+    memory_mb: int | None = None
+    model_hash: str | None = None
+    """Of the card reader's file."""
+    model_named: str | None = None
+    """In its manifest."""
+    profile_hash: str | None = None
+    """Of the game's text as the record keeps it; "" where the record has lost it."""
+    profile_named: str | None = None
+    """That the table plays by."""
+    limits: Mapping[str, Mapping[str, Any]] | None = None
+    """The adaptive limits by the work that they are for (`firmware.adaptive_limit.LimitFigures`)."""
+    anchor_age_ms: int | None = None
+    anchored: bool | None = None
+    """Whether the chain's head was ever signed."""
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any]) -> Facts:
+        """Return facts as a socket carried them; what this release does not know is left out."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in told.items() if name in known})
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check's outcome. `figure` is as it is read: a number and its unit, "" where nothing is measured."""
+
+    name: str
+    title: Sentence
+    verdict: Verdict
+    figure: str
+    says: Sentence
+    advice: Sentence | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a program reads it, in English."""
+        advice = "" if self.advice is None else str(self.advice)
+        return {
+            "name": self.name,
+            "title": str(self.title),
+            "verdict": self.verdict,
+            "figure": self.figure,
+            "says": str(self.says),
+            "advice": advice,
+        }
+
+
+Found = tuple[Verdict, str, Sentence, Sentence | None]
+UNKNOWN: Final = Sentence("Nothing says how this stands here.")
+UNSEEN: Final = Sentence("No picture of this hand or the last says it.")
+LOOK_FIRST: Final = Sentence("Look through the camera between hands: set-up, camera.")
+
+
+def _unknown(advice: Sentence | None = None, says: Sentence = UNKNOWN) -> Found:
+    return "unknown", "", says, advice
+
+
+def _fault(facts: Facts, device: str) -> Sentence | None:
+    """Return what the table itself says is wrong with a device; the page knows these sentences."""
+    said = facts.faults.get(device)
+    return Sentence(said) if said else None
+
+
+def _table(facts: Facts) -> Found:
+    if facts.answers is None:
+        return _unknown()
+    if not facts.answers:
+        advice = Sentence("Start it: systemctl start feltwatch.target. Nothing that was recorded is lost.")
+        return "bad", "", Sentence("The table process does not answer."), advice
+    return "ok", "", Sentence("The table process answers."), None
+
+
+def _services(facts: Facts) -> Found:
+    if not facts.services:
+        return _unknown(says=Sentence("The services are not seen from here; on the box: feltwatch doctor"))
+    down = [name for name, state in facts.services.items() if state != "active"]
+    figure = f"{len(facts.services) - len(down)} / {len(facts.services)}"
+    if down:
+        advice = Sentence("See why: journalctl -u %(name)s", name=down[0])
+        return "bad", figure, Sentence("Not running: %(name)s", name=", ".join(down)), advice
+    return "ok", figure, Sentence("All services run."), None
+
+
+def _camera(facts: Facts) -> Found:
+    if says := _fault(facts, "camera"):
+        return "bad", "", says, Sentence("Check the camera's cable. Meanwhile hands are keyed on the page.")
+    if says := _fault(facts, "view"):
+        return "look", "", says, None
+    if not facts.answers:
+        return _unknown()
+    return "ok", "", Sentence("The camera delivers pictures."), None
+
+
+_WELL: Final = {
+    "sharpness": Sentence("The picture is sharp."),
+    "light": Sentence("The light is right."),
+    "banding": Sentence("No stripes."),
+    "camera": Sentence("The camera is where it was."),
+}
+_ILL: Final = {
+    "sharpness": Sentence("The picture is out of focus: clean the lens and set the focus."),
+    "light": Sentence("The picture is too dark: turn the lamps up or lengthen the exposure."),
+    "bright": Sentence("The picture is overexposed: shorten the exposure or dim the lamps."),
+    "banding": Sentence("The light flickers: set the mains frequency and the exposure, or change the lamps."),
+    "camera": Sentence(
+        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
+    ),
+}
+
+
+def _of_picture(name: str, unit: str, decimals: int) -> Callable[[Facts], Found]:
+    def check(facts: Facts) -> Found:
+        seen = (facts.picture or {}).get(name)
+        if seen is None:
+            return _unknown(LOOK_FIRST, UNSEEN)
+        value, limit = float(seen["figure"]), float(seen["limit"])
+        share = 100 if unit == "%" else 1
+        figure = f"{value * share:.{decimals}f} {unit} ({limit * share:.{decimals}f})".replace("  ", " ")
+        if seen["ok"]:
+            return "ok", figure, _WELL[name], None
+        ill = _ILL["bright" if name == "light" and value > limit else name]
+        return "bad", figure, ill, None
+
+    return check
+
+
+def _markers(facts: Facts) -> Found:
+    seen = (facts.picture or {}).get("markers")
+    if seen is None:
+        return _unknown(LOOK_FIRST, UNSEEN)
+    figure = f"{seen['figure']:.0f} / {seen['limit']:.0f}"
+    if seen["ok"]:
+        return "ok", figure, Sentence("All markers are seen."), None
+    ill = Sentence("Markers are hidden: clear the felt's edges and keep sleeves away.")
+    return "look", figure, ill, None
+
+
+def _calibration(facts: Facts) -> Found:
+    if says := _fault(facts, "calibration"):
+        return "bad", "", says, None
+    if facts.calibrated is None:
+        return _unknown()
+    advice = Sentence("Calibrate the felt between hands: set-up, camera.")
+    if not facts.calibrated:
+        says = Sentence("The felt was never calibrated: a camera that is knocked is not noticed.")
+        return "look", "", says, advice
+    if facts.felt_age_ms is None:
+        return _unknown()
+    days = max(0, facts.felt_age_ms) // DAY_MS
+    if days > STALE_DAYS:
+        return "look", f"{days} d", Sentence("The felt's calibration is old."), advice
+    return "ok", f"{days} d", Sentence("The felt is calibrated."), None
+
+
+def _puck(facts: Facts) -> Found:
+    advice = Sentence("Check the cable between the box and the puck reader under the table.")
+    if says := _fault(facts, "puck"):
+        return "bad", "", says, advice
+    if facts.readers_ok is None or facts.readers is None:
+        return _unknown()
+    figure = f"{facts.readers_ok} / {facts.readers}"
+    if facts.readers_ok < facts.readers:
+        says = Sentence("Some seats' antennas do not answer. Meanwhile the dealer keys the button.")
+        return "bad", figure, says, Sentence("Try the puck reader: set-up, devices.")
+    return "ok", figure, Sentence("Every antenna of the puck reader answers."), None
+
+
+def _buttons(facts: Facts) -> Found:
+    advice = Sentence("Check the panel's plug, then try the buttons: set-up, devices.")
+    if says := _fault(facts, "buttons"):
+        return "bad", "", says, advice
+    if facts.buttons is None:
+        return _unknown()
+    if not facts.buttons:
+        return "look", "", Sentence("No buttons are connected."), advice
+    return "ok", "", Sentence("No button is stuck."), None
+
+
+def _lamps(facts: Facts) -> Found:
+    says = _fault(facts, "lamps") or _fault(facts, "buzzer")
+    if says:
+        return "look", "", says, Sentence("The page shows all that the lamps show.")
+    if not facts.answers:
+        return _unknown()
+    return "ok", "", Sentence("Lamps and buzzer raise no fault."), None
+
+
+def _pictures(facts: Facts) -> Found:
+    if says := _fault(facts, "images"):
+        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+    if says := _fault(facts, "captures"):
+        return "bad", "", says, None
+    if not facts.answers:
+        return _unknown()
+    return "ok", "", Sentence("The last hand's pictures are whole."), None
+
+
+def _room(facts: Facts) -> Found:
+    advice = Sentence("Export the record and make room, or put a larger disk in: a hand takes up to 10 MB.")
+    figure = "" if facts.free_mb is None else f"{facts.free_mb} MB"
+    if says := _fault(facts, "disk"):
+        return "bad", figure, says, advice
+    if facts.free_mb is None:
+        return _unknown()
+    if facts.free_mb < RESERVE // MB:
+        return "bad", figure, Sentence("There is no room left: no new hand is opened."), advice
+    if facts.free_mb < ROOM_MB:
+        return "look", figure, Sentence("There is little room on the disk."), advice
+    return "ok", figure, Sentence("There is room for a hundred hands and more."), None
+
+
+def _wear(facts: Facts) -> Found:
+    if facts.worn_percent is None:
+        return _unknown(says=Sentence("This disk does not say how worn it is."))
+    figure = f"{facts.worn_percent} %"
+    advice = Sentence("Back the record up and replace the disk.")
+    if facts.worn_percent >= 100:
+        return "bad", figure, Sentence("The disk is worn out."), advice
+    if facts.worn_percent >= WORN_PERCENT:
+        return "look", figure, Sentence("The disk is nearly worn out."), advice
+    return "ok", figure, Sentence("The disk is not worn."), None
+
+
+def _chain(facts: Facts) -> Found:
+    if facts.rows is None or facts.checked is None:
+        says = Sentence("The record cannot be read.")
+        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+    if not facts.rows:
+        return _unknown(says=Sentence("There is no record here yet."))
+    figure = f"{facts.checked} / {facts.rows}"
+    if facts.record_wrong:
+        wrong = Sentence("The record does not hold: %(text)s", text=facts.record_wrong)
+        return "bad", figure, wrong, Sentence("See what it says: feltwatch hands verify --all")
+    if facts.broken_at is not None:
+        says = Sentence("The record's chain is broken at row %(row)s.", row=facts.broken_at)
+        return "bad", figure, says, Sentence("See what it says: feltwatch hands verify --all")
+    return "ok", figure, Sentence("The record's last rows follow one another."), None
+
+
+def _anchor(facts: Facts) -> Found:
+    advice = Sentence("Print or photograph the signed head and keep it elsewhere: feltwatch anchor")
+    if facts.anchored is None:
+        return _unknown()
+    if not facts.anchored:
+        return "look", "", Sentence("The record's head was never signed."), advice
+    if facts.anchor_age_ms is None:
+        return _unknown()
+    days = max(0, facts.anchor_age_ms) // DAY_MS
+    if days > ANCHOR_DAYS:
+        return "look", f"{days} d", Sentence("The record's last signed head is old."), advice
+    return "ok", f"{days} d", Sentence("The record's head was signed lately."), None
+
+
+def _clock(facts: Facts) -> Found:
+    if says := _fault(facts, "clock"):
+        return "bad", "", says, None
+    if facts.synchronised is None:
+        return _unknown()
+    if facts.jumped_ms:
+        says = Sentence("The clock has just jumped.")
+        return "look", f"{facts.jumped_ms / 1000:+.1f} s", says, Sentence("Look at the time again.")
+    if facts.synchronised:
+        return "ok", "", Sentence("The network keeps this clock."), None
+    if facts.rtc:
+        return "ok", "", Sentence("A battery keeps this clock; no network corrects it."), None
+    return (
+        "look",
+        "",
+        Sentence("Neither a network nor a battery keeps this clock: after a power cut it is wrong."),
+        Sentence(
+            "Fit the clock's battery, or connect the box to a network with time. The record keeps its order anyway."
+        ),
+    )
+
+
+def _heat(facts: Facts) -> Found:
+    if facts.celsius is None:
+        return _unknown()
+    figure, advice = f"{facts.celsius:.0f} °C", Sentence("Check the box's fan and the air around it.")
+    if facts.celsius >= HOT_C:
+        return "bad", figure, Sentence("The box is so hot that it slows itself down."), advice
+    if facts.celsius >= WARM_C:
+        return "look", figure, Sentence("The box is warm."), advice
+    return "ok", figure, Sentence("The box is cool enough."), None
+
+
+def _power(facts: Facts) -> Found:
+    advice = Sentence("Use the 5 V, 5 A supply and its own cable.")
+    if facts.weak:
+        return "bad", "", Sentence("The supply is too weak now."), advice
+    if says := _fault(facts, "power"):
+        return "bad" if facts.was_weak is None else "look", "", says, advice
+    if facts.was_weak:
+        return "look", "", Sentence("The supply was too weak since the box started."), advice
+    if facts.weak is None:
+        return _unknown(says=Sentence("The supply's sensors say nothing here."))
+    return "ok", "", Sentence("The supply is well."), None
+
+
+def _memory(facts: Facts) -> Found:
+    if facts.memory_mb is None:
+        return _unknown()
+    figure = f"{facts.memory_mb} MB"
+    if facts.memory_mb < MEMORY_MB:
+        says = Sentence("Little memory is left: the card reader may be ended.")
+        return "bad", figure, says, Sentence("Start the box anew between hands; tell the technician.")
+    return "ok", figure, Sentence("There is memory enough."), None
+
+
+def _model(facts: Facts) -> Found:
+    if facts.model_hash is None or facts.model_named is None:
+        return _unknown()
+    figure = facts.model_hash[:8]
+    if facts.model_hash != facts.model_named:
+        says = Sentence("The card reader's model is not the one that was shipped.")
+        return "bad", figure, says, Sentence("Install the release again.")
+    return "ok", figure, Sentence("The card reader's model is the one that was shipped."), None
+
+
+def _profile(facts: Facts) -> Found:
+    if facts.profile_hash is None or facts.profile_named is None:
+        return _unknown()
+    figure = facts.profile_named[:8]
+    if facts.profile_hash != facts.profile_named:
+        says = Sentence("The game's rules are not those that the record keeps.")
+        return "bad", figure, says, Sentence("Choose the game again: set-up, table.")
+    return "ok", figure, Sentence("The game's rules are those that the record keeps."), None
+
+
+def _of_limit(work: str) -> Callable[[Facts], Found]:
+    def check(facts: Facts) -> Found:
+        seen = (facts.limits or {}).get(work)
+        if seen is None or not seen["recent"]:
+            return _unknown(says=Sentence("Nothing of this was timed here yet."))
+        limits = {name: f"{seen[f'{name}_s']:.4g}" for name in ("limit", "floor", "ceiling")}
+        if seen["timeouts"]:
+            figure = f"{seen['timeouts']} / {seen['recent']}"
+            says = Sentence(
+                "So many of the last were given up at their limit. It is now %(limit)s s "
+                "(floor %(floor)s, ceiling %(ceiling)s).",
+                **limits,
+            )
+            advice = Sentence(
+                "Each timeout lets the limit grow. If it goes on, see what keeps the box busy, and its temperature."
+            )
+            return "look", figure, says, advice
+        usual = _seconds(seen["usual_s"])
+        figure = f"{usual} s ({limits['limit']})"
+        if seen["limit_s"] >= seen["ceiling_s"] > seen["floor_s"]:
+            says = Sentence(
+                "It takes so long that the limit is at its ceiling, %(ceiling)s s.", ceiling=limits["ceiling"]
+            )
+            return "look", figure, says, Sentence("See what keeps the box busy, or raise the ceiling.")
+        says = Sentence(
+            "Usual: %(usual)s s. Limit: %(limit)s s (floor %(floor)s, ceiling %(ceiling)s).",
+            usual=usual,
+            **limits,
+        )
+        return "ok", figure, says, None
+
+    return check
+
+
+def _seconds(seconds: float) -> str:
+    """Return a duration as it is read; nobody has to know the milliseconds of a quick machine."""
+    return f"{seconds:.1f}" if seconds >= 1 else "< 1"
+
+
+CHECKS: Final[tuple[tuple[str, Sentence, Callable[[Facts], Found]], ...]] = (
+    ("table", Sentence("Table process"), _table),
+    ("services", Sentence("Services"), _services),
+    ("camera", Sentence("Camera"), _camera),
+    ("sharpness", Sentence("Sharpness"), _of_picture("sharpness", "mm", 2)),
+    ("light", Sentence("Light"), _of_picture("light", "", 0)),
+    ("banding", Sentence("Flicker"), _of_picture("banding", "%", 1)),
+    ("markers", Sentence("Markers found"), _markers),
+    ("drift", Sentence("Camera moved"), _of_picture("camera", "mm", 1)),
+    ("calibration", Sentence("Calibration"), _calibration),
+    ("puck", Sentence("Puck reader"), _puck),
+    ("buttons", Sentence("Buttons"), _buttons),
+    ("lamps", Sentence("Lamps and buzzer"), _lamps),
+    ("pictures", Sentence("Pictures"), _pictures),
+    ("room", Sentence("Disk: room"), _room),
+    ("wear", Sentence("Disk: wear"), _wear),
+    ("chain", Sentence("Record"), _chain),
+    ("anchor", Sentence("Signed head"), _anchor),
+    ("clock", Sentence("Clock"), _clock),
+    ("heat", Sentence("Temperature"), _heat),
+    ("power", Sentence("Power supply"), _power),
+    ("memory", Sentence("Memory"), _memory),
+    ("model", Sentence("Card reader's model"), _model),
+    ("profile", Sentence("Game rules"), _profile),
+    ("reading_time", Sentence("Time of a reading"), _of_limit("reading")),
+    ("start_time", Sentence("Card reader's start"), _of_limit("reader_start")),
+    ("answer_time", Sentence("Time of an answer"), _of_limit("answer")),
+)
+"""Every check: its name, what it is called, how it is judged. In the order in which they are shown."""
+
+_GRAVITY: Final[Mapping[Verdict, int]] = {"bad": 3, "look": 2, "unknown": 1, "ok": 0}
+
+
+def judge(facts: Facts) -> tuple[Check, ...]:
+    """Judge all there is to judge.
+
+    >>> next(check for check in judge(Facts(celsius=84.0)) if check.name == "heat").verdict
+    'bad'
+    """
+    return tuple(Check(name, title, *judged(facts)) for name, title, judged in CHECKS)
+
+
+def worst(checks: tuple[Check, ...]) -> Verdict:
+    """Return the gravest verdict among them; what is unknown is graver than what is well."""
+    return max((check.verdict for check in checks), key=lambda verdict: _GRAVITY[verdict], default="unknown")

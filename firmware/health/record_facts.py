@@ -1,0 +1,102 @@
+"""What the record says about the table's health: read only, whether the table runs or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.evidence.chain import check_stretch
+from firmware.record.evidence.verify import problems_of_file
+from firmware.record.journal.file import as_journal_errors
+from firmware.record.journal.journal import JournalReader
+from firmware.table.entry import content_hash
+from firmware.table.errors import JournalError
+from firmware.table.events import ReadingTaken
+from firmware.table.events.camera import Calibrated
+from firmware.table.state import State
+
+LAST_ROWS: Final = 5000
+"""Rows of the chain that are checked where not all are asked for: some tens of milliseconds."""
+
+
+def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROWS) -> dict[str, Any]:
+    """Return the facts of `firmware.health.checks.Facts` that the record knows; none where it cannot be read.
+
+    `now_ms`: the wall clock. `rows`: how many of the chain's last rows are checked; None for all.
+    """
+    try:
+        chain = _chain(reader, rows)
+    except JournalError:
+        return {}
+    try:
+        state, _ = reader.recover()
+        return {
+            "faults": dict(state.faults),
+            **chain,
+            **_picture(reader),
+            **_calibration(reader, state, now_ms),
+            **_anchor(reader, now_ms),
+            **_profile(reader, state),
+        }
+    except JournalError:  # a row of this hand was changed: the chain says which
+        return chain
+
+
+def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
+    end = reader.head()[0]
+    if not end:
+        return {"rows": 0, "checked": 0}
+    first = max(1, end - rows + 1) if rows else 1
+    folder: Path = reader.path.parent
+    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+        wrong = next(problems_of_file(db, folder, pages=rows is None), None) if db else None
+    found = check_stretch(reader.uri(), folder, first, end, images=False)
+    return {
+        "record_wrong": wrong.what if wrong else "",
+        "rows": end,
+        "checked": found.rows,
+        "broken_at": found.problems[0][0] if found.problems else None,
+    }
+
+
+def _picture(reader: JournalReader) -> dict[str, Any]:
+    """Return the verdicts of the last reading: of this hand, else of the one before."""
+    entries = reader.since_last_opened()
+    hand = entries[-1].hand if entries else 0
+    for rows in (entries, reader.of_hand(hand - 1) if hand > 1 else []):
+        for entry in reversed(rows):
+            if entry.type == ReadingTaken.type:
+                event = entry.event
+                assert isinstance(event, ReadingTaken)
+                return {"picture": dict(event.verdicts)} if event.verdicts else {}
+    return {}
+
+
+def _calibration(reader: JournalReader, state: State, now_ms: int) -> dict[str, Any]:
+    felt = state.calibrations.get("felt")
+    if felt is None:
+        return {"calibrated": False}
+    made = [entry for entry in reader.of_set_up() if entry.type == Calibrated.type]
+    for entry in reversed(made):
+        event = entry.event
+        if isinstance(event, Calibrated) and event.calibration.hash == felt.hash:
+            return {"calibrated": True, "felt_age_ms": now_ms - entry.wall_ms}
+    return {"calibrated": True}
+
+
+def _anchor(reader: JournalReader, now_ms: int) -> dict[str, Any]:
+    signed = reader.anchors()
+    if not signed:
+        return {"anchored": False}
+    return {"anchored": True, "anchor_age_ms": now_ms - signed[-1].wall_ms}
+
+
+def _profile(reader: JournalReader, state: State) -> dict[str, Any]:
+    named = state.house.profile_hash or (state.opened.profile_hash if state.opened else "")
+    if not named:
+        return {}
+    try:
+        kept = reader.content(named)
+    except JournalError:  # it was changed: it is not what was named
+        kept = None
+    return {"profile_named": named, "profile_hash": content_hash(kept) if kept is not None else ""}

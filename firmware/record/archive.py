@@ -1,0 +1,330 @@
+"""The archive: which hands there are, a page at a time, and any one of them with all that was done about it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from firmware.record.archive_index import bring_up_to_date
+from firmware.record.archive_lines import HandLine, read_lines
+from firmware.record.journal import index_file
+from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.journal import Entry, JournalReader
+from firmware.table import events as ev
+from firmware.table.errors import JournalError, NotNow
+from firmware.table.seen import Capture
+
+Mark = Literal["correction", "foul", "natural", "dispute", "not_reviewed"]
+MARKS: Final[dict[Mark, str]] = {
+    "correction": "hands.corrections > 0",
+    "foul": "hands.fouls > 0",
+    "natural": "hands.naturals > 0",
+    "dispute": "hands.disputes > 0",
+    "not_reviewed": "hands.reviewed = 0",
+}
+RARE: Final = frozenset({"correction", "dispute"})
+"""Marks that few hands have."""
+PAGE: Final = 50
+"""Hands on one page of the list."""
+ImageState = Literal["ok", "dropped", "missing", "changed", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which hands: all that is given must fit. Times are UTC in milliseconds, `since` included and `until` not."""
+
+    since_ms: int | None = None
+    until_ms: int | None = None
+    seat: int | None = None
+    player: str | None = None
+    profile: str | None = None
+    dealer: str | None = None
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image that a row names, and what became of it."""
+
+    capture: Capture
+    row: int
+    state: ImageState
+
+
+@dataclass(frozen=True)
+class Hand:
+    """A hand out of the record.
+
+    `rows` are its own, from its opening to the row before the next hand's; `later` what was done about it afterwards:
+    reopened (each with the rows until it was closed again), disputed, reviewed, images dropped.
+    """
+
+    hand: int
+    rows: tuple[Entry, ...]
+    later: tuple[Entry, ...]
+
+    @property
+    def opened(self) -> ev.HandOpened:
+        """Its opening."""
+        event = self.rows[0].event
+        assert isinstance(event, ev.HandOpened)
+        return event
+
+    @property
+    def play(self) -> tuple[Entry, ...]:
+        """Its own rows up to its end."""
+        ends = [at for at, row in enumerate(self.rows) if row.type in ENDS]
+        return self.rows[: ends[0] + 1] if ends else self.rows
+
+    @property
+    def settlements(self) -> tuple[Entry, ...]:
+        """Every settlement of it that was shown, the first one first."""
+        return tuple(row for row in (*self.play, *self.later) if row.type == ev.Settled.type)
+
+    @property
+    def disputed(self) -> bool:
+        """Whether it is under dispute."""
+        marks = [row.type for row in self.later if row.type in (ev.HandDisputed.type, ev.DisputeClosed.type)]
+        return marks[-1:] == [ev.HandDisputed.type]
+
+    @property
+    def captures(self) -> dict[Capture, int]:
+        """The images that its rows name, each with the number of the first row that does."""
+        found: dict[Capture, int] = {}
+        for row in (*self.play, *self.later):
+            if row.type != ev.ImagesDropped.type:
+                for capture in named_by(row.event):
+                    found.setdefault(capture, row.seq)
+        return found
+
+    @property
+    def dropped(self) -> frozenset[Capture]:
+        """The images whose bytes were dropped by the house's rule."""
+        return frozenset(
+            image
+            for row in self.later
+            if isinstance(event := row.event, ev.ImagesDropped)
+            for image in event.images
+        )
+
+
+ENDS: Final = frozenset({ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type})
+
+
+class Archive:
+    """Reads the archive of a data folder. Keeps no connection open between calls.
+
+    Whoever may write to the folder brings its index up to date; who may not reads what the table process has made of
+    it so far, or, where there is none, makes one of his own in a temporary folder.
+    """
+
+    def __init__(self, data: Path, reader: JournalReader | None = None) -> None:
+        """`reader`: the journal as it may be read, where that is not all of it; the index knows no such bounds."""
+        self.reader = reader or JournalReader(data)
+        self._data = data
+        self._store = CaptureStore(data)
+        self._own: Path | None = None
+
+    def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
+        """Bring the index up to the journal's end, unless somebody else does at this moment.
+
+        `done` is told how far it is, in rows. Raises JournalError.
+        """
+        if self.reader.path.exists():
+            bring_up_to_date(self._data, self._index(), done)
+
+    def _index(self) -> Path:
+        shared = self._data / index_file.FILE
+        if os.access(self._data, os.W_OK):
+            return shared
+        if self._own is None:
+            folder = tempfile.TemporaryDirectory(prefix="feltwatch-index-")
+            weakref.finalize(self, folder.cleanup)
+            self._own = Path(folder.name) / index_file.FILE
+        return self._own
+
+    def hands(
+        self, wanted: Wanted = Wanted(), before: int | None = None, limit: int = PAGE
+    ) -> list[HandLine]:
+        """Return a page of the list, the newest hand first: those before hand `before`, at most `limit`.
+
+        Within times the order is by time; else it is by number. Raises JournalError.
+        """
+        timed = wanted.since_ms is not None or wanted.until_ms is not None
+        by_seat = _is_of_seat(wanted) and not timed and not wanted.marks & RARE
+        where, values = _clause(wanted, by_seat)
+        with self._open() as db:
+            if db is None:
+                return []
+            if before is not None and timed:
+                at = db.execute("SELECT opened_ms FROM hands WHERE hand = ?", (before,)).fetchone()
+                where.append("(hands.opened_ms, hands.hand) < (?, ?)")
+                values += [at[0] if at else 0, before]
+            elif before is not None:
+                where.append("seats.hand < ?" if by_seat else "hands.hand < ?")
+                values.append(before)
+            order = "hands.opened_ms DESC, hands.hand DESC" if timed else "hands.hand DESC"
+            table = "seats JOIN hands ON hands.hand = seats.hand" if by_seat else "hands"
+            order = order.replace("hands.", "seats.") if by_seat else order
+            text = f"{table} {_where(where)} ORDER BY {order} LIMIT ?"
+            return read_lines(db, text, (*values, limit))
+
+    def line(self, hand: int) -> HandLine | None:
+        """Return one hand's line, or None. Raises JournalError."""
+        with self._open() as db:
+            found = read_lines(db, "hands WHERE hand = ?", (hand,)) if db else []
+            return found[0] if found else None
+
+    def names(self, *, of_open: bool = True) -> dict[str, list[str]]:
+        """Return the players, dealers and profiles that there are; without `of_open` no player before his hand is over.
+
+        Raises JournalError.
+        """
+        new = set() if of_open else self._only_in_open_hand()
+        with self._open() as db:
+            if db is None:
+                return {"player": [], "dealer": [], "profile": []}
+            return {
+                "player": [name for name in _distinct(db, "player", "seats") if name not in new],
+                "dealer": [name for name in _distinct(db, "dealer", "hands") if name],
+                "profile": _distinct(db, "profile", "hands"),
+            }
+
+    def hours(self, since_ms: int, until_ms: int) -> list[int]:
+        """Return in which hours of a stretch of time hands were opened, counted from its beginning.
+
+        Raises JournalError.
+        """
+        text = "SELECT DISTINCT (opened_ms - ?) / 3600000 FROM hands WHERE opened_ms >= ? AND opened_ms < ? ORDER BY 1"
+        with self._open() as db:
+            return [hour for (hour,) in db.execute(text, (since_ms, since_ms, until_ms))] if db else []
+
+    def _only_in_open_hand(self) -> set[str]:
+        """Return the players whose first hand is on the table."""
+        last = self.hands(limit=1)
+        if not last or last[0].outcome != "open":
+            return set()
+        names = {seat.player for seat in last[0].seats}
+        return {name for name in names if not self.hands(Wanted(player=name), last[0].hand, 1)}
+
+    def behind(self) -> int:
+        """Return how many rows of the journal the index has not yet taken in. Raises JournalError."""
+        with self._open() as db:
+            seq = db.execute("SELECT seq FROM head").fetchone()[0] if db else 0
+        return max(0, self.reader.head()[0] - seq)
+
+    def oldest_with_images(self, limit: int, after: int = 0) -> list[HandLine]:
+        """Return hands that still have images, the oldest first. Raises JournalError."""
+        with self._open() as db:
+            text = "hands WHERE image_bytes > 0 AND hand > ? ORDER BY hand LIMIT ?"
+            return read_lines(db, text, (after, limit)) if db else []
+
+    def image_bytes(self) -> int:
+        """Return the bytes of all images kept, as their events tell it. Raises JournalError."""
+        with self._open() as db:
+            text = "SELECT coalesce(sum(image_bytes), 0) FROM hands WHERE image_bytes > 0"
+            return int(db.execute(text).fetchone()[0]) if db else 0
+
+    def hand(self, number: int) -> Hand:
+        """Return a hand out of the journal; the index is not asked.
+
+        Raises NotNow for a hand that is not in the record, JournalError.
+        """
+        rows = self.reader.of_hand(number)
+        if not rows:
+            raise NotNow("Hand %(hand)s is not in the record.", hand=number)
+        later: list[Entry] = []
+        for row in self.reader.about(number):
+            later += self._until_closed(row) if row.type == ev.HandReopened.type else [row]
+        return Hand(number, tuple(rows), tuple(later))
+
+    def _until_closed(self, reopened: Entry) -> Iterable[Entry]:
+        for row in self.reader.events_since(reopened.seq - 1, 5000):
+            yield row
+            if row.type in ENDS:
+                return
+
+    def images(self, hand: Hand) -> list[Image]:
+        """Return the hand's images as they are now: each is read and compared with its hash."""
+        dropped = hand.dropped
+        images = []
+        for capture, row in hand.captures.items():
+            state: ImageState = self._store.check(capture)
+            if state == "missing" and capture in dropped:
+                state = "dropped"
+            images.append(Image(capture, row, state))
+        return images
+
+    def load(self, capture: Capture) -> bytes:
+        """Return an image's bytes. Raises CaptureError if it is not what was stored."""
+        return self._store.load(capture)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        shared = self._data / index_file.FILE
+        try:
+            with ExitStack() as stack:
+                db = stack.enter_context(index_file.opened(shared if self._own is None else self._own))
+                if db is None and self.reader.path.exists():
+                    self.refresh()
+                    db = stack.enter_context(index_file.opened(self._index()))
+                    if db is None:
+                        raise JournalError("The list of hands is being made anew; try again in a moment.")
+                yield db
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema's text comes in its message
+            index_file.distrust(shared)
+            raise JournalError(
+                "The archive's index could not be read (%(why)s); it is made anew, try again in a moment.",
+                why=str(error),
+            ) from error
+
+
+def _where(parts: list[str]) -> str:
+    return f"WHERE {' AND '.join(parts)}" if parts else ""
+
+
+def _is_of_seat(wanted: Wanted) -> bool:
+    return wanted.player is not None or wanted.seat is not None
+
+
+def _clause(wanted: Wanted, by_seat: bool) -> tuple[list[str], list[Any]]:
+    """Return the conditions and their values.
+
+    Hands of a player are found through the seats' own index, or, where times or a rare mark pick fewer, among those.
+    """
+    parts: list[str] = [MARKS[mark] for mark in sorted(wanted.marks)]
+    values: list[Any] = []
+    for text, value in (
+        ("hands.opened_ms >= ?", wanted.since_ms),
+        ("hands.opened_ms < ?", wanted.until_ms),
+        ("hands.profile = ?", wanted.profile),
+        ("hands.dealer = ?", wanted.dealer),
+    ):
+        if value is not None:
+            parts.append(text)
+            values.append(value)
+    if _is_of_seat(wanted):
+        of_seat = [("player = ?", wanted.player), ("seat = ?", wanted.seat)]
+        given = [(text, value) for text, value in of_seat if value is not None]
+        clause = " AND ".join(f"seats.{text}" for text, _ in given)
+        among = f"EXISTS (SELECT 1 FROM seats WHERE seats.hand = hands.hand AND {clause})"
+        parts.append(clause if by_seat else among)
+        values += [value for _, value in given]
+    return parts, values
+
+
+def _distinct(db: sqlite3.Connection, column: str, table: str) -> list[str]:
+    """Return a column's values by jumping from one to the next in its index: a plain DISTINCT reads every row."""
+    text = (
+        f"WITH RECURSIVE each(name) AS (SELECT min({column}) FROM {table} UNION ALL "
+        f"SELECT (SELECT min({column}) FROM {table} WHERE {column} > name) FROM each WHERE name IS NOT NULL) "
+        "SELECT name FROM each WHERE name IS NOT NULL"
+    )
+    return [name for (name,) in db.execute(text)]

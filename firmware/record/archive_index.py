@@ -1,0 +1,119 @@
+"""The archive's index: one line a hand, and where rows are that are looked for, so that a million hands open at once.
+
+It is no evidence and nothing is decided by it: it can be thrown away at any time and is made anew from the journal.
+The table process keeps it in the data folder; whoever may write there may, too, one at a time. It is brought up to the
+journal's end in batches, each one transaction, and sealed at the end (`index_file`): an index whose bytes are not those
+that were sealed, or that a stop left unsealed, is thrown away.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from firmware.record.archive_lines import SCHEMA, TOLD, Batch
+from firmware.record.journal import index_file
+from firmware.record.journal.disk import give_to_owner, make_file
+from firmware.record.journal.index_file import SHAPE, WAIT_S
+from firmware.record.journal.reader import JournalReader
+from firmware.record.journal.row_index import INDEXED
+from firmware.record.journal.transaction import Transaction
+from firmware.table.errors import JournalError
+
+BATCH: Final = 20_000
+"""Rows of the journal in one transaction."""
+_TAKEN: Final = tuple(sorted(INDEXED.union(TOLD)))
+
+
+def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> bool:
+    """Take the journal's new rows into the index at `path`; make it anew where it is another journal's or not whole.
+
+    `done` is told after each batch how far it is, in rows. False where somebody else does it at this moment.
+    Raises JournalError.
+    """
+    reader = JournalReader(data)
+    try:
+        with index_file.writing(path) as mine:
+            if not mine:
+                return False
+            if not index_file.holds(path):
+                index_file.forget(path)
+            try:
+                _bring(reader, path, done)
+            except (sqlite3.Error, UnicodeDecodeError):
+                index_file.forget(path)
+                _bring(reader, path, done)
+    except JournalError:
+        raise
+    except (sqlite3.Error, OSError) as error:
+        raise JournalError(
+            "The archive's index %(path)s cannot be made: %(why)s.",
+            path=str(path),
+            why=getattr(error, "strerror", None) or str(error),
+        ) from error
+    return True
+
+
+def _bring(reader: JournalReader, path: Path, done: Callable[[int, int], None]) -> None:
+    make_file(path)
+    give_to_owner(path)
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=WAIT_S)) as db:
+        # Readers of the same group may not write: no -wal file, which they would have to.
+        db.execute("PRAGMA journal_mode = TRUNCATE")
+        db.execute("PRAGMA synchronous = NORMAL")
+        changed = False
+        if db.execute("PRAGMA user_version").fetchone()[0] != SHAPE or not _is_of(db, reader):
+            _clear(db)
+            changed = True
+        with reader.opened() as journal:
+            if journal is None:
+                return
+            end = journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
+            changed |= db.execute("SELECT seq FROM head").fetchone()[0] < end
+            while (at := _batch(db, journal, end)) < end:
+                done(at, end)
+    if changed:
+        index_file.seal(path)
+    done(end, end)
+
+
+def _is_of(db: sqlite3.Connection, reader: JournalReader) -> bool:
+    seq, digest, _ = db.execute("SELECT seq, hash, subject FROM head").fetchone()
+    rows = reader.events_since(seq - 1, 1) if seq else []
+    return seq == 0 or (bool(rows) and (rows[0].seq, rows[0].hash) == (seq, digest))
+
+
+def _clear(db: sqlite3.Connection) -> None:
+    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    drops = "".join(f"DROP TABLE {name};" for name in tables)
+    db.executescript(f"BEGIN IMMEDIATE; {drops} {SCHEMA} PRAGMA user_version = {SHAPE}; COMMIT;")
+
+
+def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
+    """Take the next rows in, and return the number of the last one."""
+    with Transaction(db):
+        seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
+        upto = min(end, seq + BATCH)
+        if upto <= seq:
+            return int(seq)
+        batch = Batch(db, subject)
+        marks = ", ".join("?" * len(_TAKEN))
+        for row in journal.execute(
+            "SELECT seq, hand, wall_ms, type, payload FROM journal "
+            f"WHERE seq > ? AND seq <= ? AND type IN ({marks}) ORDER BY seq",
+            (seq, upto, *_TAKEN),
+        ):
+            try:
+                batch.take(*row)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                raise JournalError(
+                    "Row %(row)s of the journal holds what no release wrote; feltwatch hands verify --all says more.",
+                    row=row[0],
+                ) from error
+        batch.write()
+        digest = journal.execute("SELECT hash FROM journal WHERE seq = ?", (upto,)).fetchone()[0]
+        db.execute("UPDATE head SET seq = ?, hash = ?, subject = ?", (upto, digest, batch.subject))
+    return int(upto)

@@ -1,0 +1,317 @@
+"""The lines of the archive's list: what one hand is there, and how rows of the journal make it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from firmware.record.journal.row_index import INDEXED, hand_of
+from firmware.table import events as ev
+
+SCHEMA: Final = """
+CREATE TABLE head (seq INTEGER NOT NULL, hash TEXT NOT NULL, subject INTEGER NOT NULL) STRICT;
+INSERT INTO head VALUES (0, '', 0);
+CREATE TABLE hands (
+    hand INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, opened_ms INTEGER NOT NULL,
+    ended_ms INTEGER, outcome TEXT NOT NULL, profile TEXT NOT NULL, dealer TEXT NOT NULL, down INTEGER NOT NULL,
+    settled INTEGER NOT NULL, corrections INTEGER NOT NULL, fouls INTEGER NOT NULL, naturals INTEGER NOT NULL,
+    cards INTEGER NOT NULL, unsure INTEGER NOT NULL, irregularities INTEGER NOT NULL, reopened INTEGER NOT NULL,
+    disputes INTEGER NOT NULL, disputed INTEGER NOT NULL, reviewed INTEGER NOT NULL, images INTEGER NOT NULL,
+    image_bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX by_time ON hands (opened_ms, hand);
+CREATE INDEX by_profile ON hands (profile, hand);
+CREATE INDEX by_dealer ON hands (dealer, hand);
+CREATE INDEX with_correction ON hands (hand) WHERE corrections > 0;
+CREATE INDEX with_foul ON hands (hand) WHERE fouls > 0;
+CREATE INDEX with_natural ON hands (hand) WHERE naturals > 0;
+CREATE INDEX with_dispute ON hands (hand) WHERE disputes > 0;
+CREATE INDEX not_reviewed ON hands (hand) WHERE reviewed = 0;
+CREATE INDEX with_images ON hands (hand, image_bytes) WHERE image_bytes > 0;
+CREATE TABLE seats (
+    hand INTEGER NOT NULL, seat INTEGER NOT NULL, player TEXT NOT NULL, points INTEGER, foul INTEGER NOT NULL,
+    natural TEXT, PRIMARY KEY (hand, seat)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX by_player ON seats (player, hand);
+CREATE INDEX by_seat ON seats (seat, hand);
+CREATE TABLE places (
+    type TEXT NOT NULL, hand INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (type, hand, seq)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+@dataclass
+class SeatLine:
+    """A seat of a hand in the list: points and natural as settled last, None where nothing was settled."""
+
+    seat: int
+    player: str
+    points: int | None = None
+    foul: bool = False
+    natural: str | None = None
+
+
+@dataclass
+class HandLine:
+    """One hand in the list. `first` and `last` are the numbers of its rows in the journal, from opening to end.
+
+    `outcome`: open, settled, void or misdeal. `corrections` are cards and rows that a person changed, `unsure` the
+    cards of `cards` read that were asked. `images` and `image_bytes` are those whose bytes are kept.
+    """
+
+    hand: int
+    first: int
+    last: int
+    opened_ms: int
+    ended_ms: int | None = None
+    outcome: str = "open"
+    profile: str = ""
+    dealer: str = ""
+    down: int = 0
+    settled: int = 0
+    corrections: int = 0
+    fouls: int = 0
+    naturals: int = 0
+    cards: int = 0
+    unsure: int = 0
+    irregularities: int = 0
+    reopened: int = 0
+    disputes: int = 0
+    disputed: bool = False
+    reviewed: int = 0
+    images: int = 0
+    image_bytes: int = 0
+    seats: list[SeatLine] = field(default_factory=list)
+    names: set[str] = field(default_factory=set, repr=False, compare=False)
+    """The images counted already, while the index is made: two events may name one."""
+
+
+_COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("seats", "names"))
+_ENDS: Final = {
+    ev.HandArchived.type: "settled",
+    ev.HandVoided.type: "void",
+    ev.HandMisdealt.type: "misdeal",
+}
+TOLD: Final = (
+    ev.HandOpened.type,
+    ev.HandReopened.type,
+    *_ENDS,
+    ev.Settled.type,
+    ev.CardCorrected.type,
+    ev.RowKeyed.type,
+    ev.ReadingTaken.type,
+    ev.ReadingFailed.type,
+    ev.CardPlaced.type,
+    ev.CardReread.type,
+    ev.IrregularitySeen.type,
+    ev.HandDisputed.type,
+    ev.DisputeClosed.type,
+    ev.HandReviewed.type,
+    ev.ImagesDropped.type,
+)
+"""Types of the rows that the lines are made from."""
+
+
+def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> list[HandLine]:
+    """Return the hands that a clause picks (what follows FROM), with their seats. Raises sqlite3.Error."""
+    columns = ", ".join(f"hands.{name}" for name in _COLUMNS)
+    rows = db.execute(f"SELECT {columns} FROM {where}", values).fetchall()
+    lines = {row[0]: HandLine(*row) for row in rows}
+    marks = ", ".join("?" * len(lines))
+    seats = (
+        f"SELECT hand, seat, player, points, foul, natural FROM seats WHERE hand IN ({marks}) ORDER BY seat"
+    )
+    for hand, seat, player, points, foul, natural in db.execute(seats, tuple(lines)):
+        lines[hand].seats.append(SeatLine(seat, player, points, bool(foul), natural))
+    for line in lines.values():
+        line.disputed = bool(line.disputed)
+    return list(lines.values())
+
+
+class Batch:
+    """The hands that a stretch of the journal tells of. `subject` is the past hand that is reopened, 0 for none."""
+
+    def __init__(self, db: sqlite3.Connection, subject: int) -> None:
+        self._db, self.subject = db, subject
+        self._lines: dict[int, HandLine] = {}
+        self._places: list[tuple[str, int, int]] = []
+
+    def _line(self, hand: int) -> HandLine | None:
+        if hand not in self._lines:
+            found = read_lines(self._db, "hands WHERE hand = ?", (hand,))
+            if not found:
+                return None
+            self._lines[hand] = found[0]
+        return self._lines[hand]
+
+    def take(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
+        """Take the next row of a type in `TOLD` or `INDEXED`. Raises what its JSON raises where no release wrote it."""
+        if kind in INDEXED:
+            self._places.append((kind, hand_of(kind, hand, payload), seq))
+        if kind in TOLD:
+            self._tell(seq, hand, wall_ms, kind, payload)
+
+    def _tell(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
+        if kind == ev.HandOpened.type:
+            self.subject = 0
+            self._lines[hand] = _opened(seq, hand, wall_ms, json.loads(payload))
+            return
+        if kind == ev.HandReopened.type:
+            self.subject = json.loads(payload)["opened"]["hand"]
+        past = kind in _PAST
+        told = json.loads(payload) if past else None
+        line = self._line(told["hand"] if told else self.subject or hand)
+        if line is None:
+            return  # before the first hand
+        if not past and not self.subject:
+            line.last = seq
+        _EFFECT[kind](line, payload)
+        if kind in _ENDS:
+            if not self.subject:
+                line.ended_ms = wall_ms
+            self.subject = 0
+
+    def write(self) -> None:
+        """Write all that was taken. Raises sqlite3.Error."""
+        self._db.executemany("INSERT INTO places (type, hand, seq) VALUES (?, ?, ?)", self._places)
+        lines = self._lines.values()
+        marks = ", ".join("?" * len(_COLUMNS))
+        self._db.executemany(
+            f"INSERT OR REPLACE INTO hands ({', '.join(_COLUMNS)}) VALUES ({marks})",
+            ([getattr(line, name) for name in _COLUMNS] for line in lines),
+        )
+        self._db.executemany(
+            "INSERT OR REPLACE INTO seats (hand, seat, player, points, foul, natural) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (line.hand, seat.seat, seat.player, seat.points, seat.foul, seat.natural)
+                for line in lines
+                for seat in line.seats
+            ),
+        )
+
+
+def _opened(seq: int, hand: int, wall_ms: int, told: dict[str, Any]) -> HandLine:
+    return HandLine(
+        hand=hand,
+        first=seq,
+        last=seq,
+        opened_ms=wall_ms,
+        profile=told["profile"],
+        dealer=told.get("dealer", ""),
+        down=told.get("down", 0),
+        seats=[SeatLine(seat["seat"], seat["player"]) for seat in told["seats"]],
+    )
+
+
+def _settled(line: HandLine, payload: str) -> None:
+    told = json.loads(payload)["settlement"]
+    line.settled += 1
+    hands = {hand["seat"]: hand for hand in told.get("hands", ())}
+    points = told.get("points", {})
+    for seat in line.seats:
+        natural = hands.get(seat.seat, {}).get("natural")
+        seat.points = points.get(str(seat.seat))
+        seat.foul = bool(hands.get(seat.seat, {}).get("foul"))
+        seat.natural = natural["kind"] if natural else None
+    line.fouls = sum(seat.foul for seat in line.seats)
+    line.naturals = sum(seat.natural is not None for seat in line.seats)
+
+
+def _ended(outcome: str) -> Callable[[HandLine, str], None]:
+    def effect(line: HandLine, _: str) -> None:
+        line.outcome = outcome
+        if outcome != "settled":
+            line.fouls = line.naturals = 0
+            for seat in line.seats:
+                seat.points, seat.foul, seat.natural = None, False, None
+
+    return effect
+
+
+def _corrected(line: HandLine, _: str) -> None:
+    line.corrections += 1
+
+
+def _row_keyed(line: HandLine, _: str) -> None:
+    line.corrections += line.settled > 0  # before that it answers a question
+
+
+def _reopened(line: HandLine, payload: str) -> None:
+    line.reopened += not json.loads(payload).get("resumed", False)
+
+
+def _read(line: HandLine, payload: str) -> None:
+    # Counted in the canonical text: a quote within a string would be escaped. A whole reading is thousands of values.
+    unsure = payload.count('"sure":false')
+    line.unsure += unsure
+    line.cards += unsure + payload.count('"sure":true')
+    _named(line, payload)
+
+
+def _seen(line: HandLine, payload: str) -> None:
+    line.irregularities += 1
+    _named(line, payload)
+
+
+def _named(line: HandLine, payload: str) -> None:
+    if '"sha256":' in payload:
+        for name, size in images_in(json.loads(payload)):
+            if name not in line.names:
+                line.names.add(name)
+                line.images += 1
+                line.image_bytes += size
+
+
+def _disputed(line: HandLine, _: str) -> None:
+    line.disputes += 1
+    line.disputed = True
+
+
+def _dispute_closed(line: HandLine, _: str) -> None:
+    line.disputed = False
+
+
+def _reviewed(line: HandLine, _: str) -> None:
+    line.reviewed += 1
+
+
+def _dropped(line: HandLine, _: str) -> None:
+    line.images = line.image_bytes = 0  # all that the hand had
+
+
+def images_in(told: Any) -> Iterator[tuple[str, int]]:
+    """Yield name and size of every image that a payload's JSON names."""
+    stack = [told]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            if "sha256" in part and "name" in part:
+                yield str(part["name"]), int(part.get("size", 0))
+            else:
+                stack += part.values()
+        elif isinstance(part, list):
+            stack += part
+
+
+_PAST: Final = frozenset(
+    {ev.HandDisputed.type, ev.DisputeClosed.type, ev.HandReviewed.type, ev.ImagesDropped.type}
+)
+_EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
+    ev.HandReopened.type: _reopened,
+    **{kind: _ended(outcome) for kind, outcome in _ENDS.items()},
+    ev.Settled.type: _settled,
+    ev.CardCorrected.type: _corrected,
+    ev.RowKeyed.type: _row_keyed,
+    ev.ReadingTaken.type: _read,
+    ev.ReadingFailed.type: _named,
+    ev.CardPlaced.type: _read,
+    ev.CardReread.type: _named,
+    ev.IrregularitySeen.type: _seen,
+    ev.HandDisputed.type: _disputed,
+    ev.DisputeClosed.type: _dispute_closed,
+    ev.HandReviewed.type: _reviewed,
+    ev.ImagesDropped.type: _dropped,
+}

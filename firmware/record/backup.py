@@ -1,0 +1,324 @@
+"""Backup and restore of the record: the journal by SQLite's own call, the images file by file, both verified.
+
+Not in a backup: the device's key and the PINs' verifiers (whoever has a backup would have them), dispute files, the
+index. A restore is put together beside the record, verified, and only then moved in; what it replaces is kept. No
+foreign file is put in place: rows and content go one by one into a journal that our own migrations made. A stop at any
+moment loses neither: the same command goes on where it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from firmware.record.evidence.verify import Verification, verify
+from firmware.record.journal import witness
+from firmware.record.journal.captures import FOLDER as CAPTURES
+from firmware.record.journal.clocks import Clock
+from firmware.record.journal.disk import FILE_MODE, FOLDER_MODE, give_tree, make_folder, sync_folder
+from firmware.record.journal.end_mark import end_fault
+from firmware.record.journal.index_file import FILE as INDEX
+from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
+from firmware.record.journal.lock import writing
+from firmware.record.journal.witness import FILE as WITNESS
+from firmware.record.pins import FOLDER as PINS
+from firmware.table import events as ev
+from firmware.table.entry import COLUMNS, Entry
+from firmware.table.errors import TableError
+
+_MOVED: Final = "moved"
+"""In the folder of a restore: the old record is out of the way."""
+_RECORD: Final = (
+    f"{FILE}-wal",
+    f"{FILE}-shm",
+    FILE,
+    WITNESS,
+    CAPTURES,
+    INDEX,
+    f"{INDEX}-journal",
+    f"{INDEX}-sum",
+)
+_RESTORED: Final = (CAPTURES, WITNESS, FILE)
+_BATCH: Final = 2000
+"""Rows in one transaction."""
+_DEEPEST: Final = 40
+"""Levels of the JSON in a row; ours has a handful."""
+Done = Callable[[int, int], None]
+
+
+class BackupError(TableError, OSError):
+    """A backup could not be made or used; the record is as it was."""
+
+
+def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows, of: None) -> Verification:
+    """Copy the record to a new folder while the table may go on, verify the copy, and say what was found.
+
+    A record that does not hold is copied all the same: it is evidence. What root copies is the record's owner's.
+    Raises BackupError, JournalError; then nothing is left behind.
+    """
+    if not JournalReader(data).head()[0]:
+        raise BackupError("There is no record in %(path)s.", path=str(data))
+    with suppress(FileNotFoundError):
+        to.lstat()  # a folder that may not be looked into says so, in the name that was given
+        raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
+    with _said("The backup"):
+        part = _part_beside(to)
+        try:
+            part.chmod(FOLDER_MODE)
+            _copy(data, part)
+            found = verify(part, workers=workers, replayed=False, done=done)
+            if os.geteuid() == 0:
+                with suppress(PermissionError):  # a stick may know no owners
+                    give_tree(part, data.stat())
+            part.rename(to)
+            sync_folder(to.absolute().parent)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return found
+
+
+def _part_beside(to: Path) -> Path:
+    """Make the folder that becomes `to`. Raises OSError, which names `to`: nobody asked for the other."""
+    try:
+        # A name that nobody can have laid a link under: whoever plugs a stick in knows what backups are called.
+        return Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
+    except OSError as error:
+        error.filename = str(to)
+        raise
+
+
+def restore(
+    source: Path, data: Path, clock: Clock, *, workers: int = 1, done: Done = lambda rows, of: None
+) -> Path | None:
+    """Put a backup in the place of the record; return the folder of what it replaced, None where there was nothing.
+
+    The table must be stopped. Raises BackupError for a backup that does not hold, JournalBusy, JournalError.
+    """
+    with _said("The restore"):
+        make_folder(data)
+        with writing(data):
+            staging = data / RESTORING
+            if not (staging / READY).exists():
+                _prepare(source, staging, workers, done)
+            replaced = data / (staging / READY).read_text(encoding="ascii")
+            _move_in(data, staging, replaced)
+    with Journal(data, clock) as journal:
+        journal.append([ev.RecordRestored(*journal.head)], "console")
+    return replaced if replaced.exists() else None
+
+
+def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
+    shutil.rmtree(staging, ignore_errors=True)
+    none = BackupError("There is no backup in %(path)s.", path=str(source))
+    if not (source / FILE).exists():
+        raise none
+    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", WITNESS):
+        if os.path.lexists(source / name):
+            _need_plain(source / name)
+    if os.path.lexists(source / CAPTURES):
+        _need_plain(source / CAPTURES, folder=True)
+    try:
+        _need_holds(verify(source, workers=workers, images=False, replayed=False, done=done))
+        hand = _insert(source, staging)
+        _copy_images(source, staging, hand)
+        found = verify(staging, workers=workers, replayed=False, done=done)
+        _need_holds(found)
+        if not found.entries:
+            raise none
+        number = 1
+        while (staging.parent / f"replaced-{number}").exists():
+            number += 1
+        _write(staging / READY, f"replaced-{number}")
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+
+
+def _need_holds(found: Verification) -> None:
+    if found.ok:
+        return
+    first = found.problems[0]
+    said = "The backup does not hold, and nothing was replaced. "
+    if first.seq is None:
+        raise BackupError(said + "%(what)s", what=first.what)
+    raise BackupError(said + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+
+
+def _insert(source: Path, staging: Path) -> int:
+    """Put a backup's rows and content one by one into a new journal; return the last hand's number."""
+    hand = 0
+    with JournalReader(source).opened() as theirs, Journal(staging) as ours:
+        if theirs is None:
+            return 0
+        for kind, data in theirs.execute("SELECT kind, bytes FROM content ORDER BY hash"):
+            if type(kind) is not str or type(data) is not bytes:
+                raise BackupError("The backup's content is no content of ours; nothing was replaced.")
+            ours.keep(kind, data)
+        rows = theirs.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq")
+        while batch := rows.fetchmany(_BATCH):
+            for row in batch:
+                _need_row(Entry(*row))
+            ours.append_sealed(batch)
+            hand = batch[-1][1]
+    return hand
+
+
+def _need_row(entry: Entry) -> None:
+    """Raise BackupError for a row whose JSON no release wrote, though its hash holds: it would stop every reader."""
+    try:
+        told = json.loads(entry.payload)
+    except (ValueError, TypeError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or not _is_shallow(told):
+        raise BackupError(
+            "Row %(row)s of the backup holds what no release wrote; nothing was replaced.", row=entry.seq
+        )
+
+
+def _is_shallow(told: object) -> bool:
+    level = [told]
+    for _ in range(_DEEPEST):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, dict | list)
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def _move_in(data: Path, staging: Path, replaced: Path) -> None:
+    """Move the old record out and the new one in. Each step may be the last before a stop; the next call goes on."""
+    if not (staging / _MOVED).exists():
+        old = [name for name in _RECORD if (data / name).exists()]
+        if old:
+            replaced.mkdir(mode=0o750, exist_ok=True)
+            if (data / PINS).is_dir():
+                shutil.copytree(data / PINS, replaced / PINS, dirs_exist_ok=True)
+                (replaced / PINS).chmod(0o700)
+        for name in old:
+            (data / name).rename(replaced / name)
+        if old:
+            sync_folder(replaced)
+        sync_folder(data)
+        _write(staging / _MOVED, "")
+    for name in _RESTORED:
+        if (staging / name).exists():
+            (staging / name).rename(data / name)
+    _give_to_owner(data, replaced)
+    sync_folder(data)
+    (staging / READY).unlink()
+    sync_folder(staging)
+    shutil.rmtree(staging)
+
+
+def _copy(data: Path, to: Path) -> None:
+    """Copy journal and images; all of it is durable afterwards. Raises OSError, sqlite3.Error."""
+    reader = JournalReader(data)
+    seen = witness.read(data)  # before the rows: it is never ahead of them
+    with (
+        closing(sqlite3.connect(reader.uri(), uri=True)) as source,
+        closing(sqlite3.connect(to / FILE)) as target,
+    ):
+        source.backup(target)
+    (to / FILE).chmod(FILE_MODE)
+    _sync(to / FILE)
+    with JournalReader(to).opened() as copied:
+        if copied is None:
+            return
+        end = copied.execute("SELECT seq, hash, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+        seq, digest, hand = end or (0, "", 0)
+        fault = end_fault(copied, to, seq, seen, hand)
+    if seen is not None:
+        with witness.Witness(to) as of_copy:  # a record that is too short is said to be, in its copy too
+            of_copy.write(seen if fault is not None else (seq, digest))
+    _copy_images(data, to, hand)
+    sync_folder(to)
+
+
+def _copy_images(data: Path, to: Path, hand: int) -> None:
+    """Copy the images, but for those of hands that were opened after the rows were copied."""
+    for folder, below, names in os.walk(data / CAPTURES, onerror=_refuse):
+        if Path(folder) == data / CAPTURES:
+            below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
+        kept = to / CAPTURES / Path(folder).relative_to(data / CAPTURES)
+        make_folder(kept)
+        for name in names:
+            if name.startswith("."):
+                continue  # being written, or torn: no event names it
+            try:
+                _copy_plain(Path(folder) / name, kept / name)
+            except FileNotFoundError:
+                continue  # dropped meanwhile, with its tombstone
+            (kept / name).chmod(FILE_MODE)
+            _sync(kept / name)
+        sync_folder(kept)
+
+
+def _refuse(error: OSError) -> None:
+    """Raise what a folder of images says, unless there is none: a copy without them would be none."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _need_plain(path: Path, *, folder: bool = False) -> None:
+    """Raise BackupError for a link or a device: a stick from elsewhere could have root copy out any file of the box."""
+    mode = path.lstat().st_mode
+    if not (stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)):
+        raise BackupError(
+            "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
+        )
+
+
+def _copy_plain(path: Path, to: Path) -> None:
+    _need_plain(path)
+    shutil.copyfile(path, to)
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="ascii")
+    _sync(part)
+    part.rename(path)
+    sync_folder(path.parent)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _give_to_owner(data: Path, replaced: Path) -> None:
+    """What root restores belongs to whom the folder belongs."""
+    if os.geteuid() != 0:
+        return
+    owner = data.stat()
+    for top in (*(data / name for name in _RESTORED), replaced):
+        if os.path.lexists(top):
+            give_tree(top, owner)
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        if isinstance(error, TableError):
+            raise
+        full = getattr(error, "errno", None) == errno.ENOSPC or "full" in str(error)
+        why = "the disk is full" if full else getattr(error, "strerror", None) or str(error)
+        named = getattr(error, "filename", None)
+        why = f"{why} ({named})" if named and not full else why
+        raise BackupError("%(what)s could not be made: %(why)s.", what=what, why=why) from error

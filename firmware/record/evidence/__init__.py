@@ -1,0 +1,1 @@
+"""What proves the record: its chain, signatures, anchors and verifiers."""

@@ -1,0 +1,241 @@
+"""Checks stretches of the chain fast, each on its own, so that all cores can share a long record.
+
+SQLite builds the text that a row's hash covers, in C; only rows that name images or other content are looked into. A
+row that does not fit that way is looked at again by the record's own rule (`Entry.sealed`), and only that counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.captures import CaptureStore
+from firmware.table.entry import COLUMNS, Entry
+
+STRETCH: Final = 50_000
+"""Rows in a stretch."""
+_MAPPED: Final = 1 << 40
+"""Bytes of the file that SQLite may map: all of it."""
+_PLAIN: Final = (
+    "puck_seen",
+    "phase_advanced",
+    "settled",
+    "hand_archived",
+    "hand_voided",
+    "payment_marked",
+    "natural_declared",
+    "natural_found",
+    "natural_confirmed",
+    "surrendered",
+    "card_resolved",
+    "card_corrected",
+    "device_fault",
+    "device_recovered",
+    "pin_tried",
+    "pin_accepted",
+    "logged_on",
+)
+"""Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
+_TEXT: Final = (
+    "json_array(previous, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type) || char(10)"
+    " || CASE typeof(payload) || typeof(hash) WHEN 'texttext' THEN payload ELSE '' END"
+)
+"""What `Entry.sealed` covers. json_array refuses blobs; in the other two columns they would pass for text."""
+_PREVIOUS: Final = slice(2, 66)
+"""Where that text holds the hash of the row before."""
+_KIND: Final = (
+    "CASE type WHEN 'hand_opened' THEN 1 WHEN 'head_signed' THEN 2 WHEN 'images_dropped' THEN 2 "
+    "WHEN 'key_announced' THEN 2 WHEN 'reading_taken' THEN 4 WHEN 'card_placed' THEN 4 WHEN 'card_reread' THEN 4 "
+    "ELSE 3 * ({rare}) END"
+)
+_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
+_ROWS: Final = (
+    f"SELECT {_TEXT}, hash, {_KIND.format(rare=_RARE)} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
+)
+"""Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 what is rare,
+4 images."""
+_ONE: Final = f"SELECT {COLUMNS} FROM journal WHERE seq = ?"
+_CONTENT: Final = re.compile(rb'hash":"([0-9a-f]{64})"')
+_SHORT: Final = 2000
+_LONG: Final = 32_000
+_DEEP: Final = 900
+"""Bytes of a row, and brackets in it: below them no reader of JSON gives up, beyond them each is tried."""
+_DIGITS: Final = 2000
+"""Bytes between two looks for digits: Python reads no number of more than 4300, and one so long is met twice."""
+_IMAGE: Final = b'"sha256":"'
+"""How an image is named in a payload."""
+
+
+@dataclass
+class Stretch:
+    """What was found in the rows from `first` to `last`.
+
+    `previous` is what the first row says it follows, `hash` the last row's. `problems` are rows and sentences;
+    `content` what hands were opened with, by hash, with a row that names it; `images` those not as they were stored:
+    row, name, SHA-256 and what `CaptureStore` says; `told` the rows about the record itself: number, previous, type,
+    payload.
+    """
+
+    first: int
+    last: int
+    rows: int = 0
+    hands: int = 0
+    checked: int = 0
+    previous: str = ""
+    hash: str = ""
+    problems: list[tuple[int, str]] = field(default_factory=list)
+    content: dict[str, int] = field(default_factory=dict)
+    images: list[tuple[int, str, str, str]] = field(default_factory=list)
+    told: list[tuple[int, str, str, dict[str, Any]]] = field(default_factory=list)
+
+
+def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> Stretch:
+    """Check the rows from `first` to `last`; `images`: also those that they name. Raises nothing: it is found."""
+    found = Stretch(first, last)
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as db:
+            db.text_factory = bytes  # a changed byte may be no text any more
+            db.execute(f"PRAGMA mmap_size = {_MAPPED}")
+            _Follower(db, found, images).follow()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        found.problems.append(
+            (first + found.rows, f"The journal's file is damaged from this row on: {error}.")
+        )
+    _check_images(CaptureStore(data), found)
+    return found
+
+
+class _Follower:
+    def __init__(self, db: sqlite3.Connection, found: Stretch, images: bool) -> None:
+        self._db, self._found, self._images = db, found, images
+        self._next = found.first
+        self._before = b""
+
+    def follow(self) -> None:
+        """Follow the stretch; what cannot stand in JSON is a changed row, and what comes after it is gone on with."""
+        while True:
+            try:
+                self._run()
+            except sqlite3.OperationalError:
+                seq = self._at()
+                if seq is None:
+                    raise
+                self._before = self._look_closely(seq)
+                self._next = seq + 1
+                self._found.rows += 1
+            else:
+                break
+        self._found.hash = self._before.decode(errors="replace")
+
+    def _run(self) -> None:
+        sha256, found = hashlib.sha256, self._found
+        before, rows, following = self._before, found.rows, self._next
+        try:
+            for text, digest, kind in self._db.execute(_ROWS, (following, found.last)):
+                if sha256(text).hexdigest().encode() != digest or text[_PREVIOUS] != before:
+                    self._before, self._next, found.rows = before, following, rows
+                    following = self._at() or following
+                    self._look_closely(following)
+                if kind or len(text) > _SHORT:
+                    self._look_into(following, text, kind)
+                before = digest
+                following += 1
+                rows += 1
+        finally:
+            self._before, self._next, found.rows = before, following, rows
+
+    def _at(self) -> int | None:
+        """Return the number of the next row that is there."""
+        text = "SELECT min(seq) FROM journal WHERE seq >= ? AND seq <= ?"
+        seq: int | None = self._db.execute(text, (self._next, self._found.last)).fetchone()[0]
+        return seq
+
+    def _look_closely(self, seq: int) -> bytes:
+        """Say what is wrong with a row, by the rule that made it; return what it says its hash is."""
+        found, entry = self._found, self._entry(seq)
+        try:
+            sealed = entry.sealed()
+        except (TypeError, ValueError):  # a blob, bytes that are no text
+            sealed = ""
+        if seq != self._next:
+            found.problems.append((seq, "Rows before this one are missing."))
+        if not found.rows:
+            found.previous = str(entry.previous)
+        if (found.rows or seq == 1) and entry.previous != self._before.decode(errors="replace"):
+            found.problems.append((seq, "The row does not follow the one before it."))
+        if entry.hash != sealed:
+            found.problems.append((seq, "The row was changed."))
+        return str(entry.hash).encode(errors="replace")
+
+    def _entry(self, seq: int) -> Entry:
+        """Return a row as it is: bytes that are no text as surrogates, a blob as bytes."""
+        self._db.text_factory = lambda stored: stored.decode(errors="surrogateescape")
+        try:
+            return Entry(*self._db.execute(_ONE, (seq,)).fetchone())
+        finally:
+            self._db.text_factory = bytes
+
+    def _look_into(self, seq: int, text: bytes, kind: int) -> None:
+        found = self._found
+        if kind == 1:
+            found.hands += 1
+            for named in _CONTENT.finditer(text):
+                if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
+                    found.content.setdefault(named[1].decode(), seq)
+        names = self._images and kind >= 3 and _IMAGE in text
+        if kind not in (2, 3) and not names and not _is_odd(text, _SHORT if kind == 1 else _LONG):
+            return
+        head, _, stored = text.partition(b"\n")
+        try:
+            columns, payload = json.loads(head), json.loads(stored)
+        except (ValueError, RecursionError):
+            payload = None
+        if not isinstance(payload, dict):
+            if (
+                not found.problems or found.problems[-1][0] != seq
+            ):  # else the row was changed, and that is said
+                found.problems.append((seq, "No release can read the row."))
+        elif kind == 2:
+            found.told.append((seq, columns[0], columns[-1], payload))
+        elif names:
+            found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
+
+
+def _is_odd(text: bytes, long: int) -> bool:
+    """Say whether a row is so long or so deep that a reader of its JSON may give up."""
+    if len(text) <= _SHORT:
+        return False
+    if len(text) > long or text.count(b"[") + text.count(b"{") > _DEEP:
+        return True
+    return any(text[at : at + 64].isdigit() for at in range(_DIGITS, len(text), _DIGITS))
+
+
+def images_in(told: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-256 of every image that a payload's JSON names."""
+    stack = [told]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
+                yield part["name"], part["sha256"]
+            else:
+                stack += part.values()
+        elif isinstance(part, list):
+            stack += part
+
+
+def _check_images(store: CaptureStore, found: Stretch) -> None:
+    named = {(name, digest): seq for seq, name, digest, _ in reversed(found.images)}
+    found.images = []
+    for (name, digest), seq in named.items():
+        found.checked += 1
+        state = store.check_named(name, digest)
+        if state != "ok":
+            found.images.append((seq, name, digest, state))

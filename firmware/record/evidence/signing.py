@@ -1,0 +1,123 @@
+"""The device's key: Ed25519, made once, kept outside the record that it signs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Final, Self
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from firmware.record.journal.disk import sync_folder
+from firmware.table.errors import TableError
+
+FILE: Final = "device.key"
+_CONSONANTS: Final = "bdfghjklmnprstvz"
+_VOWELS: Final = "aiou"
+
+
+class KeyUnusable(TableError, OSError):
+    """The device's key cannot be read, made or trusted."""
+
+
+class DeviceKey:
+    """What this box signs with. The private half leaves neither this object nor its file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     key = DeviceKey.open(Path(folder) / "key")
+    ...     signed_by(key.public, key.sign(b"text"), b"text")
+    True
+    """
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self._private = private
+        self.public: Final = private.public_key().public_bytes_raw()
+        """32 bytes."""
+
+    def __repr__(self) -> str:
+        return f"DeviceKey({fingerprint(self.public)})"
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Read the key in a folder; make both where there is none. Raises KeyUnusable."""
+        path = folder / FILE
+        try:
+            if not path.exists():
+                _make(path)
+            return cls(_read(path))
+        except OSError as error:
+            if isinstance(error, KeyUnusable):
+                raise
+            raise KeyUnusable(
+                "The device's key %(path)s cannot be used: %(why)s. Run this as the table's user.",
+                path=str(path),
+                why=error.strerror or str(error),
+            ) from error
+
+    def sign(self, text: bytes) -> bytes:
+        """Return the signature, 64 bytes; the same text always gives the same one."""
+        return self._private.sign(text)
+
+
+def _make(path: Path) -> None:
+    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+    sync_folder(path.parent)
+
+
+def _read(path: Path) -> Ed25519PrivateKey:
+    mode = path.stat().st_mode
+    if stat.S_IMODE(mode) & 0o077:
+        raise KeyUnusable(
+            "The device's key %(path)s can be read by others; do: chmod 600 %(path)s", path=str(path)
+        )
+    try:
+        private = load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        private = None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise KeyUnusable(
+            "%(path)s holds no Ed25519 key; move it away, and a new one is made.", path=str(path)
+        )
+    return private
+
+
+def signed_by(public: bytes, signature: bytes, text: bytes) -> bool:
+    """Say whether a text was signed with the private half of this public key."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, text)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def fingerprint(public: bytes) -> str:
+    """Return 80 bits of a public key's hash as five words that can be read aloud (proquints).
+
+    >>> fingerprint(bytes(32))
+    'kitof-kutob-zihoh-nisul-vurip'
+    """
+    digest = hashlib.sha256(public).digest()
+    return "-".join(_word(digest[at] << 8 | digest[at + 1]) for at in range(0, 10, 2))
+
+
+def _word(bits: int) -> str:
+    c, v = _CONSONANTS, _VOWELS
+    return c[bits >> 12] + v[bits >> 10 & 3] + c[bits >> 6 & 15] + v[bits >> 4 & 3] + c[bits & 15]

@@ -1,0 +1,283 @@
+"""Checks a journal from its first row to its last: the file, the chain, the content, the images, the signed heads.
+
+`verify` reads every row once, on as many cores as it is given. `replay` follows every hand again, which tells of no
+change that `verify` does not tell, but of rows that a release wrote wrong.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.evidence.anchors import Anchor
+from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch, images_in
+from firmware.record.evidence.signing import fingerprint
+from firmware.record.evidence.workers import shared_out, undisturbed
+from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.end_mark import look
+from firmware.record.journal.file import as_journal_errors
+from firmware.record.journal.reader import JournalReader
+from firmware.record.journal.schema import strange_header, strangers
+from firmware.table import events as ev
+from firmware.table.effects import apply
+from firmware.table.effects.evidence import what_is_wrong
+from firmware.table.entry import Entry, content_hash
+from firmware.table.errors import NotNow, UnknownEvent
+from firmware.table.events import canonical
+from firmware.table.state import INITIAL
+
+MOST_SAID: Final = 10
+"""Sentences of SQLite's about one file."""
+ALONE: Final = 6 * STRETCH
+"""Rows up to which one process is done before others have started."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in the record that does not fit. `seq` is the journal row, None for what no row names."""
+
+    seq: int | None
+    what: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked and what does not fit, the first bad place first; `head` is the last row's hash.
+
+    `images` were read and compared, of which `dropped` are gone under a tombstone; `anchors` are the signed heads in
+    the record, `keys` the words of the keys that signed them.
+    """
+
+    entries: int
+    hands: int
+    head: str
+    problems: tuple[Problem, ...]
+    images: int = 0
+    dropped: int = 0
+    anchors: int = 0
+    keys: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything fits."""
+        return not self.problems
+
+
+def verify(
+    data: Path,
+    *,
+    anchors: Sequence[Anchor] = (),
+    images: bool = True,
+    workers: int = 1,
+    replayed: bool = True,
+    is_open_here: bool = False,
+    done: Callable[[int, int], None] = lambda rows, of: None,
+) -> Verification:
+    """Check the whole record in a data folder.
+
+    `anchors`: signed heads from elsewhere, such as paper slips: they tell of an end that was cut off and of a record
+    that was rewritten. `images`: also read every image. `workers`: processes that share the rows. `replayed`: also
+    follow every hand again, if all else fits. `done` is told how many rows are checked, of how many.
+    Raises JournalError if the record cannot be read at all.
+    """
+    reader = JournalReader(data)
+    with as_journal_errors(f"The journal {reader.path} could not be read"):
+        head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
+    strange = [Problem(None, head)] if head else []
+    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+        strange += problems_of_file(db, data) if db else ()
+    end = _end(reader)
+    found = _Found()
+    stretches = [(first, min(first + STRETCH - 1, end)) for first in range(1, end + 1, STRETCH)]
+    for stretch in _checked(reader, data, stretches, images, workers if end > ALONE else 1):
+        found.take(stretch)
+        done(stretch.last, end)
+    problems = [
+        *strange,
+        *_contents(reader, found),
+        *found.chain_problems(),
+        *found.image_problems(),
+        *_heads(found),
+    ]
+    problems += _slips(reader, end, found, anchors)
+    if replayed and not problems:
+        problems += replay(data)
+    problems.sort(key=lambda problem: problem.seq or 0)
+    return Verification(
+        entries=end,
+        hands=sum(stretch.hands for stretch in found.stretches),
+        head=found.stretches[-1].hash if found.stretches else "",
+        problems=tuple(dict.fromkeys(problems)),
+        images=sum(stretch.checked for stretch in found.stretches),
+        dropped=found.gone,
+        anchors=len(found.signed),
+        keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
+    )
+
+
+def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) -> Iterator[Problem]:
+    """Check what the rows' own hashes do not tell: the file's shape, its pages, and whether its end is missing.
+
+    `pages`: read every page; it takes as long as the file is large. Raises sqlite3.Error.
+    """
+    for what in strangers(db):
+        yield Problem(None, what)
+    for what in unsound_pages(db) if pages else ():
+        yield Problem(None, what)
+    if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
+        yield Problem(stray[0], "No row has such a number: the row was put there.")
+    try:
+        fault = look(db, data)
+    except OSError as error:  # of the witness or of the images: the rows can be read, and are
+        yield Problem(
+            None, f"{error.filename or data} cannot be read: nobody can say whether the record is whole."
+        )
+    else:
+        if fault is not None:
+            yield Problem(fault.seen if fault.what == "rewritten" else None, str(what_is_wrong(fault)))
+
+
+def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield what SQLite finds wrong with a journal's pages, among them rows that a search does not reach."""
+    for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
+        if what != "ok":
+            yield f"The journal's file is damaged: {' '.join(str(what).split())}."
+
+
+def _end(reader: JournalReader) -> int:
+    with reader.opened() as db:
+        return int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
+
+
+@dataclass
+class _Found:
+    """What the stretches told, put together."""
+
+    stretches: list[Stretch] = field(default_factory=list)
+    content: dict[str, int] = field(default_factory=dict)
+    signed: list[tuple[int, str, ev.HeadSigned | None]] = field(default_factory=list)
+    tombstones: set[tuple[str, str]] = field(default_factory=set)
+    keys: dict[str, None] = field(default_factory=dict)
+    gone: int = 0
+
+    def take(self, stretch: Stretch) -> None:
+        self.stretches.append(stretch)
+        for digest, seq in stretch.content.items():
+            self.content.setdefault(digest, seq)
+        for seq, previous, kind, payload in stretch.told:
+            if kind == ev.ImagesDropped.type:
+                self.tombstones.update(images_in(payload.get("images")))
+            elif kind == ev.KeyAnnounced.type:
+                with suppress(ValueError):  # a changed row's, and that is said
+                    self.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
+            else:
+                self.signed.append((seq, previous, _head(payload)))
+
+    def chain_problems(self) -> Iterator[Problem]:
+        for stretch in self.stretches:
+            yield from (Problem(*problem) for problem in stretch.problems)
+        for before, stretch in pairwise(self.stretches):
+            if stretch.rows and stretch.previous != before.hash:
+                yield Problem(stretch.first, "The row does not follow the one before it.")
+            elif not stretch.rows:
+                yield Problem(stretch.first, "Rows from this one on are missing.")
+
+    def image_problems(self) -> Iterator[Problem]:
+        for stretch in self.stretches:
+            for seq, name, digest, state in stretch.images:
+                if state == "missing" and (name, digest) in self.tombstones:
+                    self.gone += 1
+                elif state == "unreadable":
+                    yield Problem(seq, f"The capture {name} cannot be read: nobody can say whether it holds.")
+                else:
+                    yield Problem(seq, f"The capture {name} is {state}.")
+
+
+def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:
+    try:
+        event = ev.parse(ev.HeadSigned.type, canonical(payload))
+    except UnknownEvent:
+        return None
+    assert isinstance(event, ev.HeadSigned)
+    return event
+
+
+def _checked(
+    reader: JournalReader, data: Path, stretches: list[tuple[int, int]], images: bool, workers: int
+) -> Iterator[Stretch]:
+    """Check the stretches, in order."""
+    uri = reader.uri()
+    if workers <= 1 or len(stretches) <= 1:
+        for first, last in stretches:
+            yield check_stretch(uri, data, first, last, images)
+        return
+    with shared_out(workers) as pool:
+        with undisturbed():
+            jobs = [pool.submit(check_stretch, uri, data, first, last, images) for first, last in stretches]
+        for job in jobs:
+            yield job.result()
+
+
+def _contents(reader: JournalReader, found: _Found) -> Iterator[Problem]:
+    contents = reader.contents()
+    for digest, stored in contents.items():
+        if content_hash(stored) != digest:
+            yield Problem(None, f"The content {digest} was changed.")
+    for digest, seq in found.content.items():
+        if digest not in contents:
+            yield Problem(seq, f"The content {digest} that the hand was opened with is not stored.")
+
+
+def _heads(found: _Found) -> Iterator[Problem]:
+    """Check the signed heads in the record: each signs the row right before it."""
+    for seq, previous, event in found.signed:
+        if event is None or (event.seq, event.hash) != (seq - 1, previous):
+            yield Problem(seq, "The signed head is not that of the row before it.")
+        elif not Anchor.of(event).is_signed():
+            yield Problem(seq, "The head's signature is not that of its key.")
+        elif event.key not in found.keys:
+            yield Problem(seq, "The head was signed with a key that the record never announced.")
+
+
+def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anchor]) -> Iterator[Problem]:
+    for anchor in anchors:
+        rows = reader.events_since(anchor.seq - 1, 1)
+        if anchor.seq > end:
+            yield Problem(
+                end, f"The record ends here, but row {anchor.seq} was anchored: its end was cut off."
+            )
+        elif not rows or (rows[0].seq, rows[0].hash) != (anchor.seq, anchor.hash):
+            yield Problem(anchor.seq, "The row is not the one that was anchored: the record was rewritten.")
+        elif anchor.key not in found.keys:
+            yield Problem(anchor.seq, "The row was anchored with a key that the record never announced.")
+
+
+def replay(data: Path) -> Iterator[Problem]:
+    """Follow every hand again, and yield the rows whose event does not fit. Raises JournalError."""
+    state = INITIAL
+    for entry in _all(JournalReader(data)):
+        try:
+            state = apply(state, entry.event)
+        except (UnknownEvent, NotNow) as error:
+            yield Problem(entry.seq, f"The event does not fit: {error}")
+
+
+def torn(data: Path, entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield a sentence for every image that these entries name and that is not there as it was stored."""
+    store = CaptureStore(data)
+    for entry in entries:
+        for capture in named_by(entry.event):
+            if (found := store.check(capture)) != "ok":
+                yield f"The image {capture.name} of hand {entry.hand} is {found}."
+
+
+def _all(reader: JournalReader) -> Iterator[Entry]:
+    seq = 0
+    while entries := reader.events_since(seq):
+        yield from entries
+        seq = entries[-1].seq

@@ -1,0 +1,155 @@
+"""A past hand recalled from the record: how it was played, and how it was corrected afterwards, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from firmware.record.journal.journal import Entry, JournalReader
+from firmware.record.journal.row_index import ABOUT_TYPES
+from firmware.table.effects import apply
+from firmware.table.errors import NotNow, UnknownEvent
+from firmware.table.events import (
+    HandArchived,
+    HandMisdealt,
+    HandOpened,
+    HandReopened,
+    HandVoided,
+    IrregularitySeen,
+    ReadingFailed,
+    ReadingTaken,
+    Settled,
+)
+from firmware.table.phase import Phase
+from firmware.table.seen import Capture
+from firmware.table.state import State
+
+ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type})
+"""Types of the events that end a hand."""
+
+
+class StillOpen(NotNow):
+    """The hand is on the table."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of the record, and the state before and after it."""
+
+    entry: Entry
+    before: State
+    after: State
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """The steps from a hand's opening, or its reopening, to its end; `is_over` is False while it goes on."""
+
+    steps: tuple[Step, ...]
+    is_over: bool
+
+    @property
+    def first(self) -> Step:
+        """The opening, or the reopening."""
+        return self.steps[0]
+
+    @property
+    def end(self) -> State:
+        """The state in which the hand was when it was closed; while it goes on, the last one."""
+        return self.steps[-1].before if self.is_over else self.steps[-1].after
+
+    @property
+    def settled(self) -> tuple[Step, ...]:
+        """The steps at which the hand was settled: more than once where it was corrected before it was closed."""
+        return tuple(step for step in self.steps if step.entry.type == Settled.type)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it ended without a settlement."""
+        return self.is_over and self.steps[-1].entry.type != HandArchived.type
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A hand that was played. `corrections` are its reopenings, the oldest first.
+
+    `marks` are the rows that tell it disputed, reviewed or without its images.
+    """
+
+    hand: int
+    opened: HandOpened
+    play: Chapter
+    corrections: tuple[Chapter, ...] = ()
+    marks: tuple[Entry, ...] = ()
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All its steps, in order."""
+        return tuple(step for chapter in (self.play, *self.corrections) for step in chapter.steps)
+
+    @property
+    def last(self) -> Chapter:
+        """The chapter that counts now."""
+        return next((c for c in reversed(self.corrections) if c.is_over), self.play)
+
+    @property
+    def settlement(self) -> Mapping[str, Any] | None:
+        """What the hand is settled to now; None where it settles nothing."""
+        return None if self.last.is_void else self.last.end.settlement
+
+    @property
+    def looks(self) -> tuple[Step, ...]:
+        """The steps whose event names a full frame."""
+        return tuple(step for step in self.steps if frame_of(step.entry) is not None)
+
+
+def frame_of(entry: Entry) -> Capture | None:
+    """Return the full frame that a row's event names; None where it names none."""
+    event = entry.event
+    return event.frame if isinstance(event, ReadingTaken | ReadingFailed | IrregularitySeen) else None
+
+
+def recall(reader: JournalReader, hand: int) -> Recalled:
+    """Return a hand with everything that was done about it.
+
+    Raises NotNow for a hand that is not in the record, StillOpen for one on the table, JournalError.
+    """
+    rows = reader.of_hand(hand)
+    if not rows:
+        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
+    play = chapter(rows, State())
+    if not play.is_over and reader.of_hand(hand + 1) == []:
+        raise StillOpen("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
+    opened = play.first.entry.event
+    assert isinstance(opened, HandOpened)
+    about = reader.about(hand)
+    again = [
+        chapter(reader.events_since(row.seq - 1), State(phase=Phase.ARCHIVED, hand=hand))
+        for row in about
+        if row.type == HandReopened.type
+    ]
+    marks = tuple(row for row in about if row.type != HandReopened.type)
+    return Recalled(hand, opened, play, tuple(again), marks)
+
+
+def chapter(rows: Sequence[Entry], state: State) -> Chapter:
+    """Follow a hand from its first row to the one that ends it. Raises NotNow where a row does not fit."""
+    steps: list[Step] = []
+    for row in rows:
+        try:
+            after = apply(state, row.event)
+        except UnknownEvent as error:
+            raise NotNow(
+                "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=str(error)
+            ) from error
+        except NotNow:
+            if row.type in ABOUT_TYPES - {HandReopened.type}:
+                continue  # of another hand, whose dispute began before what is followed here
+            raise
+        steps.append(Step(row, state, after))
+        if row.type in ENDS:
+            return Chapter(tuple(steps), is_over=True)
+        state = after
+    return Chapter(tuple(steps), is_over=False)

@@ -1,0 +1,1 @@
+"""The record on disk: the hash-chained journal, its files and the images."""

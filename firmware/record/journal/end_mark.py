@@ -1,0 +1,88 @@
+"""Compares the record's end with what was seen of it: the witness beside the database, and the images on the disk."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from firmware.record.journal import captures, witness
+from firmware.record.journal.reader import since_last_opened
+from firmware.record.journal.witness import Head
+from firmware.table.errors import UnknownEvent
+from firmware.table.events import RecordFault
+
+AHEAD: Final = 1000
+"""Hands after the last one whose images are looked for: with images of them on the disk, rows are gone."""
+NAMED: Final = 100
+"""Images at most that a fault names."""
+
+
+def end_fault(
+    db: sqlite3.Connection, folder: Path, seq: int, seen: Head | None, hand: int
+) -> RecordFault | None:
+    """Return what is wrong with the end of the record that `db` is open to; None where nothing is.
+
+    `seq`: the last row's number; `seen`: what the witness says, None where there is none that holds; `hand`: the last
+    one of the record.
+    Raises sqlite3.Error, OSError.
+    """
+    ahead = _images_of_later_hands(folder, hand)
+    if seen is None:
+        if not seq and not ahead:
+            return None
+        return RecordFault("witness", seq, captures=ahead)
+    if seen[0] > seq:
+        found = (*_unnamed(db, folder, hand), *ahead)[:NAMED]
+        return RecordFault("short", seq, *seen, captures=found)
+    # Compared in SQL: a changed byte may be no text any more, and that is for `verify` to say.
+    row = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (seen[1], seen[0])).fetchone()
+    if seen[0] and (row is None or not row[0]):
+        return RecordFault("rewritten", seq, *seen, captures=ahead)
+    return RecordFault("captures", seq, *seen, captures=ahead) if ahead else None
+
+
+def look(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
+    """Return the same of a record that another process may be writing. Raises sqlite3.Error, OSError."""
+    seen = witness.read(folder)  # before the rows: it is never ahead of them
+    seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)
+    return end_fault(db, folder, seq, seen, hand)
+
+
+def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:
+    store = folder / captures.FOLDER
+    found: list[str] = []
+    try:
+        inside = os.open(store, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return ()
+    try:
+        for number in range(hand + 1, hand + 1 + AHEAD):
+            name = captures.hand_folder(number)
+            if len(found) < NAMED and os.access(name, os.F_OK, dir_fd=inside):
+                found += _images_in(store, name)
+    finally:
+        os.close(inside)
+    return tuple(found[:NAMED])
+
+
+def _unnamed(db: sqlite3.Connection, folder: Path, hand: int) -> list[str]:
+    """Return the last hand's images that no row of it names."""
+    named: set[str] = set()
+    for entry in since_last_opened(db):
+        try:
+            named |= {capture.name for capture in captures.named_by(entry.event)}
+        except UnknownEvent:  # a changed row's, and that is for `verify` to say
+            continue
+    return [
+        name for name in _images_in(folder / captures.FOLDER, captures.hand_folder(hand)) if name not in named
+    ]
+
+
+def _images_in(store: Path, name: str) -> list[str]:
+    try:
+        files = sorted(path.name for path in (store / name).iterdir())
+    except OSError:
+        return []
+    return [f"{name}/{file}" for file in files if not file.startswith(".")]

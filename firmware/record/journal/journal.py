@@ -1,0 +1,403 @@
+"""The journal: every event, durable, in order, hash-chained, append-only. One writer, many readers."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from firmware.record.journal import witness
+from firmware.record.journal.clocks import Clock, Moment, now
+from firmware.record.journal.disk import give_to_owner, make_file, make_folder, sync_folder
+from firmware.record.journal.end_mark import end_fault
+from firmware.record.journal.file import FILE as FILE
+from firmware.record.journal.file import READY as READY
+from firmware.record.journal.file import RESTORING as RESTORING
+from firmware.record.journal.file import WAIT_S, as_journal_error, as_journal_errors, guard, need_kind
+from firmware.record.journal.lock import take_lock
+from firmware.record.journal.named_files import NamedFiles
+from firmware.record.journal.reader import JournalReader as JournalReader
+from firmware.record.journal.reader import replay, since_last_opened
+from firmware.record.journal.schema import migrate, strange_header, strangers
+from firmware.record.journal.transaction import Transaction
+from firmware.record.journal.witness import Head, Witness
+from firmware.table.entry import COLUMNS, MARKS, content_hash, seal
+from firmware.table.entry import Entry as Entry
+from firmware.table.errors import JournalError, JournalUncertain
+from firmware.table.events import Event, HandOpened, TrainingBegun, payload
+from firmware.table.sentence import Sentence
+from firmware.table.state import State
+
+TABLE: Final = "table"
+"""The actor of what the table process does by itself."""
+CLOCK_TOLERANCE_MS: Final = 500
+"""Milliseconds that the network's time may put the wall clock back without a word."""
+CLOCK_CALM_NS: Final = 60 * 10**9
+"""So long the network's time must stand for a later one that the record has to be believed no more."""
+COPY_BACK_AFTER: Final = 1000
+"""Rows after which what the `-wal` holds is moved into the database: some four megabytes."""
+BOTH_WAYS: Final = 1000
+"""Last rows that are read from the end back and each by its number when a journal is opened: both must agree."""
+_INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
+_NOT_WRITTEN: Final = "The journal could not be written"
+
+
+class Journal:
+    """The one writer of a journal. Used from one thread at a time.
+
+    >>> with Journal(folder) as journal:  # doctest: +SKIP
+    ...     state = journal.recover()
+    ...     journal.append([TableStarted()], actor="table")
+    """
+
+    commit_s: float = 0.0
+    """Seconds that the last commit took, its witness included."""
+
+    def __init__(self, folder: Path, clock: Clock = now, *, training: bool = False) -> None:
+        """Open the journal in a folder, or make it. Raises JournalBusy or JournalError.
+
+        Where the record ends before its witness says, the first row that is written says so (`RecordFault`).
+        `training`: hands that are no game. A table's record is never opened so, nor a training record otherwise.
+        """
+        self._clock = clock
+        self.training: Final = training
+        self._path = path = folder / FILE
+        if (folder / RESTORING / READY).exists():
+            raise JournalError(
+                f"A restore of the record in {folder} was interrupted; do the same 'feltwatch restore' once more."
+            )
+        self._uncertain: Sentence | None = None
+        self._files = NamedFiles(path)
+        with ExitStack() as failing:
+            with as_journal_errors(f"The journal in {folder} cannot be opened"):
+                make_folder(folder)
+                self._lock = failing.enter_context(take_lock(folder))
+                make_file(path)
+                give_to_owner(path)
+                seen = witness.read(folder)
+                self._witness = failing.enter_context(Witness(folder))
+            with as_journal_errors(f"The journal {path} cannot be opened"):
+                if what := strange_header(path):
+                    raise _unfit(what, path)
+                self._db = self._connect()
+                failing.callback(lambda: self._db.close())
+                migrate(self._db)
+                _need_sound(self._db, path)
+                sync_folder(folder)
+                opened = since_last_opened(self._db)
+                need_kind(self._db, path, training=training)
+            self._last: Entry | None = opened[-1] if opened else None
+            self._latest_ms = max((entry.wall_ms for entry in opened), default=0)
+            self._not_copied = 0
+            self._stepped_back = False
+            self._right_since_ns: int | None = None
+            self._files.note()
+            hand = self._last.hand if self._last else 0
+            with as_journal_errors(f"The journal {path} cannot be opened"):
+                fault = end_fault(self._db, folder, self.seq, seen, hand)
+            self._witness_is_behind = fault is None and seen != self.head  # the fault's row comes first
+            if fault is not None:
+                self.append([fault], TABLE)
+            if training and self._last is None:
+                self.append([TrainingBegun()], TABLE)
+            failing.pop_all()
+
+    def _connect(self) -> sqlite3.Connection:
+        # One thread at a time uses it, but it is opened by one and used by another.
+        db = sqlite3.connect(self._path, isolation_level=None, timeout=WAIT_S, check_same_thread=False)
+        try:
+            guard(db)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
+            db.execute("PRAGMA wal_autocheckpoint = 0")  # `_copy_back` does it, after what it would hold up
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    @property
+    def seq(self) -> int:
+        """The last row's number; 0 when empty."""
+        return self._last.seq if self._last else 0
+
+    @property
+    def head(self) -> Head:
+        """The last row's number and hash; 0 and "" when empty."""
+        return (self._last.seq, self._last.hash) if self._last else (0, "")
+
+    def clock_is_behind(self) -> bool:
+        """Look at the clock: say whether the wall clock shows a time that the last hands have passed already.
+
+        Order never hangs on it: rows are ordered by number. The next row tells of a step that is seen here.
+        """
+        moment = self._now()
+        is_behind = self._latest_ms - moment.wall_ms > CLOCK_TOLERANCE_MS
+        if not is_behind or moment.clock != "synchronised":
+            self._right_since_ns = None
+        elif self._right_since_ns is None:
+            self._right_since_ns = moment.monotonic_ns
+        elif moment.monotonic_ns - self._right_since_ns >= CLOCK_CALM_NS:
+            self._latest_ms, is_behind = moment.wall_ms, False  # it had jumped ahead, and was wrong then
+            self._right_since_ns = None
+        return is_behind
+
+    def _now(self) -> Moment:
+        moment = self._clock()
+        self._stepped_back |= moment.clock == "stepped_back"
+        self._latest_ms = max(self._latest_ms, moment.wall_ms)
+        return moment
+
+    def append(
+        self, events: Sequence[Event], actor: str, followed: Sequence[Event] = (), command: str = ""
+    ) -> int:
+        """Make the events durable, all or none, and return the last one's number.
+
+        `followed` is what the table did by itself after them; they stand in its name. `command` is the id of the
+        command that they are. Raises JournalError; then nothing was written. Raises JournalUncertain where nobody can
+        say whether it was.
+        """
+        rows: list[Entry] = []
+        last = self._last
+        for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in followed]:
+            last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
+            rows.append(last)
+        began = time.perf_counter()
+        self._commit(rows, last)
+        self._stepped_back = False
+        self.commit_s = time.perf_counter() - began
+        return self.seq
+
+    def append_sealed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Make rows durable that were sealed elsewhere: the columns of `Entry`, in order, all or none.
+
+        For whole records at once, generated or restored. What does not follow the last row is refused.
+        Raises JournalError.
+        """
+        rows = list(rows)
+        if rows:
+            self._commit(rows, Entry(*rows[-1]))
+
+    def _commit(self, rows: Sequence[tuple[Any, ...]], last: Entry | None) -> None:
+        self._need_ready()
+        try:
+            if len(rows) == 1:
+                self._db.execute(_INSERT, rows[0])  # a statement outside a transaction is one by itself
+            else:
+                with Transaction(self._db):
+                    self._db.executemany(_INSERT, rows)
+        except sqlite3.Error as error:
+            if not self._was_written(error, (last.seq, last.hash) if last else (0, "")):
+                raise as_journal_error(error, _NOT_WRITTEN) from error
+        self._last = last
+        self._witness_is_behind = True
+        self._note_commit()
+        try:  # noqa: SIM105 -- at every commit, and `suppress` takes ten times as long
+            self._write_witness()
+        except OSError:  # the rows are durable; nothing follows them until the witness is
+            pass
+        self._not_copied += len(rows)
+        if self._not_copied >= COPY_BACK_AFTER:
+            self._copy_back()
+
+    def _note_commit(self) -> None:
+        try:
+            self._files.note_commit()
+        except JournalError as error:  # what was written lies in a file that may be nobody's
+            raise JournalUncertain(error.sentence) from error
+
+    def _copy_back(self) -> None:
+        """Move what the `-wal` holds into the database, as far as nobody reads it.
+
+        The rows are durable already. So nothing is said here of what is wrong with the files: the next commit says it.
+        """
+        self._not_copied = 0
+        try:
+            self._files.compare()
+        except JournalError:
+            return
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        with suppress(JournalError):
+            self._files.note()
+
+    def _write_witness(self) -> None:
+        self._witness.write(self.head)
+        self._witness_is_behind = False
+
+    def keep(self, kind: str, data: bytes) -> str:
+        """Store content that events name by hash (a profile's text, a layout), once; return its hash."""
+        digest = content_hash(data)
+        self._need_ready()
+        try:
+            with Transaction(self._db):
+                if not self._has(digest):
+                    self._db.execute(
+                        "INSERT INTO content (hash, kind, bytes) VALUES (?, ?, ?)", (digest, kind, data)
+                    )
+        except sqlite3.Error as error:
+            self._was_written(error, self.head)
+            with as_journal_errors(_NOT_WRITTEN):
+                if not self._has(digest):
+                    raise as_journal_error(error, _NOT_WRITTEN) from error
+        self._note_commit()
+        return digest
+
+    def _has(self, digest: str) -> bool:
+        return self._db.execute("SELECT 1 FROM content WHERE hash = ?", (digest,)).fetchone() is not None
+
+    # ---- a write that failed ----
+
+    def _need_ready(self) -> None:
+        """Raise JournalError where nothing may be acknowledged."""
+        if self._uncertain is not None:
+            raise JournalUncertain(self._uncertain)
+        self._files.compare()
+        if self._witness_is_behind:
+            try:
+                self._write_witness()
+            except OSError as error:
+                raise as_journal_error(error, "The witness of the record's end cannot be written") from error
+
+    def _was_written(self, error: sqlite3.Error, wanted: Head) -> bool:
+        """Say whether a transaction that failed is in the record all the same. Raises JournalUncertain.
+
+        A failed sync says nothing: the frames may lie in the file, whole, and come true at the next start.
+        """
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+            # A write was short. The last frame of a transaction makes the others count: where it is not whole in the
+            # file no start will find any of them. So a full disk is refused for certain, without opening it anew.
+            self._files.note()  # the part that had room made the file longer; the next write goes over it
+            return False
+        self._uncertain = Sentence(
+            "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
+            "look at the page before you do it again, and at the disk.",
+            why=str(error),
+        )
+        return self.settle() == wanted and wanted != self.head
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the last write failed and nobody can say yet what became of it: `settle` finds out."""
+        return self._uncertain is not None
+
+    def settle(self) -> Head:
+        """Find out what became of a write that failed: open the file anew and return the head that is in it.
+
+        What is found is made certain: it is in the database itself then, and what is not can come back from no other
+        file. Raises JournalUncertain where that cannot be done.
+        """
+        assert self._uncertain is not None
+        self._db.close()
+        try:
+            if not self._files.is_same_file():
+                raise JournalUncertain(self._uncertain)
+            self._db = self._connect()
+            found = self._head_in_file()
+            if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise JournalUncertain(self._uncertain)  # somebody reads at this moment
+            _sync_if_there(self._path.with_name(f"{FILE}-wal"))
+            sync_folder(self._path.parent)
+            mine = self._db.execute("SELECT hash FROM journal WHERE seq = ?", (self.seq,)).fetchone()
+            if self._head_in_file() != found or (mine[0] if mine else "") != self.head[1]:
+                raise JournalUncertain(self._uncertain)
+        except (sqlite3.Error, OSError) as error:
+            raise JournalUncertain(self._uncertain) from error
+        self._files.forget()
+        self._files.note()
+        self._uncertain = None
+        return found
+
+    def _head_in_file(self) -> Head:
+        row = self._db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+        return (row[0], row[1]) if row else (0, "")
+
+    def recover(self) -> State:
+        """Return the state that the journal implies, from the last opened hand on.
+
+        Raises JournalError if those rows do not fit together: nothing goes on from a record that was bent.
+        """
+        with as_journal_errors("The journal could not be read"):
+            rows = since_last_opened(self._db)
+        state = replay(rows)
+        if rows and rows[-1] != self._last:  # what a failed write left there
+            self._last = rows[-1]
+            self._witness_is_behind = True
+        return state
+
+    def commands(self) -> dict[str, int]:
+        """Return the ids of the last commands, each with the number of the last row that it is. Raises JournalError."""
+        with as_journal_errors("The journal could not be read"):
+            found = self._db.execute(
+                "SELECT command, seq FROM journal WHERE seq > ? AND command != '' ORDER BY seq",
+                (self.seq - BOTH_WAYS,),
+            ).fetchall()
+        return dict(found)
+
+    def close(self) -> None:
+        """Close the file and let another writer in. May be called twice."""
+        self._db.close()
+        self._witness.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _need_sound(db: sqlite3.Connection, path: Path) -> None:
+    """Raise JournalError for a file that is not to be written on: bent, or whose last rows are not found both ways."""
+    for what in strangers(db):
+        raise _unfit(what, path)
+    back = db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC LIMIT ?", (BOTH_WAYS,)).fetchall()
+    first = db.execute("SELECT seq FROM journal ORDER BY seq LIMIT 1").fetchone()
+    end = back[0][0] if back else 0
+    numbers = [row[0] for row in back]
+    if (first and first[0] != 1) or numbers != list(range(end, max(0, end - BOTH_WAYS), -1)):
+        raise JournalError(f"Rows of the journal {path} are missing or too many; restore a backup.")
+    marks = ", ".join("?" * len(numbers))
+    found = db.execute(
+        f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers
+    )  # each sought from the root
+    by_number = {row[0]: row for row in found}
+    for row in back:
+        if by_number.get(row[0]) != row:
+            raise JournalError(
+                f"The journal {path} is damaged: row {row[0]} is not found by its number. Restore a backup."
+            )
+
+
+def _unfit(what: str, path: Path) -> JournalError:
+    return JournalError(f"{what} Keep {path.parent} for the dispute, and restore a backup.")
+
+
+def _sync_if_there(path: Path) -> None:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _next(
+    last: Entry | None, event: Event, actor: str, command: str, moment: Moment, stepped_back: bool
+) -> Entry:
+    seq, hand, previous = (last.seq + 1, last.hand, last.hash) if last else (1, 0, "")
+    if isinstance(event, HandOpened):
+        hand = event.hand
+    stepped_back = stepped_back or (last is not None and moment.wall_ms < last.wall_ms)
+    clock = "stepped_back" if stepped_back else moment.clock
+    when = moment.boot, moment.monotonic_ns, moment.wall_ms, clock
+    row = (seq, hand, *when, actor, command, event.type, payload(event), previous)
+    return Entry(*row, seal(row))

@@ -1,0 +1,190 @@
+"""Reads a journal that another process may be writing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from firmware.record.journal import file as journal_file
+from firmware.record.journal.row_index import (
+    ABOUT_TYPES,
+    END,
+    PROFILE_TYPES,
+    SET_UP_TYPES,
+    Sought,
+    find,
+    scan,
+)
+from firmware.table import events as ev
+from firmware.table.effects import fold
+from firmware.table.entry import COLUMNS, Entry, content_hash
+from firmware.table.errors import JournalError, NotNow, UnknownEvent
+from firmware.table.state import State
+
+
+class JournalReader:
+    """Reads a journal that another process may be writing, and never writes to it.
+
+    Each call opens the file, reads and closes it: no read transaction outlives a call, and a journal that is
+    made, closed or opened anew in between is seen. Before the table process has made it, it has no entries.
+    """
+
+    def __init__(self, folder: Path, *, training: bool = False) -> None:
+        """`training` as in `Journal`: each call refuses a record of the other kind with JournalError."""
+        self.path = folder / journal_file.FILE
+        self._training = training
+
+    def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
+        """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
+        with self._open() as db:
+            return entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
+
+    def since_last_opened(self) -> list[Entry]:
+        """Return the entries from the last opened hand on; all, if none was opened."""
+        with self._open() as db:
+            return since_last_opened(db) if db else []
+
+    def recover(self) -> tuple[State, int]:
+        """Return the state that the journal implies and the last row's number. Raises JournalError."""
+        rows = self.since_last_opened()
+        return replay(rows), rows[-1].seq if rows else 0
+
+    def of_hand(self, hand: int) -> list[Entry]:
+        """Return the entries of one hand."""
+        with self._open() as db:
+            if db is None:
+                return []
+            folder = self.path.parent
+            sought = Sought({ev.HandOpened.type}, (hand, hand + 2))
+            opened = [(entry.hand, entry.seq) for entry in find(db, folder, sought)]
+            last = entries(db, "ORDER BY seq DESC LIMIT 1", ())
+            if last and [number for number, _ in opened] != [
+                number for number in (hand, hand + 1) if 1 <= number <= last[0].hand
+            ]:  # hands are numbered without a gap: an index that lacks one is not believed
+                opened = [(entry.hand, entry.seq) for entry in scan(db, sought)]
+            first = dict(reversed(opened))
+            if hand not in first:
+                return []
+            clause = "WHERE seq >= ? AND seq < ? ORDER BY seq"
+            return entries(db, clause, (first[hand], first.get(hand + 1, END)))
+
+    def openings(self, before: int = END, limit: int = 100) -> list[Entry]:
+        """Return the rows in which hands below number `before` were opened, the newest first, at most `limit`."""
+        return self._find(Sought({ev.HandOpened.type}, (0, before), newest_first=True, limit=limit))
+
+    def about(self, hand: int) -> list[Entry]:
+        """Return the entries about a past hand that stand elsewhere: reopened, disputed, reviewed, images dropped."""
+        return self._find(Sought(ABOUT_TYPES, (hand, hand + 1)))
+
+    def head(self) -> tuple[int, str]:
+        """Return the last row's number and hash; 0 and "" where there is none."""
+        with self._open() as db:
+            row = db and db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+            return (row[0], row[1]) if row else (0, "")
+
+    def anchors(self, since: int = 0, limit: int = -1) -> list[Entry]:
+        """Return the rows after number `since` in which the chain's head was signed, in order."""
+        return self._find(Sought({ev.HeadSigned.type}, since=since, limit=limit))
+
+    def last_anchor(self) -> Entry | None:
+        """Return the row in which the chain's head was last signed, or None."""
+        return self._last(ev.HeadSigned.type)
+
+    def last_key(self) -> Entry | None:
+        """Return the row that announced the key in use, or None."""
+        return self._last(ev.KeyAnnounced.type)
+
+    def last_log_on(self) -> Entry | None:
+        """Return the row in which the dealer's down began, or None where nobody ever logged on."""
+        return self._last(ev.LoggedOn.type)
+
+    def last_reading_before(self, hand: int) -> Entry | None:
+        """Return the row in which the camera last read a table before this hand, however many hands ago; or None."""
+        found = self._find(Sought({ev.ReadingTaken.type}, (0, hand), newest_first=True, limit=1))
+        return found[0] if found else None
+
+    def _last(self, kind: str) -> Entry | None:
+        found = self._find(Sought({kind}, newest_first=True, limit=1))
+        return found[0] if found else None
+
+    def of_set_up(self) -> list[Entry]:
+        """Return the entries of the set-up: steps settled, devices tried, calibrations, decks."""
+        return self._find(Sought(SET_UP_TYPES))
+
+    def about_profiles(self) -> list[Entry]:
+        """Return the rows in which a house's profile was written down or the table set otherwise, of all hands."""
+        return self._find(Sought(PROFILE_TYPES))
+
+    def of_type(self, type_name: str) -> list[Entry]:
+        """Return the entries of one type, of all hands; `row_index.INDEXED` are found at once."""
+        return self._find(Sought({type_name}))
+
+    def _find(self, sought: Sought) -> list[Entry]:
+        with self._open() as db:
+            return find(db, self.path.parent, sought) if db else []
+
+    def content(self, digest: str) -> bytes | None:
+        """Return the content with this hash, or None. Raises JournalError for one that was changed."""
+        with self._open() as db:
+            row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
+        if not row:
+            return None
+        if content_hash(row[0]) != digest:
+            raise JournalError(f"The content {digest} was changed after it was written. Restore a backup.")
+        return bytes(row[0])
+
+    def contents(self) -> dict[str, bytes]:
+        """Return all content by hash, as it is."""
+        with self._open() as db:
+            return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
+
+    def uri(self) -> str:
+        """Return how SQLite opens the journal at this moment, for reading only."""
+        return journal_file.uri(self.path)
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection | None]:
+        """Give a read-only connection to whoever reads more than a call's worth; None before there is a journal.
+
+        Leave no statement half read: it would be a long read transaction. Raises JournalError.
+        """
+        with self._open() as db:
+            yield db
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        with journal_file.opened(self.path, training=self._training) as db:
+            yield db
+
+
+def entries(db: sqlite3.Connection, where: str, values: tuple[int | str, ...]) -> list[Entry]:
+    """Return the rows that a clause picks. Raises sqlite3.Error."""
+    return [Entry(*row) for row in db.execute(f"SELECT {COLUMNS} FROM journal {where}", values)]
+
+
+def since_last_opened(db: sqlite3.Connection) -> list[Entry]:
+    """Return the rows from the last opened hand on, read from the end back: a hand's worth, however long the record."""
+    rows: list[Entry] = []
+    for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC"):
+        rows.append(Entry(*row))
+        if rows[-1].type == ev.HandOpened.type:
+            break
+    return rows[::-1]
+
+
+def replay(rows: list[Entry]) -> State:
+    """Check that rows follow each other, and return the state that they imply. Raises JournalError."""
+    for before, entry in zip([None, *rows], rows, strict=False):
+        if entry.hash != entry.sealed() or (
+            before and (entry.previous, entry.seq) != (before.hash, before.seq + 1)
+        ):
+            raise JournalError(
+                f"Row {entry.seq} of the journal was changed after it was written. Keep the data folder for "
+                "the dispute and go on with a new one."
+            )
+    try:
+        return fold(entry.event for entry in rows)
+    except (NotNow, UnknownEvent) as error:
+        raise JournalError(f"The journal cannot be followed to its end: {error}") from error

@@ -1,0 +1,89 @@
+"""PINs: only their scrypt verifiers, in files of their own that nobody but the table's user may read.
+
+They are not in the journal, which the page, an auditor and a dispute file read: four digits are found from any
+verifier within minutes. An event names a verifier by a random id, and its file is synced before the event is
+written, so that a stop at any moment leaves the old PIN or the new one in force, never none and never both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.disk import sync_folder
+from firmware.table.errors import PinError
+
+FOLDER: Final = "pins"
+_N: Final = 1 << 15
+_R: Final = 8
+_P: Final = 1
+"""scrypt's cost: 32 MB and about 0.1 s a try. Four digits stand no search whatever it is; the lock-out guards them."""
+_MEMORY: Final = 64 << 20
+
+
+class PinStore:
+    """The verifiers in a data folder."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder = data / FOLDER
+
+    def keep(self, pin: str) -> str:
+        """Store a verifier for a PIN, durably, and return its id. Raises PinError."""
+        name, stored = secrets.token_hex(8), verifier(pin)
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            handle = os.open(self._path(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                json.dump(stored, file)
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(self.folder)
+            sync_folder(self.folder.parent)
+        except OSError as error:
+            raise PinError(
+                "The PIN could not be stored (%(why)s); check the disk.", why=error.strerror or ""
+            ) from error
+        return name
+
+    def matches(self, name: str, pin: str) -> bool:
+        """Say whether this is the PIN. Raises PinError if its verifier is lost: then set a new PIN."""
+        try:
+            return verified(json.loads(self._path(name).read_text(encoding="ascii")), pin)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise PinError("That PIN's file is missing or broken; set a new PIN.") from error
+
+    def forget(self, names: set[str]) -> None:
+        """Remove verifiers that no event holds in force. What cannot be removed does no harm."""
+        for name in names:
+            self._path(name).unlink(missing_ok=True)
+
+    def known(self) -> set[str]:
+        """Return the ids of all stored verifiers."""
+        return {path.stem for path in self.folder.glob("*.json")}
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{Path(name).name}.json"
+
+
+def verifier(secret: str) -> dict[str, Any]:
+    """Return what a PIN or a passphrase is known again by, as JSON-able data: scrypt's cost, salt and key."""
+    salt = secrets.token_bytes(16)
+    key = _derive(secret, salt, _N, _R, _P)
+    return {"scrypt": {"n": _N, "r": _R, "p": _P}, "salt": salt.hex(), "key": key.hex()}
+
+
+def verified(stored: Mapping[str, Any], secret: str) -> bool:
+    """Say whether a verifier is this secret's. Raises ValueError, KeyError or TypeError for what is no verifier."""
+    cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
+    tried = _derive(secret, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))
+    return hmac.compare_digest(tried, key)
+
+
+def _derive(pin: str, salt: bytes, n: int, r: int, p: int) -> bytes:
+    return hashlib.scrypt(pin.encode(), salt=salt, n=n, r=r, p=p, maxmem=_MEMORY, dklen=32)

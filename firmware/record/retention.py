@@ -1,0 +1,119 @@
+"""How long images are kept: by days and by space. Bytes go, rows never; each hand's go under a tombstone.
+
+Never dropped: the images of a hand under dispute, of the last hands, and what is not what was stored any more (that is
+evidence of a change). The tombstone is durable before the first byte goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from firmware.record.archive import Archive
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.disk import MB, sync_folder
+from firmware.table import events as ev
+from firmware.table.errors import NotNow
+from firmware.table.seen import Capture
+
+SPARED: Final = 10
+"""The last hands, whose images stay: those that are recalled at the table."""
+PASSED: Final = 1000
+"""Hands in a row that may stay before no more are looked at: their times need not rise, clocks being what they are."""
+DAY_MS: Final = 24 * 3_600_000
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the house keeps: images of so many days, and so many megabytes of them; None: without limit."""
+
+    days: int | None = None
+    megabytes: int | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is ever dropped."""
+        return self.days is not None or self.megabytes is not None
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A hand whose images go, and why."""
+
+    hand: int
+    images: tuple[Capture, ...]
+    reason: str
+
+    @property
+    def size(self) -> int:
+        """Bytes that it frees."""
+        return sum(image.size for image in self.images)
+
+    @property
+    def tombstone(self) -> ev.ImagesDropped:
+        """The event that stays in their place."""
+        return ev.ImagesDropped(self.hand, self.images, self.reason)
+
+
+def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Drop]:
+    """Yield what goes by the rule, the oldest hand first.
+
+    `now_ms`: the wall clock; None where it cannot be trusted, then nothing goes by its age. Raises JournalError.
+    """
+    archive.refresh()
+    newest = archive.hands(limit=1)
+    if not newest:
+        return
+    last = newest[0].hand - SPARED
+    kept = archive.image_bytes()
+    after = passed = 0
+    while lines := archive.oldest_with_images(100, after):
+        for line in lines:
+            after = line.hand
+            too_old = (
+                rule.days is not None and now_ms is not None and line.opened_ms < now_ms - rule.days * DAY_MS
+            )
+            too_much = rule.megabytes is not None and kept > rule.megabytes * MB
+            if line.hand > last or passed > PASSED:
+                return
+            if not (too_old or too_much):
+                passed += 1
+                continue
+            if line.disputed:
+                continue
+            reason = f"older than {rule.days} days" if too_old else f"more than {rule.megabytes} MB of images"
+            images = tuple(
+                image.capture for image in archive.images(archive.hand(line.hand)) if image.state == "ok"
+            )
+            if images:
+                drop = Drop(line.hand, images, reason)
+                kept -= drop.size
+                yield drop
+
+
+def remove(store: CaptureStore, images: tuple[Capture, ...]) -> None:
+    """Remove the bytes of images whose tombstone is durable. What cannot be removed is left for `leftovers`."""
+    for folder in {store.path(image.name).parent for image in images}:
+        with suppress(OSError):
+            for image in images:
+                path = store.path(image.name)
+                if path.parent == folder:
+                    path.unlink(missing_ok=True)
+            sync_folder(folder)
+            folder.rmdir()  # fails where something else lies in it
+
+
+def leftovers(archive: Archive, store: CaptureStore) -> Iterator[tuple[Capture, ...]]:
+    """Yield images that have a tombstone and whose bytes a stop left on the disk, hand by hand."""
+    names = sorted(path.name for path in store.folder.iterdir()) if store.folder.is_dir() else []
+    for name in names:
+        line = archive.line(int(name)) if name.isdecimal() else None
+        if line is None or line.image_bytes:
+            continue
+        with suppress(NotNow):
+            hand = archive.hand(line.hand)
+            still = tuple(image for image in hand.dropped if store.path(image.name).exists())
+            if still:
+                yield still

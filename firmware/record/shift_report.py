@@ -1,0 +1,333 @@
+"""The shift report: what a stretch of the record comes to, per dealer and down. Pure, one pass, linear.
+
+Every count belongs to the down in which the row was written: a hand to the one in which it was closed, a correction to
+the one in which it was made. So the downs add up to the whole, whatever is left out at either end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from firmware.record.journal.journal import Entry
+from firmware.rules import Profile
+from firmware.rules.collection import Down as RulesDown
+from firmware.rules.collection import fee_due, rates
+from firmware.table import events as ev
+
+RulesOf = Callable[[ev.HandOpened], Profile | None]
+"""A hand's opening → its rules; None where their text is missing."""
+
+HOUR_MS: Final = 3_600_000
+Spot = tuple[int, ev.Row, int]
+_TOLD: Final = frozenset(
+    event.type
+    for event in (
+        *(ev.LoggedOn, ev.LoggedOff, ev.DeviceFault),
+        *(ev.HandOpened, ev.HandReopened, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.Settled),
+        *(ev.ReadingTaken, ev.CardPlaced, ev.CardCorrected, ev.RowKeyed),
+    )
+)
+"""Types of the rows that anything is counted from; the others are not read."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted; money in cents.
+
+    `hands` were settled and closed, `voids` and `misdeals` settled nothing. `fouls` and `naturals` are seats of those
+    hands, as settled when they were closed. `reopened` are past hands laid on the table again, `corrected` the certain
+    cards and rows that were changed. Of the `cards` that the camera read, `unsure` were asked; `errors` are those that
+    it was sure of and that a person said otherwise. `faults` are dropouts of devices.
+    """
+
+    hands: int = 0
+    voids: int = 0
+    misdeals: int = 0
+    fouls: int = 0
+    naturals: int = 0
+    reopened: int = 0
+    corrected: int = 0
+    cards: int = 0
+    unsure: int = 0
+    errors: int = 0
+    faults: int = 0
+    collection: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
+
+    @property
+    def unsure_share(self) -> float | None:
+        """The share of the cards read that were asked; None where none was read."""
+        return self.unsure / self.cards if self.cards else None
+
+
+@dataclass(frozen=True)
+class Down:
+    """A dealer's time at the table; `dealer` is empty where nobody was logged on. Times are UTC milliseconds."""
+
+    dealer: str
+    number: int
+    began_ms: int
+    ended_ms: int
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Report:
+    """A stretch of the record. `faults` counts by device, `hours` the hands closed by the hour's first millisecond."""
+
+    began_ms: int | None = None
+    ended_ms: int | None = None
+    downs: tuple[Down, ...] = ()
+    faults: tuple[tuple[str, int], ...] = ()
+    hours: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def total(self) -> Counts:
+        """All downs together."""
+        return sum((down.counts for down in self.downs), Counts())
+
+    @property
+    def dealers(self) -> tuple[tuple[str, Counts], ...]:
+        """The downs of each dealer together, in the order in which they came."""
+        found: dict[str, Counts] = {}
+        for down in self.downs:
+            found[down.dealer] = found.get(down.dealer, Counts()) + down.counts
+        return tuple(found.items())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON-able data."""
+        return {
+            "from": self.began_ms,
+            "to": self.ended_ms,
+            "total": vars(self.total),
+            "dealers": [{"dealer": dealer, **vars(counts)} for dealer, counts in self.dealers],
+            "downs": [
+                {
+                    "dealer": down.dealer,
+                    "down": down.number,
+                    "from": down.began_ms,
+                    "to": down.ended_ms,
+                    **vars(down.counts),
+                }
+                for down in self.downs
+            ],
+            "faults": dict(self.faults),
+            "hours": [{"from": hour, "hands": hands} for hour, hands in self.hours],
+        }
+
+
+def report(
+    entries: Iterable[Entry], rules_of: RulesOf, *, since_ms: int = 0, until_ms: int | None = None
+) -> Report:
+    """Fold rows of the record, in their order, into a report of those from `since_ms` on and before `until_ms`.
+
+    Rows before that tell who deals and since when; they are not counted. Raises UnknownEvent.
+    """
+    fold = _Fold(rules_of)
+    for entry in entries:
+        if until_ms is not None and entry.wall_ms >= until_ms:
+            fold.quiet = True
+            break
+        fold.quiet = entry.wall_ms < since_ms
+        fold.take(entry)
+    return fold.report()
+
+
+@dataclass
+class _Open:
+    """A down that goes on. `joined` are the minutes into it at which each player came."""
+
+    dealer: str
+    number: int
+    began: Entry
+    last_ms: int
+    counts: Counter[str] = field(default_factory=Counter)
+    joined: dict[str, int] = field(default_factory=dict)
+    opened: ev.HandOpened | None = None
+    counted: bool = False
+
+
+class _Fold:
+    """Reads one row after another."""
+
+    def __init__(self, rules_of: RulesOf) -> None:
+        self.quiet = False
+        self._rules_of = rules_of
+        self._downs: list[_Open] = []
+        self._faults: Counter[str] = Counter()
+        self._hours: Counter[int] = Counter()
+        self._span: list[int] = []
+        self._read: dict[Spot, str] = {}
+        self._settlement: dict[str, Any] | None = None
+        self._beneath: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
+
+    def take(self, entry: Entry) -> None:
+        if entry.type not in _TOLD:
+            self._mark(entry, self._down(entry))
+            return
+        event = entry.event
+        match event:
+            case ev.LoggedOn():
+                self._begin(entry, event.person, event.down)
+            case ev.LoggedOff():
+                self._begin(entry, "", 0)
+            case ev.HandOpened():
+                self._opened(entry, event)
+        down = self._down(entry)
+        self._mark(entry, down)
+        self._count(entry, event, down)
+
+    def _mark(self, entry: Entry, down: _Open) -> None:
+        if not self.quiet:
+            self._span = [self._span[0] if self._span else entry.wall_ms, entry.wall_ms]
+            down.counted = True
+        down.last_ms = entry.wall_ms
+
+    def _count(self, entry: Entry, event: ev.Event, down: _Open) -> None:
+        match event:
+            case ev.ReadingTaken():
+                self._readings(down, event)
+            case ev.CardPlaced():
+                self._read_card(down, (event.seat, event.row, -entry.seq), event.card)
+            case ev.CardCorrected():
+                self._add(down, corrected=1, errors=self._was_read(event))
+            case ev.RowKeyed():
+                self._row_keyed(down, event)
+            case ev.Settled():
+                self._settlement = event.settlement
+            case ev.HandReopened() if event.resumed:
+                self._closed(entry, down, -1)  # it is closed once more
+            case ev.HandReopened():
+                self._beneath = self._read, self._settlement
+                self._read = {
+                    (seat.seat, row, index): card
+                    for seat in event.seats
+                    for row, cards in seat.rows.items()
+                    for index, card in enumerate(cards)
+                }
+                self._add(down, reopened=1)
+            case ev.HandArchived() | ev.HandVoided() | ev.HandMisdealt() if self._beneath is not None:
+                self._read, self._settlement = self._beneath
+                self._beneath = None
+            case ev.HandArchived():
+                self._closed(entry, down)
+            case ev.HandVoided():
+                self._add(down, voids=1)
+            case ev.HandMisdealt():
+                self._add(down, misdeals=1)
+            case ev.DeviceFault():
+                self._add(down, faults=1)
+                if not self.quiet:
+                    self._faults[event.device] += 1
+
+    def _add(self, down: _Open, **counts: int) -> None:
+        if not self.quiet:
+            down.counts.update(counts)
+
+    # ---- downs ----
+
+    def _begin(self, entry: Entry, dealer: str, number: int) -> None:
+        players = self._downs[-1].opened if self._downs else None
+        down = _Open(dealer, number, entry, entry.wall_ms)
+        down.joined = dict.fromkeys(_players(players), 0) if players else {}
+        self._downs.append(down)
+
+    def _down(self, entry: Entry) -> _Open:
+        if not self._downs:
+            self._begin(entry, "", 0)
+        return self._downs[-1]
+
+    def _opened(self, entry: Entry, event: ev.HandOpened) -> None:
+        """A hand says who deals: a record may begin in the middle of a down."""
+        if not self._downs or (self._downs[-1].dealer, self._downs[-1].number) != (event.dealer, event.down):
+            self._begin(entry, event.dealer, event.down)
+        down = self._downs[-1]
+        down.opened = event
+        for player in _players(event):
+            down.joined.setdefault(player, _minutes(down.began, entry))
+        self._read, self._settlement, self._beneath = {}, None, None
+
+    def _collection(self, down: _Open) -> int:
+        """Return what the players owe for a down, in cents: as the page shows it beside the dealer's clock."""
+        if not (down.dealer and down.opened and down.counts["hands"]):
+            return 0
+        rules = self._rules_of(down.opened)
+        found = rates(down.opened.unit, rules) if rules else ()
+        if not found or rules is None:
+            return 0
+        span = RulesDown(down.number, 0, rules.collection.down_minutes * 60)
+        return sum(fee_due(found[0], span, 60 * joined, rules) for joined in down.joined.values())
+
+    # ---- cards ----
+
+    def _readings(self, down: _Open, event: ev.ReadingTaken) -> None:
+        for reading in event.rows:
+            for index, card in enumerate(reading.cards):
+                self._read_card(down, (reading.seat, reading.row, index), card)
+
+    def _read_card(self, down: _Open, spot: Spot, card: ev.CardReading) -> None:
+        self._add(down, cards=1, unsure=0 if card.sure else 1)
+        if card.sure and card.card:
+            self._read[spot] = card.card
+        else:
+            self._read.pop(spot, None)
+
+    def _was_read(self, event: ev.CardCorrected) -> int:
+        """Return 1 where the card that was changed is one that the camera was sure of; it is an error once."""
+        for spot, card in self._read.items():
+            if card == event.was and spot[:2] == (event.seat, event.row):
+                del self._read[spot]
+                return 1
+        return 0
+
+    def _row_keyed(self, down: _Open, event: ev.RowKeyed) -> None:
+        """Count the sure cards of the row that are none of those keyed; a row never read is no correction."""
+        spots = [spot for spot in self._read if spot[:2] == (event.seat, event.row)]
+        wrong = [spot for spot in spots if self._read[spot] not in event.cards]
+        for spot in wrong:
+            del self._read[spot]
+        self._add(down, corrected=1 if spots else 0, errors=len(wrong))
+
+    # ---- hands ----
+
+    def _closed(self, entry: Entry, down: _Open, times: int = 1) -> None:
+        hands = (self._settlement or {}).get("hands", ())
+        fouls = sum(bool(hand.get("foul")) for hand in hands)
+        naturals = sum(hand.get("natural") is not None for hand in hands)
+        self._add(down, hands=times, fouls=times * fouls, naturals=times * naturals)
+        if not self.quiet:
+            self._hours[entry.wall_ms // HOUR_MS * HOUR_MS] += times
+
+    def report(self) -> Report:
+        downs = tuple(
+            Down(
+                down.dealer,
+                down.number,
+                down.began.wall_ms,
+                down.last_ms,
+                Counts(**{**down.counts, "collection": self._collection(down)}),
+            )
+            for down in self._downs
+            if down.counted and (down.counts or down.dealer)
+        )
+        began, ended = self._span or (None, None)
+        return Report(
+            began, ended, downs, tuple(sorted(self._faults.items())), tuple(sorted(self._hours.items()))
+        )
+
+
+def _players(event: ev.HandOpened) -> Iterator[str]:
+    """Yield who sits at the table with chips."""
+    names = dict.fromkeys((*event.stacks, *(seat.player for seat in event.seats)))
+    return (name for name in names if name not in event.sits_out)
+
+
+def _minutes(began: Entry, row: Entry) -> int:
+    if began.boot == row.boot:
+        return max(0, (row.monotonic_ns - began.monotonic_ns) // 60_000_000_000)
+    return max(0, (row.wall_ms - began.wall_ms) // 60_000)

@@ -1,0 +1,137 @@
+"""A dispute file on its way to a USB stick: what is asked of the program that writes it, and how far that is.
+
+The table and the page may mount nothing. The table lays a request down; a program of root's (`firmware.runtime.stick`,
+begun by systemd/units/feltwatch-stick.path) does it and says in a second file how far it is. Both are small and JSON,
+and each side reads the other's as something that anybody may have written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from firmware.record.journal.disk import write_whole
+from firmware.table.errors import NotNow
+
+REQUEST: Final = Path("/run/feltwatch/stick.json")
+"""Written by the table, taken away by who does it."""
+PROGRESS: Final = Path("/run/feltwatch-stick/progress.json")
+SILENT_S: Final = 60.0
+"""Seconds without a word after which a copy does not go on: a slow stick takes some for a few megabytes."""
+MOST_BYTES: Final = 4096
+
+Step = Literal["asked", "waiting", "copying", "checking", "done", "failed"]
+OVER: Final = frozenset({"done", "failed"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """One dispute file to be put on a stick."""
+
+    id: str
+    hand: int
+    table: str
+    """The table's number in the room, as the house wrote it."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a request is; `refusal` says why it failed, as a sentence's JSON."""
+
+    id: str
+    hand: int
+    step: Step = "asked"
+    at: int = 0
+    of: int = 0
+    """Bytes."""
+    name: str = ""
+    """What the file is called on the stick."""
+    refusal: Mapping[str, Any] = field(default_factory=dict)
+    beat_s: float = 0.0
+    """When this was said, by this machine's clock that nobody sets."""
+
+    def goes_on(self, now_s: float) -> bool:
+        """Say whether somebody is at it."""
+        return self.step not in OVER and 0 <= now_s - self.beat_s <= SILENT_S
+
+    def tell(self, path: Path) -> None:
+        """Write it for everybody to read, at once and whole. Raises OSError."""
+        part = path.with_name(f".{path.name}.part")
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
+            os.fchmod(file.fileno(), 0o644)
+            json.dump(asdict(replace(self, beat_s=time.monotonic())), file)
+        part.replace(path)
+
+
+def read_request(path: Path) -> Request | None:
+    """Return what is asked; None where it is nothing that the table writes. Raises OSError."""
+    told = _read(path)
+    request, hand, table = told.get("id"), told.get("hand"), told.get("table")
+    if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 < hand < 10**9):
+        return None
+    return Request(request[:64], hand, table[:64])
+
+
+def read_progress(path: Path = PROGRESS) -> Progress | None:
+    """Return how far the last request is; None where nobody has said anything that can be read."""
+    try:
+        told = _read(path)
+        progress = Progress(**told)
+    except (OSError, TypeError):
+        return None
+    numbers = (progress.hand, progress.at, progress.of, progress.beat_s)
+    fits = (
+        progress.step in get_args(Step)
+        and all(isinstance(text, str) for text in (progress.id, progress.name))
+        and all(isinstance(number, int | float) for number in numbers)
+        and isinstance(progress.refusal, dict)
+    )
+    return progress if fits else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return an object of JSON; an empty one for anything else. No link is followed, no pipe waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return {}
+        text = file.read(MOST_BYTES + 1)
+    try:
+        told = json.loads(text) if len(text) <= MOST_BYTES else {}
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+class StickDesk:
+    """Where the table asks for it."""
+
+    def __init__(self, request: Path = REQUEST, progress: Path = PROGRESS) -> None:
+        self._request, self._progress = request, progress
+
+    def need_free(self) -> None:
+        """Raise NotNow while another file is being written."""
+        before = read_progress(self._progress)
+        if before is not None and before.goes_on(time.monotonic()):
+            raise NotNow("A dispute file is being put on a stick already. Wait until that is done.")
+
+    def ask(self, hand: int, table: str) -> str:
+        """Ask for a hand's dispute file to be put on a stick; return the name of the request. Raises NotNow."""
+        request = Request(secrets.token_hex(8), hand, table)
+        try:
+            write_whole(self._request, json.dumps(asdict(request)).encode())
+        except OSError as error:
+            raise NotNow(
+                "This box cannot ask for a stick to be written (%(path)s: %(why)s).",
+                path=str(self._request),
+                why=error.strerror or str(error),
+            ) from error
+        return request.id

@@ -1,0 +1,156 @@
+"""Options that contradict one another: each is allowed by itself, and together they make no game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from firmware.rules.currency import money_text
+from firmware.rules.naturals import NATURAL_WORDS
+from firmware.rules.profiles.profile import Profile
+
+
+class Contradiction(NamedTuple):
+    """Why two options cannot both be meant."""
+
+    path: str
+    """The option to change first."""
+    sentence: str
+
+
+_WITHIN: dict[str, frozenset[str]] = {
+    "all_one_suit": frozenset({"dragon", "super_dragon", "all_one_color"}),
+    "super_dragon": frozenset({"dragon", "all_one_suit", "all_one_color"}),
+}
+"""Kinds every hand of which is of these other kinds, too."""
+
+
+def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
+    """Return everything that is contradictory in a profile.
+
+    >>> from firmware.rules import load_profile
+    >>> house = load_profile("california-face-up").with_options({"limits.buy_in": 100, "limits.max_stack": 10})
+    >>> [found.path for found in contradictions(house)]
+    ['limits.max_stack']
+    """
+    found = (*_limits(profile), *_bonuses(profile), *_naturals(profile), *_between_hands(profile))
+    return tuple(Contradiction(path, sentence) for path, sentence in found)
+
+
+_Found = Iterator[tuple[str, str]]
+
+
+def _limits(profile: Profile) -> _Found:
+    limits = profile.limits
+    if 0 < limits.max_stack < limits.buy_in:
+        yield (
+            "limits.max_stack",
+            f"a player must buy in for at least {limits.buy_in} times the table limit, and no stack may exceed "
+            f"{limits.max_stack} times: nobody could sit down",
+        )
+    if 0 < limits.max_stack < limits.min_points:
+        yield (
+            "limits.max_stack",
+            f"a player needs {limits.min_points} points' worth of chips to be dealt in, and no stack may exceed "
+            f"{limits.max_stack}: nobody could be dealt in",
+        )
+    if 0 < limits.buy_in < limits.min_points:
+        yield (
+            "limits.buy_in",
+            f"who buys in for {limits.buy_in} times the table limit has fewer than the {limits.min_points} points "
+            "that it takes to be dealt in",
+        )
+    if limits.max_unit:
+        for rate in profile.collection.schedule:
+            if rate.limit > limits.max_unit:
+                yield (
+                    "limits.max_unit",
+                    f"a point is worth at most {money_text(limits.max_unit)}, and option {rate.option} of the "
+                    f"collection is for a table limit of {money_text(rate.limit)}",
+                )
+
+
+def _bonuses(profile: Profile) -> _Found:
+    bonus = profile.bonus
+    tables = {f"bonus.{row}": getattr(bonus, row) for row in ("front", "middle", "back")}
+    named = [path for path, table in tables.items() if table]
+    if bonus.pays == "none":
+        if named:
+            yield "bonus.pays", f"{named[0]} names bonuses, and bonus.pays says that there are none"
+        for path, is_set in (
+            ("foul.pays_bonus", profile.foul.pays_bonus),
+            ("naturals.keeps_bonus", profile.naturals.keeps_bonus),
+            ("naturals.pays_bonus", profile.naturals.pays_bonus),
+        ):
+            if is_set:
+                yield path, f"{path} has bonuses paid, and bonus.pays says that there are none"
+    elif not named:
+        yield "bonus.pays", "bonus.pays has bonuses paid, and no hand of any row has one"
+    if bonus.doubles_same_category and bonus.pays != "replaces":
+        yield (
+            "bonus.doubles_same_category",
+            "only a bonus that takes the row's place can count twice, and bonus.pays is not replaces",
+        )
+    if profile.scoring.outcome and bonus.pays == "replaces":
+        yield (
+            "scoring.outcome",
+            "a bonus cannot take a row's point where scoring.outcome counts two and three rows as a whole",
+        )
+
+
+def _naturals(profile: Profile) -> _Found:
+    naturals = profile.naturals
+    kinds = [kind for kind, _ in naturals.kinds]
+    if not kinds:
+        for path, is_set in (
+            ("order.naturals_first", profile.order.naturals_first),
+            ("naturals.keeps_bonus", naturals.keeps_bonus),
+            ("naturals.pays_bonus", naturals.pays_bonus),
+            ("naturals.false_declaration", naturals.false_declaration == "foul"),
+        ):
+            if is_set:
+                yield path, f"{path} speaks of naturals, and naturals.kinds names none"
+    for place, kind in enumerate(kinds):
+        wider = _WITHIN.get(kind, frozenset())
+        for higher in kinds[:place]:
+            if higher in wider:
+                yield (
+                    "naturals.kinds",
+                    f"every hand of {NATURAL_WORDS[kind]} is also {NATURAL_WORDS[higher]}, which is listed higher: "
+                    f"{kind} could never count",
+                )
+    if naturals.excused_by_surrender:
+        if naturals.false_declaration == "regular":
+            yield (
+                "naturals.excused_by_surrender",
+                "a surrender has nothing to excuse where a false declaration plays as it is set",
+            )
+        if not profile.surrender.points:
+            yield (
+                "naturals.excused_by_surrender",
+                "a surrender cannot excuse anything where none is offered (surrender.points = 0)",
+            )
+    if profile.order.several_naturals != "pairs" and not profile.order.naturals_first:
+        yield (
+            "order.several_naturals",
+            "which natural collects first is said, and order.naturals_first has none collect before the others",
+        )
+
+
+def _between_hands(profile: Profile) -> _Found:
+    fantasyland, collection = profile.fantasyland, profile.collection
+    if fantasyland.stay and not fantasyland.entry:
+        yield "fantasyland.entry", "Fantasy Land can be kept, and no hand earns it"
+    if fantasyland.entry and profile.deal.kind == "closed":
+        yield (
+            "fantasyland.entry",
+            "Fantasy Land is 13 cards at once, which everybody is dealt where deal.kind is closed",
+        )
+    if collection.schedule and not collection.down_minutes:
+        yield "collection.down_minutes", "a collection is taken by the down, and a down has no minutes"
+    if collection.half_from_minute > collection.down_minutes:
+        yield (
+            "collection.half_from_minute",
+            f"half the fee is due from minute {collection.half_from_minute} of a down of "
+            f"{collection.down_minutes} minutes",
+        )

@@ -1,0 +1,93 @@
+"""What a page is built of, to be written as Markdown here and printed elsewhere; and what a house has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from firmware.rules.profiles.profile import Profile
+
+
+class Heading(NamedTuple):
+    """A heading; level 1 is the page's title."""
+
+    level: int
+    text: str
+
+
+class Paragraph(NamedTuple):
+    """A paragraph of plain text."""
+
+    text: str
+
+
+class Table(NamedTuple):
+    """A table: its head, then its rows, all of the same length."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Heading | Paragraph | Table
+
+
+class Change(NamedTuple):
+    """An option that a house has set otherwise than the profile it extends."""
+
+    path: str
+    title: str
+    before: str
+    after: str
+
+
+SECTION_TITLES = {
+    "deal": "The deal",
+    "hands": "Hands",
+    "foul": "Fouls",
+    "scoring": "Scoring",
+    "bonus": "Bonuses",
+    "naturals": "Naturals",
+    "surrender": "Surrender",
+    "order": "Order of settlement",
+    "stakes": "Table stakes",
+    "limits": "Limits",
+    "fantasyland": "Fantasy Land",
+    "collection": "Collection",
+    "irregularities": "Irregularities",
+}
+"""The sections of a profile by their titles, in the order in which they are shown."""
+
+
+def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:
+    """Return what a profile sets otherwise than the one it extends."""
+    before = {path: value for path, _, value in base.options()}
+    return tuple(
+        Change(path, kind.title, kind.say(before[path]), kind.say(value))
+        for path, kind, value in profile.options()
+        if value != before[path]
+    )
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """Return blocks as Markdown."""
+    return "\n\n".join(_markdown(block) for block in blocks) + "\n"
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {_line(text)}"
+        case Paragraph(text):
+            return _line(text)
+        case Table(head, rows):
+            lines = [head, tuple("---" for _ in head), *rows]
+            return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _line(text: str) -> str:
+    """Return a text as one line: what breaks a line would end the block."""
+    return " ".join(text.splitlines())
+
+
+def _cell(text: str) -> str:
+    return _line(text).replace("|", "\\|")

@@ -1,0 +1,253 @@
+"""Rule profiles as TOML: the eight that are packaged, and the house's own files.
+
+A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only
+what it changes. Options that came later may be left out: then they have the reading of the releases before. An option
+is replaced whole: a `[bonus] front = {...}` in a house file is the front's whole table.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from firmware.rules.errors import ProfileError, UnknownProfileError
+from firmware.rules.profiles.options import quoted, text_toml
+from firmware.rules.profiles.profile import Profile
+from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, checked, suggestion
+
+_PACKAGED = Path(__file__).parent
+
+_ABOUT = ("name", "title", "source", "based_on", "extends", "notes")
+_ABOUT_TABLES = ("profile", "clauses", "readings")
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return the names of the packaged profiles."""
+    return tuple(sorted(path.stem for path in _PACKAGED.glob("*.toml")))
+
+
+def load_profile(name_or_path: str | Path) -> Profile:
+    """Return a packaged profile by its name, or a house's own by the path of its file (ending in .toml).
+
+    Raises UnknownProfileError or ProfileError.
+
+    >>> load_profile("washington-1-unit").foul.points
+    3
+    """
+    return load_chain(name_or_path)[0]
+
+
+def load_chain(name_or_path: str | Path) -> tuple[Profile, ...]:
+    """Return a profile followed by the one that it extends, and so on. Raises as `load_profile` does."""
+    return _load(_find(name_or_path, Path()), ())
+
+
+def parse_profile(text: str, file: str = "profile", folder: Path | None = None) -> Profile:
+    """Return the profile that a TOML text describes; `extends` looks for files from `folder`.
+
+    Raises ProfileError, which says `file`.
+    """
+    return _parse(text, file, folder or Path(), ())[0]
+
+
+LONGEST_TEXT = 60_000
+"""Letters of a profile that somebody sends; those of the packaged ones have 8,000."""
+
+
+def parse_sent_profile(text: str) -> Profile:
+    """Return the profile that somebody has sent: it may extend a packaged one, and no file of this machine.
+
+    Raises ProfileError.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise ProfileError(f"this is too long for a profile: {len(text)} letters, allowed are {LONGEST_TEXT}")
+    return _parse(text, "", None, ())[0]
+
+
+def _find(name_or_path: str | Path, folder: Path | None) -> Path:
+    """Return the file of a profile. Raises UnknownProfileError."""
+    name = str(name_or_path)
+    if name.endswith(".toml"):
+        if folder is None:
+            raise ProfileError(
+                f"{quoted(name)} is a file, and only a packaged profile can be extended here; "
+                "put the whole text in, as `feltwatch profiles show` prints it",
+                key="profile.extends",
+            )
+        path = folder / name
+        if not os.path.isfile(path):  # noqa: PTH113 -- a name too long for any file is none; Path raises
+            raise UnknownProfileError(f"there is no file {str(path)[:300]}")
+        return path
+    names = profile_names()
+    if name not in names:
+        hint = suggestion(name, names)
+        raise UnknownProfileError(
+            f'there is no profile "{name}"{hint}; there are {", ".join(names)}, or the path of a .toml file'
+        )
+    return _PACKAGED / f"{name}.toml"
+
+
+def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
+    """Return the chain of profiles from a file; `above` are the files that extend it."""
+    path = path.resolve()
+    if path in above:
+        loop = " extends ".join(file.name for file in (*above[above.index(path) :], path))
+        raise ProfileError(f"this is a loop: {loop}", key="profile.extends", file=path.name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"the file cannot be read: {error}", file=path.name) from error
+    return _parse(text, path.name, path.parent, (*above, path))
+
+
+def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -> tuple[Profile, ...]:
+    try:
+        tables = _tables(text)
+    except ProfileError as error:
+        raise error.within(file) from None
+    except RecursionError:
+        raise ProfileError(
+            "this is no profile: its tables lie in each other without end", file=file
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"this is not TOML: {error}", file=file) from error
+    except ValueError:  # Python does not read them: it would take without end
+        raise ProfileError("a number in it has thousands of digits", file=file) from None
+    try:
+        about = _about(tables)
+        bases: tuple[Profile, ...] = ()
+        if extends := about.get("extends"):
+            bases = _load(_find(extends, folder), above)
+        return (_build(tables, about, bases[0] if bases else None), *bases)
+    except ProfileError as error:
+        raise error.within(file) from error.__cause__
+
+
+_QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
+_MOST_DOTS = 20
+
+
+def _tables(text: str) -> dict[str, Any]:
+    """Return what TOML makes of a text. Raises ValueError, RecursionError.
+
+    A key of thousands of parts is refused unread: tomllib takes minutes for it.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
+            raise ProfileError(f"line {number} has a key of more than {_MOST_DOTS} parts")
+    return tomllib.loads(text)
+
+
+def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the [profile] table says, checked."""
+    about = tables.get("profile")
+    if not isinstance(about, dict):
+        raise ProfileError('there is no [profile] table with a name = "..."', key="profile")
+    for key, value in about.items():
+        if key not in _ABOUT:
+            raise ProfileError(f"profile.{key} is unknown{suggestion(key, _ABOUT)}", key=f"profile.{key}")
+        is_texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        if not (is_texts if key == "notes" else isinstance(value, str)):
+            wanted = "an array of texts" if key == "notes" else "a text"
+            raise ProfileError(
+                f"profile.{key} = {quoted(value)} will not do; allowed: {wanted}", key=f"profile.{key}"
+            )
+    if not about.get("name"):
+        raise ProfileError("profile.name is missing", key="profile.name")
+    return about
+
+
+def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | None) -> Profile:
+    values = _options(tables)
+    if base is None:
+        missing = [path for path in OPTIONS if path not in values and path not in FORMER_READINGS]
+        if missing:
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            raise ProfileError(
+                f"{missing[0]} is missing{more}: name every option, or extend another profile", key=missing[0]
+            )
+    sections = {}
+    for section, kind in SECTIONS.items():
+        before = vars(getattr(base, section)) if base else {}
+        named = {
+            path.partition(".")[2]: value for path, value in values.items() if path.startswith(f"{section}.")
+        }
+        sections[section] = kind(**{**before, **named})
+    clauses = dict(base.clauses) if base else {}
+    for path in values:
+        clauses.pop(path, None)  # the base's clause does not speak of a value that the house has changed
+    clauses.update(_texts(tables, "clauses"))
+    readings = {**dict(base.readings if base else ()), **_texts(tables, "readings")}
+    return Profile(
+        name=about["name"],
+        title=about.get("title", about["name"]),
+        source=about.get("source", base.source if base else ""),
+        based_on=about.get("based_on", base.name if base else ""),
+        notes=tuple(about.get("notes", base.notes if base else ())),
+        clauses=tuple(clauses.items()),
+        readings=tuple(readings.items()),
+        **sections,
+    )
+
+
+def _options(tables: Mapping[str, Any]) -> dict[str, object]:
+    """Return the checked options that a file names, by path."""
+    values: dict[str, object] = {}
+    for section, table in tables.items():
+        if section in _ABOUT_TABLES:
+            continue
+        if section not in SECTIONS:
+            hint = suggestion(section, SECTIONS)
+            raise ProfileError(f"[{section}] is no section{hint}", key=section)
+        if not isinstance(table, dict):
+            raise ProfileError(
+                f"{section} = {quoted(table)} will not do; allowed: a table of options", key=section
+            )
+        for name, value in table.items():
+            path = f"{section}.{name}"
+            values[path] = checked(path, value)
+    return values
+
+
+def _texts(tables: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return a table of texts by option path."""
+    texts = tables.get(name, {})
+    if not isinstance(texts, dict):
+        raise ProfileError(
+            f"{name} = {quoted(texts)} will not do; allowed: a table of texts by option", key=name
+        )
+    for path, text in texts.items():
+        if path not in OPTIONS:
+            raise ProfileError(
+                f'{name}: "{path}" is no option{suggestion(path, OPTIONS)}', key=f"{name}.{path}"
+            )
+        if not isinstance(text, str):
+            raise ProfileError(
+                f'{name}: "{path}" = {quoted(text)} will not do; allowed: a text', key=f"{name}.{path}"
+            )
+    return texts
+
+
+def profile_toml(profile: Profile) -> str:
+    """Return a profile as TOML that needs no other file: `parse_profile` gives the same profile back."""
+    about = {"name": profile.name, "title": profile.title, "source": profile.source}
+    if profile.based_on:
+        about["based_on"] = profile.based_on
+    lines = ["[profile]", *(f"{key} = {text_toml(text)}" for key, text in about.items())]
+    if profile.notes:
+        lines += ["notes = [", *(f"    {text_toml(note)}," for note in profile.notes), "]"]
+    section = ""
+    for path, kind, value in profile.options():
+        table, _, name = path.partition(".")
+        if table != section:
+            section = table
+            lines += ["", f"[{section}]"]
+        lines.append(f"{name} = {kind.toml(value)}")
+    for title, texts in (("clauses", profile.clauses), ("readings", profile.readings)):
+        if texts:
+            lines += ["", f"[{title}]", *(f"{text_toml(path)} = {text_toml(text)}" for path, text in texts)]
+    return "\n".join(lines) + "\n"

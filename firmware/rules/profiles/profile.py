@@ -1,0 +1,155 @@
+"""A rule profile: every option of the rules, typed, frozen, and what follows from them.
+
+The options and their readings are those of the five source documents (RULES §9); `firmware/rules/profiles` holds one
+TOML file for each of the eight profiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Self
+
+from firmware.rules.errors import ProfileError
+from firmware.rules.naturals import NaturalFinder, NaturalRanking, natural_finder
+from firmware.rules.profiles.bonus import BonusTables
+from firmware.rules.profiles.options import Kind, Target
+from firmware.rules.profiles.sections import (
+    OPTIONS,
+    Bonus,
+    Collection,
+    Deal,
+    FantasyLand,
+    Foul,
+    Hands,
+    Irregularities,
+    Limits,
+    Naturals,
+    Order,
+    Scoring,
+    Stakes,
+    Surrender,
+    checked,
+)
+from firmware.rules.strength import Scale, scale
+from firmware.rules.words import ROW_NAMES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """The rules of one game.
+
+    >>> from firmware.rules import load_profile
+    >>> load_profile("washington-2-4").scoring.majority
+    0
+    """
+
+    name: str
+    title: str
+    source: str
+    """Where the rules come from."""
+    based_on: str = ""
+    """The name of the profile that this one extends."""
+    hands: Hands
+    foul: Foul
+    scoring: Scoring
+    bonus: Bonus
+    naturals: Naturals
+    surrender: Surrender
+    order: Order
+    stakes: Stakes
+    limits: Limits
+    deal: Deal
+    fantasyland: FantasyLand
+    collection: Collection
+    irregularities: Irregularities
+    clauses: tuple[tuple[str, str], ...] = ()
+    """Option path and the clause of the source that it comes from."""
+    readings: tuple[tuple[str, str], ...] = ()
+    """Option path and where its source leaves room, so that other values are readings of it, too."""
+    notes: tuple[str, ...] = ()
+    """Choices worth a comment that are about no single option."""
+
+    def __post_init__(self) -> None:
+        """Raise ProfileError where a pair of hands would have two sums."""
+        if self.scoring.outcome and (self.scoring.majority or self.scoring.scoop):
+            raise ProfileError(
+                "scoring.outcome gives the points for two and for three rows, so scoring.majority and scoring.scoop "
+                "must be 0; or set scoring.outcome = {}",
+                key="scoring.outcome",
+            )
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale that rows are compared on."""
+        return scale(self.hands.wheel)
+
+    @cached_property
+    def bonuses(self) -> BonusTables:
+        """The bonus points of a row by its strength."""
+        tables = self.bonus.front, self.bonus.middle, self.bonus.back
+        return BonusTables(self.scale, tables, royal_doubles=self.bonus.royal_doubles)
+
+    @cached_property
+    def natural_finder(self) -> NaturalFinder:
+        """What finds naturals under these rules."""
+        return natural_finder(self.naturals.by, self.hands.wheel)
+
+    @cached_property
+    def natural_ranking(self) -> NaturalRanking:
+        """What picks the natural that counts among those that a hand holds."""
+        return NaturalRanking(self.naturals.kinds)
+
+    @cached_property
+    def fantasyland_floors(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The lowest strength in front, middle and back that earns Fantasy Land, and that keeps it."""
+        return self._floors(self.fantasyland.entry), self._floors(self.fantasyland.stay)
+
+    def _floors(self, hands: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
+        floors = dict.fromkeys(ROW_NAMES, self.scale.size + 1)
+        for row, hand in hands:
+            target = Target.parse(hand, front=row == "front")
+            floors[row] = self.scale.at_least(target.category, target.rank)
+        return tuple(floors.values())
+
+    @cached_property
+    def clause(self) -> Mapping[str, str]:
+        """The clauses by option path."""
+        return MappingProxyType(dict(self.clauses))
+
+    @cached_property
+    def reading(self) -> Mapping[str, str]:
+        """Where the source leaves room, by option path."""
+        return MappingProxyType(dict(self.readings))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Worked out once: what is prepared for a profile is found by it, hand after hand.
+        return hash((self.name, *(value for _, _, value in self.options())))
+
+    def options(self) -> Iterator[tuple[str, Kind, Any]]:
+        """Yield every option: its path, its kind, its value."""
+        for path, (section, name, kind) in OPTIONS.items():
+            yield path, kind, getattr(getattr(self, section), name)
+
+    def with_options(self, options: Mapping[str, object]) -> Self:
+        """Return this profile with some options, by path, set to values as TOML or JSON write them.
+
+        Raises ProfileError for an unknown option or a value that it does not take.
+
+        >>> from firmware.rules import load_profile
+        >>> load_profile("california-face-up").with_options({"naturals.tie": "kind"}).naturals.tie
+        'kind'
+        """
+        sections: dict[str, dict[str, object]] = {}
+        for path, value in options.items():
+            value = checked(path, value)
+            section, name, _ = OPTIONS[path]
+            sections.setdefault(section, {})[name] = value
+        changed = {section: replace(getattr(self, section), **values) for section, values in sections.items()}
+        return replace(self, **changed)

@@ -1,0 +1,164 @@
+"""The real devices, as the configuration names them. UNTESTED on hardware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware.devices.errors import DeviceError
+from firmware.devices.power import PowerWatch
+from firmware.devices.puck.reading import Disks
+from firmware.runtime.config import CameraConfig, Config
+from firmware.runtime.table_devices import Devices
+
+if TYPE_CHECKING:
+    from firmware.devices.camera.source import FrameSource
+    from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+    from firmware.devices.puck.reading import PuckReader
+
+MAINS_GONE: Final = (
+    "The mains is gone and the box runs on its battery: finish the hand. It shuts itself down soon; "
+    "nothing is lost, and the hand goes on when the mains is back."
+)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """What hangs on the header."""
+
+    buttons: GpioButtons
+    lamps: GpioLamps
+    buzzer: GpioBuzzer
+    power_line: GpioPowerLine
+
+
+def open_devices(config: Config) -> Devices:
+    """Return the table's devices; what is missing is told as a fault, and the table runs without it."""
+    faults: dict[str, str] = {}
+    puck: PuckReader | None = None
+    disks = Disks()
+    panel: _Panel | None = None
+    try:
+        disks = Disks(frozenset(config.puck.dealer), frozenset(config.puck.action))
+        puck = _puck(config, disks)
+    except DeviceError as error:
+        faults["puck"] = str(error)
+    try:
+        panel = _panel(config)
+    except DeviceError as error:
+        faults["buttons"] = str(error)
+    watch = PowerWatch()
+
+    def trouble() -> dict[str, str]:
+        now = dict(faults)
+        if watch.warning:
+            now["power"] = watch.warning
+        return now | panel_trouble(panel.buttons, panel.power_line) if panel else now
+
+    if panel is None:
+        return Devices(
+            puck, None, None, trouble, others=(watch,), power=lambda: power(watch, None), disks=disks
+        )
+    line = panel.power_line
+    return Devices(
+        puck,
+        panel.buttons,
+        panel.lamps,
+        trouble,
+        panel.buzzer,
+        others=(watch, line),
+        mains_gone=lambda: bool(line.failing()),
+        power=lambda: power(watch, line),
+        disks=disks,
+    )
+
+
+def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, bool | float | None]:
+    """Return what the sensors of the power supply say: of the UPS's line, and of the Pi itself."""
+    failing = line.failing() if line else None
+    seen = watch.reading if watch else None
+    return {
+        "mains": None if failing is None else not failing,
+        "weak": seen.undervoltage if seen else None,
+        "was_weak": seen.undervoltage_since_boot if seen else None,
+        "celsius": seen.temperature_c if seen else None,
+    }
+
+
+def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:
+    """Return what is wrong on the header: a stuck button, the mains gone."""
+    faults = {"buttons": buttons.fault} if buttons.fault else {}
+    return faults | {"power": MAINS_GONE} if power_line.failing() else faults
+
+
+def make_camera(config: CameraConfig) -> FrameSource:
+    """Make the configured camera; whoever takes it opens it."""
+    match config.kind:
+        case "files":
+            from firmware.devices.camera.files import FileFrames
+
+            return FileFrames(config.device, repeat=True)
+        case "replay":
+            from firmware.devices.camera.replay import ReplayFrames
+
+            return ReplayFrames(config.device)
+        case "rpicam":
+            from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
+
+            return RpicamCamera(
+                RpicamSettings(**_fixed(config, "gain", "focus", "colour_gains")), **_timing(config)
+            )
+        case "uvc":
+            from firmware.devices.camera.uvc import UvcCamera, UvcSettings
+
+            return UvcCamera(
+                config.device,
+                UvcSettings(**_fixed(config, "gain", "focus", "white_balance_k")),
+                **_timing(config),
+            )
+
+
+def _fixed(config: CameraConfig, *names: str) -> dict[str, Any]:
+    named = {name: getattr(config, name) for name in names}
+    fixed = {name: value for name, value in named.items() if value is not None}
+    return fixed | {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
+
+
+def _timing(config: CameraConfig) -> dict[str, Any]:
+    return {
+        "late_after": config.late_s,
+        "late_ceiling": config.late_ceiling_s,
+        "hung_after": config.hung_s,
+        "open_within": config.open_s,
+    }
+
+
+def _puck(config: Config, disks: Disks) -> PuckReader:
+    from firmware.devices.puck.protocol import PuckLine
+    from firmware.devices.puck.serial_port import Link, SerialPuck
+    from firmware.devices.puck.spot_em4100 import Em4100Spot
+    from firmware.devices.puck.spot_pn532 import Pn532Spot
+
+    puck = config.puck
+    link: Link
+    match puck.kind:
+        case "puckd":
+            link = PuckLine(disks, seats=range(1, 6))
+        case "pn532":
+            link = Pn532Spot(disks, puck.seat)
+        case "rdm6300" | "id12la":
+            link = Em4100Spot(disks, puck.seat, repeats=puck.kind == "rdm6300")
+    return SerialPuck(link, puck.port)
+
+
+def _panel(config: Config) -> _Panel:
+    from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+    from firmware.devices.panel.pins import PinMap, pi_pin_factory
+
+    pins, factory = PinMap.load(), pi_pin_factory(config.gpiochip)
+    return _Panel(
+        GpioButtons(pins, factory),
+        GpioLamps(pins, factory),
+        GpioBuzzer(pins, factory),
+        GpioPowerLine(pins, factory),
+    )

@@ -1,0 +1,413 @@
+"""Devices tried one by one by a technician: what they say is judged here, and nothing that is pressed plays a hand.
+
+A trial goes on while the page asks how it stands; a page that dies lets it end by itself after `LASTS_S`. Its begin and
+its end are in the journal, so every screen says that buttons do nothing meanwhile. What is found is named by an
+identifier (`Finding.why`) with figures; the page has the words for it, in its reader's language.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+from firmware.access.control import Who
+from firmware.devices.clock import SystemClock
+from firmware.devices.errors import DeviceError
+from firmware.devices.panel.interface import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
+from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
+from firmware.record.journal.disk import MB, free_bytes
+from firmware.runtime import box_clock
+from firmware.runtime.disks import name_disk, tags
+from firmware.table import NotNow, State
+from firmware.table.commands.camera import AskJob, Look
+from firmware.table.commands.setup import EndTrial, NameDisk, SetClock, TryDevice
+from firmware.table.events import setup as ev
+from firmware.table.events.base import Event
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.zone import use_zone, zone_now
+
+LASTS_S: Final = 8.0
+"""Seconds without a word from the page after which a trial is over."""
+ASKED: Final[tuple[ButtonName, ...]] = ("next", "confirm", "reject")
+"""The buttons in the order in which they are asked for: white, green, red."""
+ROOM_MB: Final = 1000
+"""Megabytes that must be free: a hundred hands (10 MB each, DESIGN.md 5)."""
+SLOW_MS: Final = 250.0
+"""Milliseconds to write and sync a megabyte from which on a card is too slow to keep up with a table."""
+BEEPS: Final = 3
+
+TrialCommand = TryDevice | EndTrial | SetClock | NameDisk
+Figures = dict[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How a device stands: `waits` while something of the trial is still to be done."""
+
+    verdict: Literal["pass", "fail", "waits"]
+    why: str
+    figures: Figures = field(default_factory=dict)
+    asks: str = ""
+    """What is to be pressed, or which lamp to look at, next."""
+
+
+class Hardware(Protocol):
+    """What hangs on the table, as the table process holds it."""
+
+    buttons: Buttons | None
+    lamps: Lamps | None
+    buzzer: Buzzer | None
+
+    @property
+    def power(self) -> Callable[[], Mapping[str, bool | float | None]]:
+        """What the power supply's sensors say, by name."""
+
+    @property
+    def disks(self) -> Disks:
+        """The disks by which the puck reader goes."""
+
+    def use(self, disks: Disks) -> None:
+        """Have it go by others."""
+
+
+class Table(Protocol):
+    """Whose devices are tried: the table process."""
+
+    @property
+    def state(self) -> State:
+        """What its record says now."""
+
+    def write(self, events: Sequence[Event], actor: str) -> int:
+        """Make events happen, durably. Raises NotNow, JournalError."""
+
+    def relight(self) -> None:
+        """Show the lamps anew."""
+
+    def trouble_of(self, device: str) -> str | None:
+        """Return what is wrong with a device, "" where it is well, None where it was not heard of yet."""
+
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        """Have the camera take a picture, or ask how far that is. Raises NotNow."""
+
+
+class Trials:
+    """The trial of one device after another. Used on the table's own thread."""
+
+    def __init__(
+        self,
+        data: Path,
+        hardware: Hardware,
+        clock: Callable[[], float] = time.monotonic,
+        box: SystemClock | None = None,
+        room: Callable[[Path], int] = free_bytes,
+        clock_unit: Path = box_clock.UNIT,
+    ) -> None:
+        self._data = data
+        self._hardware = hardware
+        self._clock = clock
+        self._box = box or SystemClock()
+        self._room = room
+        self._clock_unit = clock_unit
+        self._heard_at = 0.0
+        self._device: ev.Device | None = None
+        self._puck: PuckReading | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._visited: set[int] = set()
+        self._action_seen = False
+        self._pressed: list[ButtonName] = []
+        self._crossed = ""
+        self._lit: LampName | None = None
+        self._seen: dict[str, bool] = {}
+        self._rang = False
+        self._mute = ""
+        self._written_ms: float | None = None
+        self._unwritable = ""
+        self._look: int | None = None
+
+    # ---- what the table process hands on ----
+
+    def puck(self, reading: PuckReading) -> None:
+        """Take what the puck reader says."""
+        self._puck = reading
+        if len(reading.dealer_at) == 1:
+            self._visited.add(reading.dealer_at[0])
+        self._action_seen = self._action_seen or bool(reading.action_at)
+
+    def takes(self, press: Press, state: State) -> bool:
+        """Take a press that is not the table's: while devices are tried, and before the first set-up is over."""
+        if state.on_trial and self._device == "buttons" and not press.held:
+            self._press(press.button)
+        return state.on_trial or not state.set_up
+
+    def lights(self, state: State) -> dict[LampName, Light] | None:
+        """Return the panel of a trial; that of a box nobody has set up, whose buttons do nothing; None for neither."""
+        if not state.on_trial:
+            return None if state.set_up else {"ready": Light.BLINK}
+        if self._device == "lamps":
+            return {self._lit: Light.ON} if self._lit else {}
+        asked = self._asked() if self._device == "buttons" else None
+        return {asked: Light.BLINK} if asked else {}
+
+    def is_over(self, state: State) -> bool:
+        """Say whether the page of a trial says nothing any more."""
+        return state.on_trial and self._clock() - self._heard_at > LASTS_S
+
+    # ---- commands ----
+
+    def obey(self, command: TrialCommand, table: Table, who: Who) -> dict[str, Any]:
+        """Do a command of the trial and say how the device stands. Raises NotNow, JournalError."""
+        if isinstance(command, EndTrial):
+            seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
+            return {"ok": True} | ({"seq": seq} if seq else {})
+        if isinstance(command, SetClock):
+            return self._set_clock(command, table, who)
+        if isinstance(command, NameDisk):
+            if not table.state.on_trial or self._device != "puck":
+                raise NotNow("Disks are named in the set-up, while the puck reader is tried.")
+            return {"ok": True, "seq": name_disk(command, self._puck, self._hardware, table, who.actor)}
+        if table.state.phase not in BETWEEN_HANDS:
+            raise NotNow("A hand is open: devices are tried between hands.")
+        self._heard_at = self._clock()
+        if not table.state.on_trial:
+            self._device = None
+            table.write((ev.TrialBegun(),), who.actor)
+        if self._device != command.device or command.act == "begin":
+            self._device = command.device
+            self._begin()
+        self._act(command)
+        table.relight()
+        found = self._finding(table, who)
+        if command.act == "keep":
+            found = self._kept(found, command, table, who)
+        listed = {"tags": tags(self._puck, self._hardware.disks)} if command.device == "puck" else {}
+        return {"ok": True, "device": command.device} | vars(found) | {"seen": dict(self._seen)} | listed
+
+    def _begin(self) -> None:
+        self._forget()
+        if self._device == "puck" and self._puck is not None:
+            self.puck(self._puck)
+        if self._device == "disk":
+            self._write()
+
+    def _act(self, command: TryDevice) -> None:
+        if command.act == "light":
+            if command.name not in LAMPS:
+                raise NotNow("There is no such lamp.")
+            self._lit = command.name
+        elif command.act == "ring":
+            self._ring()
+        elif command.act == "look" and command.seen is not None:
+            if command.device == "lamps" and self._lit is not None:
+                self._seen[self._lit] = command.seen
+                self._lit = None
+            elif command.device == "buzzer" and self._rang:
+                self._seen["buzzer"] = command.seen
+
+    def _ring(self) -> None:
+        self._seen.clear()
+        self._rang = True
+        if self._hardware.buzzer is None:
+            return
+        try:
+            self._hardware.buzzer.beep(BEEPS)
+            self._mute = ""
+        except DeviceError as error:
+            self._mute = str(error)
+
+    def _kept(self, found: Finding, command: TryDevice, table: Table, who: Who) -> Finding:
+        """Bring the verdict into the record; `seen` false: the person goes on without the device."""
+        if command.seen is False and found.verdict == "waits":
+            found = Finding("fail", f"{found.why}_left", found.figures)
+        if found.verdict == "waits":
+            raise NotNow("It has not been tried to the end: go on, or go on without it.")
+        tried = ev.DeviceTried(command.device, found.verdict, found.why, found.figures, dict(self._seen))
+        table.write((tried,), who.actor)
+        return found
+
+    # ---- one device each ----
+
+    def _finding(self, table: Table, who: Who) -> Finding:
+        match self._device:
+            case "camera":
+                return self._camera(table, who)
+            case "puck":
+                return self._puck_finding(table)
+            case "buttons":
+                return self._buttons(table)
+            case "lamps":
+                return self._lamps(table)
+            case "buzzer":
+                return self._buzzer(table)
+            case "disk":
+                return self._disk(table)
+            case "clock":
+                return self._clocks()
+            case _:
+                return self._power(table)
+
+    def _camera(self, table: Table, who: Who) -> Finding:
+        trouble = table.trouble_of("camera")
+        if trouble is None:
+            return Finding("waits", "camera_starts")
+        if trouble:
+            self._look = None
+            return Finding("fail", "camera_fails", {"says": trouble})
+        if self._look is None:
+            try:
+                self._look = int(table.camera(Look(), who)["job"])
+            except NotNow:  # somebody has it do something else
+                return Finding("waits", "camera_takes")
+        told = table.camera(AskJob(job=self._look), who)
+        if told["state"] == "failed":
+            return Finding("fail", "camera_fails", {"says": str(told["why"])})
+        if told["state"] == "running":
+            return Finding("waits", "camera_takes")
+        width, height = told["result"]["size"]
+        return Finding("pass", "camera_well", {"width": width, "height": height})
+
+    def _puck_finding(self, table: Table) -> Finding:
+        reading = self._puck
+        if reading is None or (reading.state is PuckState.UNKNOWN and not reading.readers_ok):
+            says = table.trouble_of("puck")
+            return Finding("fail", "puck_fails", {"says": says}) if says else Finding("waits", "puck_absent")
+        if reading.detail == NO_DISK:
+            return Finding("waits", "puck_unnamed" if reading.strangers else "puck_diskless")
+        if reading.state is PuckState.FAULT:
+            return Finding("fail", "puck_fails", {"says": reading.detail})
+        answers = set(reading.readers_ok)
+        wanted = answers | {seat.seat for seat in table.state.house.seats} if len(answers) > 1 else answers
+        figures: Figures = {
+            "seen": len(self._visited & wanted),
+            "wanted": len(wanted),
+            "seats": _listed(self._visited & wanted),
+            "left": _listed(wanted - self._visited),
+            "at": _listed(reading.dealer_at),
+            "action": self._action_seen,
+            "strangers": len(reading.strangers),
+        }
+        if dead := wanted - answers:
+            return Finding("fail", "puck_deaf", figures | {"dead": _listed(dead)})
+        if wanted <= self._visited:
+            return Finding("pass", "puck_well" if self._action_seen else "puck_well_alone", figures)
+        said = {
+            PuckState.AMBIGUOUS: "puck_twice",
+            PuckState.APART: "puck_apart",
+            PuckState.NONE: "puck_nowhere",
+        }
+        return Finding("waits", said.get(reading.state, "puck_moves"), figures)
+
+    def _press(self, button: ButtonName) -> None:
+        asked = self._asked()
+        if asked is None or self._crossed:
+            return
+        if button == asked:
+            self._pressed.append(button)
+        elif button not in self._pressed:
+            self._crossed = f"{asked} {button}"
+
+    def _asked(self) -> ButtonName | None:
+        return next((name for name in ASKED if name not in self._pressed), None)
+
+    def _buttons(self, table: Table) -> Finding:
+        figures: Figures = {"pressed": len(self._pressed), "wanted": len(ASKED)}
+        if says := table.trouble_of("buttons"):
+            return Finding("fail", "buttons_fail", figures | {"says": says})
+        if self._hardware.buttons is None:
+            return Finding("fail", "buttons_absent", figures)
+        if self._crossed:
+            asked, came = self._crossed.split()
+            return Finding("fail", "buttons_crossed", figures | {"asked": asked, "came": came})
+        asked_now = self._asked()
+        if asked_now is None:
+            return Finding("pass", "buttons_well", figures)
+        return Finding("waits", "buttons_press", figures, asked_now)
+
+    def _lamps(self, table: Table) -> Finding:
+        dark = [name for name in LAMPS if self._seen.get(name) is False]
+        figures: Figures = {"lit": sum(self._seen.values()), "wanted": len(LAMPS), "dark": " ".join(dark)}
+        if says := table.trouble_of("lamps"):
+            return Finding("fail", "lamps_fail", figures | {"says": says})
+        if self._hardware.lamps is None:
+            return Finding("fail", "lamps_absent", figures)
+        left = [name for name in LAMPS if name not in self._seen]
+        if left:
+            return Finding("waits", "lamps_look", figures, self._lit or left[0])
+        return Finding("fail", "lamps_dark", figures) if dark else Finding("pass", "lamps_well", figures)
+
+    def _buzzer(self, table: Table) -> Finding:
+        if says := self._mute or table.trouble_of("buzzer"):
+            return Finding("fail", "buzzer_fails", {"says": says})
+        if self._hardware.buzzer is None:
+            return Finding("fail", "buzzer_absent")
+        if "buzzer" not in self._seen:
+            return Finding("waits", "buzzer_listen" if self._rang else "buzzer_ring")
+        return Finding("pass", "buzzer_well") if self._seen["buzzer"] else Finding("fail", "buzzer_silent")
+
+    def _write(self) -> None:
+        """Write a megabyte to where the record lies, sync it and take it away again."""
+        path = self._data / "trial.tmp"
+        began = self._clock()
+        try:
+            with path.open("wb") as file:
+                file.write(os.urandom(MB))
+                file.flush()
+                os.fsync(file.fileno())
+            self._written_ms = round(1000 * (self._clock() - began), 1)
+            path.unlink()
+        except OSError as error:
+            self._unwritable = error.strerror or str(error)
+
+    def _disk(self, table: Table) -> Finding:
+        try:
+            free_mb = self._room(self._data) // MB
+        except OSError as error:
+            return Finding("fail", "disk_fails", {"says": error.strerror or str(error)})
+        figures: Figures = {"free_mb": free_mb, "ms": self._written_ms}
+        says = self._unwritable or table.trouble_of("disk")
+        if says:
+            return Finding("fail", "disk_fails", figures | {"says": says})
+        if free_mb < ROOM_MB:
+            return Finding("fail", "disk_full", figures | {"wanted_mb": ROOM_MB})
+        slow = self._written_ms is not None and self._written_ms > SLOW_MS
+        return Finding("fail" if slow else "pass", "disk_slow" if slow else "disk_well", figures)
+
+    def _clocks(self) -> Finding:
+        now = self._box.read()
+        synchronised = now.state == "synchronised"
+        figures: Figures = {"wall_ms": now.wall_ms, "synchronised": synchronised, "rtc": now.rtc}
+        if now.jumped_ms:
+            return Finding("fail", "clock_jumped", figures | {"jumped_s": round(now.jumped_ms / 1000, 1)})
+        if synchronised:
+            return Finding("pass", "clock_synchronised", figures)
+        return (
+            Finding("pass", "clock_battery", figures) if now.rtc else Finding("fail", "clock_alone", figures)
+        )
+
+    def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
+        """Have the box's clock set; who did it, from when to when, is in the record."""
+        if table.state.phase not in BETWEEN_HANDS:
+            raise NotNow("A hand is open: the clock is set between hands.")
+        before, zone = self._box.read().wall_ms, zone_now()
+        box_clock.ask(command, self._clock_unit)
+        if command.zone:
+            use_zone(command.zone)
+        after = self._box.read().wall_ms  # and so the next look tells of no jump
+        done = ev.ClockSet(before, after, zone, command.zone or zone)
+        return {"ok": True, "seq": table.write((done,), who.actor)}
+
+    def _power(self, table: Table) -> Finding:
+        figures: Figures = dict(self._hardware.power())
+        if says := table.trouble_of("power"):
+            return Finding("fail", "power_fails", figures | {"says": says})
+        known = any(value is not None for value in figures.values())
+        return Finding("pass" if known else "fail", "power_well" if known else "power_unknown", figures)
+
+
+def _listed(seats: Any) -> str:
+    return " ".join(str(seat) for seat in sorted(seats))

@@ -1,0 +1,79 @@
+"""The house's disks: by which tags the puck reader goes.
+
+A technician names them by laying each disk down (`DisksNamed`), and the last such event holds, over what the
+configuration says and through every restart. A box without one goes by its configuration.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from firmware.devices.errors import DeviceSettings
+from firmware.devices.puck.reading import Disks, PuckReading
+from firmware.record.journal.journal import JournalReader
+from firmware.table import NotNow
+from firmware.table.commands.setup import NameDisk
+from firmware.table.events.base import Event
+from firmware.table.events.setup import DisksNamed
+
+log = logging.getLogger(__name__)
+
+
+class Hardware(Protocol):
+    """What goes by them: `Devices`."""
+
+    @property
+    def disks(self) -> Disks:
+        """The disks by which the puck reader goes now."""
+
+    def use(self, disks: Disks) -> None:
+        """Have it go by others from now on."""
+
+
+class Record(Protocol):
+    """Where the naming is written: the table process."""
+
+    def write(self, events: Sequence[Event], actor: str) -> int:
+        """Make events happen, durably. Raises NotNow, JournalError."""
+
+
+def use_named(reader: JournalReader, hardware: Hardware) -> None:
+    """Have the puck reader go by the disks that were named last, if any were. Raises JournalError."""
+    for row in reader.of_type(DisksNamed.type)[-1:]:
+        if isinstance(row.event, DisksNamed):
+            try:
+                hardware.use(Disks(frozenset(row.event.dealer), frozenset(row.event.action)))
+            except DeviceSettings as error:
+                log.error("row %d names disks that cannot be: %s", row.seq, error)
+
+
+def name_disk(
+    command: NameDisk, reading: PuckReading | None, hardware: Hardware, record: Record, actor: str
+) -> int:
+    """Do what the command says, on record and at once, and return the row's number. Raises NotNow, JournalError."""
+    before, tag = hardware.disks, command.tag
+    if tag not in {listed for _, listed, _ in tags(reading, before)}:
+        raise NotNow("The puck reader does not read that tag now. Lay it down again.")
+    dealer, action = before.dealer, before.action
+    if command.disk == "dealer":
+        dealer |= {tag}
+    elif command.disk == "action":
+        action |= {tag}
+    else:
+        dealer, action = dealer - {tag}, action - {tag}
+    now, then = (
+        (tuple(sorted(one)) for one in pair) for pair in ((dealer, action), (before.dealer, before.action))
+    )
+    seq = record.write((DisksNamed(*now, *then),), actor)
+    hardware.use(Disks(dealer, action))
+    return seq
+
+
+def tags(reading: PuckReading | None, disks: Disks) -> list[tuple[int, str, str]]:
+    """Return every tag that is read, as (seat, tag id, its disk or ""); then, at seat 0, the disks' other tags."""
+    read = sorted({*reading.ours, *reading.strangers}) if reading else []
+    unread = sorted((disks.dealer | disks.action) - {tag for _, tag in read})
+    of = dict.fromkeys(disks.dealer, "dealer") | dict.fromkeys(disks.action, "action")
+    return [(seat, tag, of.get(tag, "")) for seat, tag in (*read, *((0, tag) for tag in unread))]

@@ -1,0 +1,146 @@
+"""What can be learnt of the box without asking anything that may hang: its disk, its memory, its clock, its files.
+
+Facts are those of `firmware.health.checks.Facts`; what cannot be learnt is absent. Sensors and wear are UNTESTED on
+hardware: read as the kernel's and Raspberry Pi's documentation say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from firmware.devices.clock import SystemClock
+from firmware.devices.puck.reading import PuckReading
+from firmware.record.journal.disk import MB, free_bytes
+from firmware.runtime.reading.messages import JobDone, ReadingDone
+from vision.reading.networks import networks_hash
+
+ANTENNAS: Final = range(1, 6)
+
+
+class Hardware(Protocol):
+    """What hangs on the table, as the table process holds it."""
+
+    puck: Any
+    buttons: Any
+
+    @property
+    def power(self) -> Any:
+        """What the power supply's sensors say, by name."""
+
+
+class BoxFacts:
+    """Looks at the box. Used on one thread."""
+
+    def __init__(self, data: Path, root: Path = Path("/"), clock: SystemClock | None = None) -> None:
+        """`root`: where /proc and /sys lie."""
+        self._data = data
+        self._root = root
+        self._clock = clock or SystemClock(root)
+        self._picture: dict[str, Any] = {}
+        self._model: tuple[str, str] | None = None
+
+    def heard(self, answer: object) -> None:
+        """Take what the reading process says: the last picture's verdicts are kept."""
+        match answer:
+            case ReadingDone():
+                seen = answer.reading.get("verdicts")
+            case JobDone():
+                seen = answer.result.get("verdicts")
+            case _:
+                seen = None
+        if seen:
+            self._picture |= seen
+
+    def of_table(self, hardware: Hardware, puck: PuckReading | None) -> dict[str, Any]:
+        """Return what the table process knows: of the box, of its devices, of the last picture."""
+        found = self.of_box() | {"answers": True, "buttons": hardware.buttons is not None}
+        if self._picture:
+            found["picture"] = dict(self._picture)
+        if puck is not None:
+            answers = set(puck.readers_ok)
+            # One reader alone serves one spot: it cannot answer for five.
+            found |= {"readers_ok": len(answers), "readers": len(ANTENNAS) if len(answers) > 1 else 1}
+        power = dict(hardware.power())
+        names = {"celsius": "celsius", "weak": "weak", "was_weak": "was_weak"}
+        return found | {ours: power[name] for name, ours in names.items() if power.get(name) is not None}
+
+    def of_box(self) -> dict[str, Any]:
+        """Return what anybody sees of the box."""
+        now = self._clock.read()
+        named, held = self._hashes()
+        facts: dict[str, Any] = {
+            "free_mb": self._free_mb(),
+            "worn_percent": self._wear(),
+            "memory_mb": self._memory_mb(),
+            "synchronised": now.state == "synchronised",
+            "rtc": now.rtc,
+            "jumped_ms": now.jumped_ms,
+            "model_named": named or None,
+            "model_hash": held if named else None,  # one that is named and not there is "", and no riddle
+        }
+        return {name: value for name, value in facts.items() if value is not None}
+
+    def _free_mb(self) -> int | None:
+        try:
+            return free_bytes(self._data) // MB
+        except OSError:
+            return None
+
+    def _memory_mb(self) -> int | None:
+        for line in _text(self._root / "proc/meminfo").splitlines():
+            name, _colon, value = line.partition(":")
+            if name == "MemAvailable" and value.split()[:1] and value.split()[0].isdecimal():
+                return int(value.split()[0]) * 1024 // MB
+        return None
+
+    def _wear(self) -> int | None:
+        """Return the share of its writes that the data folder's eMMC has used up, in steps of ten.
+
+        `life_time` holds two estimates, 0x01 (up to 10 %) to 0x0b (more than 100 %); 0x00 is not defined (JEDEC
+        JESD84-B50, as the kernel shows it).
+        """
+        try:
+            number = self._data.stat().st_dev
+        except OSError:
+            return None
+        disk = self._root / f"sys/dev/block/{os.major(number)}:{os.minor(number)}"
+        for place in (disk, disk.resolve().parent):  # a partition's own folder lies within its disk's
+            steps = [
+                int(part, 16) for part in _text(place / "device/life_time").split() if part.startswith("0x")
+            ]
+            if steps and 0 < max(steps) <= 11:
+                return max(steps) * 10
+        return None
+
+    def _hashes(self) -> tuple[str, str]:
+        """Return the networks' hash by their manifests, and of their files; "" for what is not there; kept."""
+        if self._model is None:
+            named = held = ""
+            try:
+                named = networks_hash(files("models"), as_named=True)
+                held = networks_hash(files("models"))
+            except (OSError, ValueError, KeyError):
+                pass
+            self._model = named, held
+        return self._model
+
+
+def facts_of_pi(reading: Any) -> Mapping[str, Any]:
+    """Return the facts in a reading of the Pi's own sensors (`firmware.devices.power.PowerReading`)."""
+    seen = {
+        "celsius": reading.temperature_c,
+        "weak": reading.undervoltage,
+        "was_weak": reading.undervoltage_since_boot,
+    }
+    return {name: value for name, value in seen.items() if value is not None}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""

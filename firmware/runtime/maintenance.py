@@ -1,0 +1,245 @@
+"""What the table process does for the record beside the hands: its key, anchors, exports, the index, old images.
+
+Events are written on the table's own thread. What takes longer (the index, a dispute file, looking for images to drop)
+is done on one worker thread that only reads the journal.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from firmware.access.control import Who
+from firmware.record.archive import Archive
+from firmware.record.dispute_file import export_path, write_dispute_file
+from firmware.record.evidence.anchors import Anchor, sign_head
+from firmware.record.evidence.signing import DeviceKey, KeyUnusable
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.clocks import Clock
+from firmware.record.journal.disk import make_folder
+from firmware.record.journal.journal import TABLE, Journal
+from firmware.record.retention import Drop, Rule, leftovers, plan, remove
+from firmware.record.stick_request import StickDesk
+from firmware.runtime.config import KeepingConfig
+from firmware.table import State, TableError
+from firmware.table import events as ev
+from firmware.table.commands.evidence import DropImages, ExportHand, RecordCommand, SignHead
+from firmware.table.effects.evidence import last_hand
+from firmware.table.errors import NotNow
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.sentence import Sentence
+
+log = logging.getLogger(__name__)
+
+KEPT_EXPORTS: Final = 20
+INDEX_EVERY: Final = 1.0
+INDEX_EVERY_IN_PLAY: Final = 15.0
+"""Seconds between two looks at the journal for the index; a list need not show a hand in the middle of it."""
+INDEX_RETRY: Final = 60.0
+KEEP_EVERY: Final = 24 * 3600.0
+KEEP_FIRST: Final = 600.0
+"""Seconds after the start: a box that is switched on every evening drops its old images, too."""
+
+Pdf = Callable[[Path, int], bytes]
+"""Data folder and hand → the hand's page for people."""
+Answer = dict[str, Any] | Future[dict[str, Any]]
+
+
+class Table(Protocol):
+    """The table process, as it is seen from here."""
+
+    state: State
+
+    def write(self, events: list[ev.Event], actor: str) -> int:
+        """Make events happen, durably. Raises NotNow, JournalError."""
+
+
+class RecordKeeper:
+    """Used on the table's thread; `close` ends its worker."""
+
+    def __init__(
+        self,
+        data: Path,
+        journal: Journal,
+        key_folder: Path,
+        keeping: KeepingConfig,
+        wall: Clock,
+        pdf: Pdf | None = None,
+        stick: StickDesk | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Read the device's key, or make it. Without one hands go on; nothing can be signed, and a fault says so."""
+        self._data, self._journal, self._wall, self._pdf, self._clock = data, journal, wall, pdf, clock
+        self._stick = stick
+        self._rule = Rule(keeping.days, keeping.megabytes)
+        self._archive = Archive(data)
+        self._store = CaptureStore(data)
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="record")
+        self._key: DeviceKey | None = None
+        self._trouble = ""
+        try:
+            self._key = DeviceKey.open(key_folder)
+        except KeyUnusable as error:
+            self._trouble = f"{error} Nothing can be signed: no dispute files, no anchors."
+            log.error("%s", self._trouble)
+        self._indexing: Future[None] | None = None
+        self._indexed, self._index_at = -1, float("-inf")
+        self._planning: Future[list[Drop]] | None = None
+        self._drops: deque[Drop] = deque()
+        self._keep_at = clock() + KEEP_FIRST
+
+    @property
+    def faults(self) -> dict[str, str]:
+        """What is wrong, by the name it is shown under."""
+        return {"key": self._trouble} if self._trouble else {}
+
+    def begin(self, table: Table) -> None:
+        """Say in the record with which key this box signs. Raises JournalError."""
+        if self._key is None:
+            return
+        said = self._archive.reader.last_key()
+        public = self._key.public.hex()
+        if said is None or getattr(said.event, "key", "") != public:
+            table.write([ev.KeyAnnounced(public)], TABLE)
+
+    def turn(self, table: Table) -> None:
+        """Do what is due, a little at a time."""
+        now = self._clock()
+        self._index(table.state, now)
+        if table.state.phase not in BETWEEN_HANDS:
+            return
+        if self._planning is None and self._rule.is_set and now >= self._keep_at:
+            self._look_for_old_images(self._rule)
+        if self._planning is not None and self._planning.done():
+            planning, self._planning = self._planning, None
+            try:
+                self._drops.extend(planning.result())
+            except (TableError, OSError) as error:
+                log.warning("old images could not be looked for; they stay: %s", error)
+        if self._drops:
+            self._drop(self._drops.popleft(), table)
+
+    def close(self) -> None:
+        """End the worker; a dispute file that is being written is finished first. May be called twice."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    # ---- what is asked ----
+
+    def obey(self, command: RecordCommand, table: Table, who: Who) -> Answer:
+        """Do a command that needs the key or the images; a dispute file's answer comes later.
+
+        Raises NotNow, JournalError.
+        """
+        match command:
+            case SignHead():
+                anchor, seq = self._sign(table, who)
+                return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
+            case ExportHand():
+                return self._export(command, table, who)
+            case DropImages():
+                rule = (
+                    Rule(command.days, command.megabytes) if command.days or command.megabytes else self._rule
+                )
+                if not rule.is_set:
+                    raise NotNow("The house keeps all images; say how many days or megabytes are kept.")
+                if self._planning is not None:
+                    raise NotNow("Old images are being looked for already.")
+                self._look_for_old_images(rule)
+                return {"ok": True}
+
+    def _need_key(self) -> DeviceKey:
+        if self._key is None:
+            raise NotNow(self._trouble)
+        return self._key
+
+    def _sign(self, table: Table, who: Who) -> tuple[Anchor, int]:
+        seq, digest = self._journal.head
+        event = sign_head(
+            self._need_key(),
+            seq=seq,
+            digest=digest,
+            hands=last_hand(table.state),
+            wall_ms=self._wall().wall_ms,
+            table=table.state.house.table,
+        )
+        return Anchor.of(event), table.write([event], who.actor)
+
+    def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
+        key = self._need_key()
+        if command.stick:
+            self._need_stick().need_free()
+        hand = self._archive.hand(command.past)  # refused before anything is signed
+        about = hand.later[-1:] or hand.play[-1:]
+        if not self._archive.reader.anchors(about[0].seq, 1):
+            self._sign(table, who)
+        name = table.state.house.table if command.stick else None
+        return self._worker.submit(self._write_file, command.past, key, name)
+
+    def _need_stick(self) -> StickDesk:
+        if self._stick is None:
+            raise NotNow("This table has no program that writes sticks.")
+        return self._stick
+
+    def _write_file(self, number: int, key: DeviceKey, stick: str | None) -> dict[str, Any]:
+        """Make a hand's dispute file; `stick`: it is put on one as that table's."""
+        out = export_path(self._data, number)
+        pdf = self._pdf
+        try:
+            make_folder(out.parent)
+            make_pdf = None if pdf is None else lambda hand: pdf(self._data, hand)
+            write_dispute_file(self._archive, number, key, out, make_pdf)
+            self._forget_old_exports(out.parent)
+            asked = {} if stick is None else {"stick": self._need_stick().ask(number, stick)}
+        except TableError as error:
+            return error.sentence.refusal()
+        except Exception:
+            log.exception("the dispute file of hand %s met a fault of ours", number)
+            return Sentence("The dispute file met an error of ours; look at the table's log.").refusal()
+        return {"ok": True, "file": out.name, **asked}
+
+    def _forget_old_exports(self, folder: Path) -> None:
+        """Dispute files are copies: the record has all that is in them."""
+        files = sorted(folder.glob("hand-*.zip"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in files[KEPT_EXPORTS:]:
+            path.unlink(missing_ok=True)
+
+    # ---- by itself ----
+
+    def _index(self, state: State, now: float) -> None:
+        if self._indexing is not None:
+            if not self._indexing.done():
+                return
+            error, self._indexing = self._indexing.exception(), None
+            if error is not None:
+                log.warning("the archive's index: %s", error)
+                self._indexed, self._index_at = -1, now + INDEX_RETRY
+        if self._indexed != self._journal.seq and now >= self._index_at:
+            quiet = state.phase in BETWEEN_HANDS or state.phase is Phase.SETTLED
+            self._index_at = now + (INDEX_EVERY if quiet else INDEX_EVERY_IN_PLAY)
+            self._indexed = self._journal.seq
+            self._indexing = self._worker.submit(self._archive.refresh)
+
+    def _look_for_old_images(self, rule: Rule) -> None:
+        self._keep_at = self._clock() + KEEP_EVERY
+        moment = self._wall()
+        trusted = moment.clock == "synchronised" and not self._journal.clock_is_behind()
+        self._planning = self._worker.submit(self._plan, rule, moment.wall_ms if trusted else None)
+
+    def _plan(self, rule: Rule, now_ms: int | None) -> list[Drop]:
+        for images in leftovers(self._archive, self._store):
+            remove(self._store, images)
+        return list(plan(self._archive, rule, now_ms))
+
+    def _drop(self, drop: Drop, table: Table) -> None:
+        """Write the tombstone, then remove. A hand that came under dispute meanwhile is refused by the state."""
+        try:
+            table.write([drop.tombstone], TABLE)
+        except TableError as error:
+            log.info("the images of hand %s stay: %s", drop.hand, error)
+            return
+        remove(self._store, drop.images)

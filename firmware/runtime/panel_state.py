@@ -1,0 +1,66 @@
+"""Which lamps a state lights: a lamp is on where its button does something now. And when the buzzer calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from firmware.devices.panel.interface import LampName, Light
+from firmware.table import Ask, NotNow, Phase, State, apply
+from firmware.table.events import LookedAgain
+from firmware.table.house import House
+from firmware.table.opening import need_right_seats
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.streets import not_complete
+from firmware.table.white import looks_again, payback_refused
+
+WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
+"""While cards are placed it goes on once all of them are."""
+
+
+def lights(state: State, trouble: bool, house: House | None = None) -> dict[LampName, Light]:
+    """Return the panel for a state; `trouble`: something does not work; `house`: with what hands are opened.
+
+    Green blinks while a natural waits for it: the one lamp that asks for a press.
+    """
+    asked = {question.what for question in state.questions}
+    shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
+    if (
+        looks_again(state)
+        or (state.phase in BETWEEN_HANDS and payback_refused(state) is None)
+        or (state.phase in WHITE_GOES_ON and not _wrong_button(state, house))
+        or (state.phase is Phase.PLACING and not not_complete(state))
+    ):
+        shown["next"] = Light.ON
+    if asked == {Ask.NATURAL}:
+        shown["confirm"] = Light.BLINK
+    if _looks_again(state):
+        shown["reject"] = Light.ON
+    return shown
+
+
+def _wrong_button(state: State, house: House | None) -> bool:
+    """Say whether the button's seat is asked before anything else: there another of five would be dealt in."""
+    if house is None or state.phase is not Phase.DEALING:
+        return False
+    try:
+        need_right_seats(state, house)
+    except NotNow:
+        return True
+    return False
+
+
+def _looks_again(state: State) -> bool:
+    try:
+        apply(state, LookedAgain(None))
+    except NotNow:
+        return False
+    return True
+
+
+def beeps(before: tuple[bool, bool], now: tuple[bool, bool]) -> int:
+    """Return how often the buzzer sounds when (trouble, something is asked of the dealer) changes so.
+
+    Two: something has broken. One: the table asks. Silence for whatever was so before, and for what gets better.
+    """
+    trouble, asks = (is_so and not was for was, is_so in zip(before, now, strict=True))
+    return 2 if trouble else 1 if asks else 0

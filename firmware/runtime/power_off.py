@@ -1,0 +1,56 @@
+"""When a box on its battery shuts itself down: between hands if it can wait for that, else before it is empty.
+
+It only asks: the service manager sees the file, stops the table in good order and switches the box off
+(systemd/units/feltwatch-poweroff.path). Every event was on the disk already.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from firmware.runtime.config import PowerConfig
+from firmware.table.phase import BETWEEN_HANDS, Phase
+
+log = logging.getLogger(__name__)
+
+
+class PowerOff:
+    """Counts the seconds on the battery. `look` is called at every turn of the table."""
+
+    def __init__(self, config: PowerConfig, clock: Callable[[], float] = time.monotonic) -> None:
+        self._config = config
+        self._clock = clock
+        self._gone_at: float | None = None
+        self._asked = False
+
+    def look(self, mains_gone: bool, phase: Phase) -> None:
+        """Look at the mains and the hand; ask for the box to be switched off when it is time, once."""
+        if not mains_gone:
+            if self._gone_at is not None:
+                log.info("the mains is back")
+            self._gone_at, self._asked = None, False
+            return
+        now = self._clock()
+        if self._gone_at is None:
+            self._gone_at = now
+            log.warning("the mains is gone")
+        away = now - self._gone_at
+        between = phase in BETWEEN_HANDS
+        if not self._asked and away >= (
+            self._config.between_hands_s if between else self._config.at_latest_s
+        ):
+            self._asked = True
+            self._ask(away)
+
+    def _ask(self, away: float) -> None:
+        log.warning("on the battery for %.0f s: the box is shut down", away)
+        try:
+            self._config.request.touch()
+        except OSError as error:
+            log.error(
+                "The box cannot be asked to shut down (%s: %s); switch it off by hand.",
+                self._config.request,
+                error.strerror,
+            )

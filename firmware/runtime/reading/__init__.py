@@ -1,0 +1,1 @@
+"""The reading process: camera and card reader in a process of their own."""

@@ -1,0 +1,320 @@
+"""The reading process, seen from the table: asked for readings, killed and replaced when it is late or dead."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, Final, Self
+
+from firmware.adaptive_limit import AdaptiveLimit
+from firmware.runtime.config import TimesConfig
+from firmware.runtime.reading.messages import (
+    CameraJob,
+    Failed,
+    JobDone,
+    JobLost,
+    JobProgress,
+    NothingNew,
+    ReaderSetup,
+    ReaderSpec,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Ready,
+)
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS: Final = 2
+"""A reading that dies with its process is tried once more in a fresh one."""
+LISTEN_EVERY: Final = 0.1
+"""Seconds between two looks at what a child says that nobody asks anything."""
+STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced."
+START_EVERY: Final = 10.0
+"""Seconds between two attempts to start a child that does not come up."""
+
+Answer = ReadingDone | ReadingLost | NothingNew | ReaderState | JobProgress | JobDone | JobLost
+
+
+def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
+    """Run in the child. Camera and vision are loaded there alone; the table process never holds them."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()  # before a second goes into loading them
+    from firmware.runtime.reading.worker import serve
+
+    serve(line, spec, setup)
+
+
+def _end_with_parent() -> None:
+    """A child that outlives a killed table would hold the camera."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@dataclass(frozen=True)
+class ReadingLimits:
+    """How long the table waits for the reading process before it replaces it. Each follows what the machine takes."""
+
+    reading: AdaptiveLimit
+    """For a reading, or a look at cards being placed."""
+    camera_step: AdaptiveLimit
+    """For a step of a camera job: from one sign of its progress to the next."""
+    reader_start: AdaptiveLimit
+    """From the process's start until its model is loaded and its camera was tried."""
+    reader_silence: AdaptiveLimit
+    """Between two signs of life while nothing is asked of it; it looks at its camera once a second."""
+
+    @classmethod
+    def of(cls, times: TimesConfig) -> Self:
+        """Return limits between the configured floors and ceilings."""
+        return cls(
+            AdaptiveLimit(times.reading, times.reading_ceiling),
+            AdaptiveLimit(times.camera_step, times.camera_step_ceiling),
+            AdaptiveLimit(times.reading_start, times.reading_start_ceiling),
+            AdaptiveLimit(times.reader_silence, times.reader_silence_ceiling),
+        )
+
+
+class ReadingProcess:
+    """Owns the child process that owns the camera and the card reader.
+
+    It may hang, crash or run out of memory: that costs a reading its time, never an event. One small thread waits
+    for it; `put` gets a `ReaderState` whenever the child comes or goes and one answer for every request.
+    """
+
+    def __init__(
+        self, spec: ReaderSpec, limits: ReadingLimits, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`limits` learn from what the process does; `clock` is monotonic."""
+        self.limits = limits
+        self._spec = spec
+        self._jobs: queue.SimpleQueue[ReadingJob | CameraJob | ReaderSetup | None] = queue.SimpleQueue()
+        self._setup = ReaderSetup()
+        self._put: Callable[[Answer], None] = lambda answer: None
+        self._thread = threading.Thread(target=self._run, name="reading", daemon=True)
+        self._lock = threading.Lock()
+        self._closing = False
+        self._process: SpawnProcess | None = None
+        self._line: Connection | None = None
+        self._clock = clock
+        self._began_at = self._heard_at = self._clock()
+        self._listening = False
+        self._told: str | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id while there is one."""
+        process = self._process
+        return process.pid if process else None
+
+    def start(self, put: Callable[[Answer], None]) -> None:
+        """Start the child, so that the first reading need not wait for it."""
+        self._put = put
+        self._thread.start()
+
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from the next job on. Before `start`, or from any thread after it."""
+        if self._thread.is_alive():
+            self._jobs.put(setup)
+        else:
+            self._setup = setup
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading or another job; its answer carries the job's number."""
+        self._jobs.put(job)
+
+    def close(self) -> None:
+        """End the child and the thread. Nothing is put afterwards. May be called twice."""
+        with self._lock:
+            self._closing = True
+            if self._process is not None:
+                self._process.kill()  # whoever waits for it wakes up
+        self._jobs.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    # on the thread
+
+    def _run(self) -> None:
+        self._started()
+        while not self._closing:
+            try:
+                job = self._jobs.get(timeout=LISTEN_EVERY)
+            except queue.Empty:
+                self._listen()
+                continue
+            self._listening = False
+            if job is None:
+                break
+            if isinstance(job, ReaderSetup):
+                self._take_over(job)
+                continue
+            answer = self._do(job) if isinstance(job, CameraJob) else self._read(job)
+            if not self._closing:
+                self._put(answer)
+                self._told = None  # the answer said how the camera is; whatever comes next is news
+        with self._lock:
+            self._end_child()
+
+    def _listen(self) -> None:
+        """Take in what an idle child says of its camera; replace one that hangs, is gone or was never there."""
+        if self._process is None:
+            if self._clock() - self._began_at >= START_EVERY:
+                self._started()
+            return
+        before, limit = self._heard_at, self.limits.reader_silence
+        try:
+            answer = self._hear(0)
+        except (EOFError, OSError):
+            answer = Failed(STOPPED)
+        if isinstance(answer, ReaderState):
+            if self._listening:
+                limit.took(self._heard_at - before)
+            self._listening = True
+        if answer is None and self._clock() - before >= (silent := limit.seconds):
+            limit.timed_out(silent)
+            answer = Failed("The reading process says nothing any more; it is being replaced.")
+        if isinstance(answer, Failed):
+            log.warning("reading: %s", answer.reason)
+            with self._lock:
+                self._end_child()
+            self._tell(answer.reason)
+            self._started()
+
+    def _read(self, job: ReadingJob) -> Answer:
+        trouble = ""
+        for attempt in range(1, ATTEMPTS + 1):
+            if self._closing:
+                break
+            if trouble := self._started():
+                continue
+            answer = self._ask((attempt, job), self.limits.reading)
+            if isinstance(answer, (ReadingDone, ReadingLost, NothingNew)):
+                return answer
+            trouble = answer
+            log.warning("reading: %s", trouble)
+            self._tell(trouble)
+        return ReadingLost(job.number, trouble, fault=True)
+
+    def _do(self, job: CameraJob) -> Answer:
+        """Have a camera job done, once: what it had collected dies with its process."""
+        trouble = self._started()
+        if not trouble:
+            answer = self._ask((1, job), self.limits.camera_step)
+            if isinstance(answer, (JobDone, JobLost)):
+                return answer
+            trouble = str(answer)
+            log.warning("camera job: %s", trouble)
+            self._tell(trouble)
+        return JobLost(job.number, trouble, fault=True)
+
+    def _take_over(self, setup: ReaderSetup) -> None:
+        """Have the child read by another setup; one that is gone gets it when its successor starts."""
+        self._setup = setup
+        if self._line is not None:
+            with suppress(OSError):
+                self._line.send(setup)
+
+    def _started(self) -> str:
+        """Make sure that a child is there. Returns why none is, or nothing."""
+        if self._process is not None and self._process.is_alive():
+            return ""
+        with self._lock:
+            if self._closing:
+                return "The table is being closed."
+            self._end_child()
+            try:
+                self._begin_child()
+            except OSError as error:  # the machine has no memory or no process left
+                self._end_child()
+                trouble = (
+                    f"The reading process cannot be started ({error.strerror or error}); it is tried again."
+                )
+                log.warning("reading: %s", trouble)
+                self._tell(trouble)
+                return trouble
+        answer = self._ask(None, self.limits.reader_start)
+        ready = isinstance(answer, Ready)
+        self._tell(answer.trouble if ready else answer)
+        return "" if ready else str(answer)
+
+    def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
+        """Send a question (None: only listen) and return the answer, or a sentence after ending the child.
+
+        The limit is for each step of a job that tells of its progress. It learns how long a step took; from a child
+        that fails it learns nothing.
+        """
+        assert self._line is not None
+        within, began = limit.seconds, self._clock()
+        try:
+            if question is not None:
+                self._line.send(question)
+            while isinstance(
+                answer := self._hear(max(0.0, began + within - self._clock())), (ReaderState, JobProgress)
+            ):
+                if isinstance(answer, JobProgress):
+                    limit.took(self._clock() - began)
+                    within, began = limit.seconds, self._clock()
+                    self._put(answer)
+        except (EOFError, OSError):
+            answer = Failed(STOPPED)
+        if answer is None:
+            limit.timed_out(within)
+            answer = Failed(f"No reading within {within:.4g} s; the reading process is being replaced.")
+        if isinstance(answer, Failed):
+            with self._lock:
+                self._end_child()
+            return answer.reason
+        limit.took(self._clock() - began)
+        return answer
+
+    def _hear(self, within: float) -> Any:
+        """Return what the child says next, or None. Raises EOFError, OSError."""
+        assert self._line is not None
+        if not self._line.poll(within):
+            return None
+        said = self._line.recv()
+        self._heard_at = self._clock()
+        if isinstance(said, ReaderState):
+            self._tell(said.trouble)
+        return said
+
+    def _tell(self, trouble: str) -> None:
+        if not self._closing and trouble != self._told:
+            self._told = trouble
+            self._put(ReaderState(trouble))
+
+    def _begin_child(self) -> None:
+        self._began_at = self._heard_at = self._clock()
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_child, args=(theirs, self._spec, self._setup), name="feltwatch-reading"
+        )
+        self._process.daemon = True
+        try:
+            self._process.start()
+        finally:
+            theirs.close()
+
+    def _end_child(self) -> None:
+        if self._process is not None:
+            if self._process.pid is not None:  # else it was never started
+                self._process.kill()
+                self._process.join()
+            self._process.close()
+            self._process = None
+        if self._line is not None:
+            self._line.close()
+            self._line = None

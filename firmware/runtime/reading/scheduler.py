@@ -1,0 +1,277 @@
+"""The camera's part in a hand: when it looks, and what a look brings into the record. On the table's own thread.
+
+While cards are placed it watches the open seats; after the showdown signal it reads the table. A look that fails
+costs no event and is tried again; an answer to what the hand has left behind is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from firmware.record.journal.captures import hand_folder
+from firmware.record.journal.journal import TABLE, JournalReader
+from firmware.runtime.reading.messages import (
+    NothingNew,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Watch,
+    short_places,
+)
+from firmware.runtime.reading.translate import known_cards, lie_as_before, reading_failed, reading_taken
+from firmware.table import NotNow, Phase, State, TableError, fold
+from firmware.table import events as ev
+from firmware.table.placing import compare
+from firmware.table.streets import open_seats
+
+log = logging.getLogger(__name__)
+
+CAMERA: Final = "camera"
+"""Whose doing it is in the record."""
+RETRY: Final = 1.0
+"""Seconds before a look that was lost is tried again."""
+UNSEEN_TOO_LONG: Final = 15.0
+"""Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
+UNSEEN_LOOKS: Final = 5
+"""Looks in a row that showed nothing, before it is said: on a busy machine a single one may take those seconds."""
+SAME_FOR: Final = 3.0
+"""Seconds for which the felt shows the same cards, too few of them, before they are asked about."""
+LOOK_EVERY: Final = 0.5
+"""Seconds between two looks at a felt that shows too few cards."""
+LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
+
+Answered = ReadingDone | ReadingLost | NothingNew
+
+
+class Table(Protocol):
+    """What is looked at: the table process."""
+
+    @property
+    def state(self) -> State:
+        """What the record says."""
+
+    @property
+    def seq(self) -> int:
+        """The last row's number."""
+
+    def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Make events happen that nobody waits for; False where they cannot be written now."""
+
+
+class Looks:
+    """Asks for readings as the hand goes on, one at a time, and brings what they show into the record."""
+
+    def __init__(
+        self,
+        table: Table,
+        request: Callable[[ReadingJob], None],
+        reader: JournalReader,
+        turn_up: float,
+        clock: Callable[[], float],
+    ) -> None:
+        """`turn_up`: seconds from the showdown signal to the first look."""
+        self._table = table
+        self._request = request
+        self._reader = reader
+        self._turn_up = turn_up
+        self._clock = clock
+        self.trouble = ""
+        """What is wrong with the camera or with reading, a sentence; "" where nothing is."""
+        self.heard = False
+        """Whether the reading process has said how it is."""
+        self._last_read: tuple[int, ev.Event | None] = (0, None)
+        self._showdown_at: float | None = None
+        self._job: int | None = None
+        self._jobs = 0
+        self._watching = False
+        self._afresh = True
+        self._looked_at = clock()
+        self._unseen = ""
+        self._unseen_looks = 0
+        self._watch_at = 0.0
+        self._short_since = 0.0
+        self._short: frozenset[tuple[str, str, str]] | None = None
+        """The cards on a felt that shows too few of them; None where no look has shown that."""
+        self._asks = False
+        """Whether the look under way is to be asked about, if it shows the same: its pictures are kept."""
+
+    def afresh(self) -> None:
+        """Let the next look tell all that lies there: what a person said may be contradicted by it."""
+        self._afresh = True
+
+    def told(self, reader: ReaderState) -> None:
+        """Take how the reading process is."""
+        self.trouble, self.heard = reader.trouble, True
+
+    @property
+    def unseen(self) -> str:
+        """Why cards that are being placed have not been seen for too long; "" where they are seen."""
+        long = self._clock() - self._looked_at > UNSEEN_TOO_LONG and self._unseen_looks >= UNSEEN_LOOKS
+        return self._unseen if self._watching and long else ""
+
+    def answered(self, answer: Answered) -> bool:
+        """Bring what was seen into the record; False where the hand has gone on without it."""
+        if answer.number != self._job:
+            return False
+        self._job = None
+        if not isinstance(answer, ReadingLost):
+            self.trouble = ""
+        elif answer.fault or not self._watching:
+            self.trouble = answer.reason if answer.fault else ""
+        if self._watching:
+            self._watched(answer)
+        elif not isinstance(answer, NothingNew):
+            self._read(answer)
+        return True
+
+    def _read(self, answer: ReadingDone | ReadingLost) -> None:
+        """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
+        state = self._table.state
+        if self._is_too_early(answer, state):
+            return
+        if isinstance(answer, ReadingLost):
+            events: tuple[ev.Event, ...] = (reading_failed(answer),)
+        else:
+            taken = reading_taken(answer, state)
+            try:
+                events = (*self._compared(state, taken), taken)
+                fold(events, state)
+            except NotNow as error:
+                events = (ev.ReadingFailed(_senseless(error), taken.frame),)
+        self._table.attempt(events, CAMERA)
+
+    def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
+        """Say whether to look again before anything is asked: cards are still being turned up.
+
+        An empty felt is waited for; one that shows some cards, always the same, is asked about after a while.
+        """
+        now = self._clock()
+        if isinstance(answer, ReadingLost):
+            return self._short is not None and not answer.fault and self._again_at(now)
+        short = short_places(answer.reading["zones"], self._full(state))
+        if not short:
+            self._short = None
+            return False
+        lie = frozenset(
+            (zone["place"], zone["row"], str(card["card"]))
+            for zone in answer.reading["zones"]
+            for card in zone["cards"]
+        )
+        if self._asks and lie == self._short:
+            self._short = None
+            return False
+        if lie != self._short:
+            self._short, self._short_since = lie, now
+        shown = {place for place, _, _ in lie}
+        awaited = ev.CardsAwaited(
+            tuple(seat.seat for seat in state.seats if seat.place in short),
+            tuple(seat.seat for seat in state.seats if seat.place in short and seat.place not in shown),
+        )
+        if awaited != state.awaited:
+            self._table.attempt([awaited], CAMERA)
+        return self._again_at(now)
+
+    def _again_at(self, now: float) -> bool:
+        self._watch_at = now + LOOK_EVERY
+        return True
+
+    def _full(self, state: State) -> tuple[str, ...]:
+        """Return the places that should show a whole hand after the showdown signal."""
+        return tuple(
+            seat.place for seat in state.seats if not (seat.open or seat.surrenders or seat.confirmed)
+        )
+
+    def _compared(self, state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
+        """Return what a look shows against the record. Raises NotNow for one that cannot be of this hand."""
+        if self._left_over(state, taken):
+            raise NotNow(LEFT_LYING)
+        return compare(state, taken.rows, taken.things, taken.frame)
+
+    def _left_over(self, state: State, taken: ev.ReadingTaken) -> bool:
+        """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
+        if self._last_read[0] != state.hand:
+            try:
+                read = self._reader.last_reading_before(state.hand)
+                self._last_read = (state.hand, read.event if read else None)
+            except TableError as error:
+                log.error("the last hand's reading: %s", error)
+                return False
+        before = self._last_read[1]
+        return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
+
+    def _watched(self, answer: Answered) -> None:
+        """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
+        match answer:
+            case ReadingDone():
+                state = self._table.state
+                taken = reading_taken(answer, state)
+                try:
+                    events = self._compared(state, taken)
+                    fold(events, state)
+                except NotNow as error:
+                    self._not_seen(_senseless(error))
+                    self._afresh = True
+                    return
+                if events and not self._table.attempt(events, CAMERA):
+                    self._afresh = True
+                    return
+                self._seen()
+            case NothingNew(why=""):
+                self._seen()
+            case NothingNew():
+                self._not_seen(answer.why)
+            case ReadingLost():
+                self._not_seen(answer.reason)
+                self._afresh = True
+                self._watch_at = self._clock() + RETRY
+
+    def _seen(self) -> None:
+        self._unseen, self._unseen_looks = "", 0
+        self._looked_at = self._clock()
+
+    def _not_seen(self, why: str) -> None:
+        self._unseen = why
+        self._unseen_looks += 1
+
+    def look(self) -> None:
+        """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
+        phase, now = self._table.state.phase, self._clock()
+        if phase is Phase.SHOWDOWN:
+            self._showdown_at = now if self._showdown_at is None else self._showdown_at
+            closed = any(not seat.open and not seat.surrenders for seat in self._table.state.seats)
+            if now - self._showdown_at >= (self._turn_up if closed else 0.0):
+                self._table.attempt([ev.PhaseAdvanced(Phase.READING)], TABLE)
+        else:
+            self._showdown_at = None
+        watching = phase is Phase.PLACING and not self._table.state.keyed
+        if phase is not Phase.READING:
+            self._short = None
+        if watching is not self._watching or (not watching and phase is not Phase.READING):
+            self._job = None
+        if watching and not self._watching:
+            self._afresh = True
+            self._seen()
+        self._watching = watching
+        if self._job is not None:
+            return
+        state = self._table.state
+        if watching and now >= self._watch_at:
+            self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._afresh))
+            self._afresh = False
+        elif state.phase is Phase.READING and (self._short is None or now >= self._watch_at):
+            self._asks = bool(self._short) and now - self._short_since >= SAME_FOR
+            self._ask([seat.place for seat in state.seats], full=() if self._asks else self._full(state))
+
+    def _ask(self, places: list[str], watch: Watch | None = None, full: tuple[str, ...] = ()) -> None:
+        self._jobs += 1
+        self._job = self._jobs
+        name = f"{hand_folder(self._table.state.hand)}/{self._table.seq:09}-{self._job}"
+        self._request(ReadingJob(self._job, name, tuple(places), watch, full))
+
+
+def _senseless(error: NotNow) -> str:
+    why = str(error)
+    return why if why == LEFT_LYING else f"The reading makes no sense: {why}"

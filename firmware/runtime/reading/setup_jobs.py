@@ -1,0 +1,293 @@
+"""What people have done with the camera between hands: one job at a time, asked, followed, brought into the record."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from firmware.access.control import Who
+from firmware.record.journal.journal import Journal, JournalReader
+from firmware.runtime.reading.calibrations import KINDS
+from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, JobLost, JobProgress
+from firmware.table import NotNow, State, TableError
+from firmware.table import events as ev
+from firmware.table.commands.camera import (
+    AskJob,
+    CalibrateFelt,
+    CalibrateLens,
+    CameraCommand,
+    CheckDeck,
+    EnrolDeck,
+    Look,
+    UseCalibration,
+)
+from firmware.table.deck_tally import LaidCard, Round, tally
+from firmware.table.errors import NotAllowed
+from firmware.table.events.camera import (
+    Calibrated,
+    Calibration,
+    CalibrationDropped,
+    DeckChecked,
+    DeckEnrolled,
+)
+from firmware.table.people import MAY
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.sentence import Sentence
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = 8
+"""Jobs whose results can still be asked for."""
+OPENED: Final = Sentence("A hand was opened meanwhile; do it again between hands.")
+_HIDES: Final = frozenset({"joker", "back"})
+
+JobState = Literal["running", "done", "failed"]
+
+
+class Record(Protocol):
+    """What jobs are brought into: the table process."""
+
+    state: State
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        """Make events happen, durably. Raises NotNow, JournalError."""
+
+
+@dataclass
+class _Job:
+    number: int
+    do: str
+    work: CameraWork
+    actor: str
+    name: str
+    deck: str = ""
+    state: JobState = "running"
+    done: int = 0
+    of: int = 1
+    result: dict[str, Any] = field(default_factory=dict)
+    error: Sentence | None = None
+    picture: bytes = b""
+
+    def told(self, picture: bool) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "job": self.number,
+            "name": self.name,
+            "do": self.do,
+            "work": self.work,
+            "state": self.state,
+            "done": self.done,
+            "of": self.of,
+            "result": self.result,
+            "has_picture": bool(self.picture),
+        }
+        if self.error is not None:
+            told |= {"why": str(self.error), **self.error.as_json()}
+        if picture:
+            told["picture"] = base64.b64encode(self.picture).decode()
+        return told
+
+
+class CameraJobs:
+    """Judges what may be asked of the camera now, and brings into the record what came of it.
+
+    Nothing of a hand is ever seen: a job is refused while a hand is open, and its result dropped where one was opened
+    meanwhile.
+    """
+
+    def __init__(self, ask: Callable[[CameraJob], None], journal: Journal, reader: JournalReader) -> None:
+        """`ask` hands a job to the reading process."""
+        self._ask = ask
+        self._journal = journal
+        self._reader = reader
+        self._jobs: OrderedDict[int, _Job] = OrderedDict()
+        self._rounds: list[Round] = []
+        self._counted: DeckChecked | None = None
+
+    def obey(self, command: CameraCommand, record: Record, who: Who) -> dict[str, Any]:
+        """Do what was asked, or begin it, and return the answer. Raises NotNow, JournalError."""
+        if isinstance(command, AskJob):
+            return self._tell(command, who)
+        _need_between(record.state)
+        match command:
+            case Look():
+                return self._begin(record, who, "look", "look")
+            case CalibrateFelt():
+                return self._begin(record, who, command.do, "felt")
+            case CalibrateLens():
+                works: dict[str, CameraWork] = {
+                    "begin": "lens_begin",
+                    "view": "lens_view",
+                    "commit": "lens_commit",
+                }
+                return self._begin(record, who, command.do, works[command.step])
+            case EnrolDeck():
+                works = {"begin": "deck_begin", "view": "deck_view", "commit": "deck_commit"}
+                name = " ".join(command.name.split())
+                if not name or not name.isprintable():
+                    raise NotNow("A deck's name has 1 to 40 letters.")
+                return self._begin(record, who, command.do, works[command.step], name)
+            case CheckDeck():
+                return self._check(command, record, who)
+            case UseCalibration():
+                return {"ok": True, "seq": record.write([self._again(command)], who.actor)}
+
+    def _again(self, command: UseCalibration) -> ev.Event:
+        """Return the event that puts an earlier calibration in force again, or none. Raises NotNow."""
+        if not command.hash:
+            return CalibrationDropped(command.what)
+        kind = DeckEnrolled.type if command.what == "deck" else Calibrated.type
+        for entry in reversed(self._reader.of_set_up()):
+            if entry.type != kind:
+                continue
+            event = entry.event
+            if not isinstance(event, (Calibrated, DeckEnrolled)) or event.calibration.hash != command.hash:
+                continue
+            if isinstance(event, DeckEnrolled) or event.what == command.what:
+                return event
+        raise NotNow("The record has no such calibration.")
+
+    def lost(self) -> None:
+        """Forget what was being counted: the table starts anew."""
+        self._rounds, self._counted = [], None
+
+    # ---- asking ----
+
+    def _begin(self, record: Record, who: Who, do: str, work: CameraWork, deck: str = "") -> dict[str, Any]:
+        running = next((job for job in self._jobs.values() if job.state == "running"), None)
+        if running is not None and running.work == work == "look":
+            return {"ok": True, "job": running.number}  # one look serves every screen
+        if running is not None and running.work != "look":
+            raise NotNow("The camera is busy with something else; wait until that is done.")
+        if "camera" in record.state.faults:
+            raise NotNow(Sentence(record.state.faults["camera"]))
+        number = next(reversed(self._jobs), 0) + 1
+        name = f"setup/{self._journal.seq:09}-{number}"
+        self._jobs[number] = _Job(number, do, work, who.actor, name, deck)
+        while len(self._jobs) > KEPT:
+            self._jobs.popitem(last=False)
+        for job in list(self._jobs.values())[:-2]:
+            job.picture = b""
+        self._ask(CameraJob(number, work, name, deck))
+        return {"ok": True, "job": number}
+
+    def _tell(self, command: AskJob, who: Who) -> dict[str, Any]:
+        job = self._jobs.get(command.job)
+        if job is None:
+            raise NotNow("Nothing is known of that any more; begin again.")
+        if who.role not in MAY[job.do]:
+            raise NotAllowed("That was asked by somebody else.", roles=MAY[job.do])
+        return {"ok": True, **job.told(command.picture)}
+
+    def _check(self, command: CheckDeck, record: Record, who: Who) -> dict[str, Any]:
+        match command.step:
+            case "begin":
+                self.lost()
+                return {"ok": True}
+            case "again":
+                self._rounds = self._rounds[:-1]
+                self._counted = None
+                return self._begin(record, who, command.do, "count")
+            case "round":
+                if self._counted is not None:
+                    self.lost()  # the last deck is in the record: this is the first round of another
+                return self._begin(record, who, command.do, "count")
+            case "end":
+                if not self._rounds or self._counted is not None:
+                    raise NotNow("No deck is being counted; lay cards into the zones and count them first.")
+                return {"ok": True, "seq": self._end_count(record, who.actor)}
+
+    def _end_count(self, record: Record, actor: str) -> int:
+        checked = tally(self._rounds, _hash(record.state, "deck"))
+        seq = record.write([checked], actor)
+        self._counted = checked
+        return seq
+
+    # ---- what came of it ----
+
+    def take(self, answer: JobProgress | JobDone | JobLost, record: Record) -> None:
+        """Take what the reading process says of a job."""
+        job = self._jobs.get(answer.number)
+        if job is None or job.state != "running":
+            return
+        if isinstance(answer, JobProgress):
+            job.done, job.of = answer.done, answer.of
+            return
+        if not _between(record.state):
+            job.state, job.error = "failed", OPENED
+            return
+        job.result, job.picture = answer.result, answer.picture
+        if isinstance(answer, JobLost):
+            job.state, job.error = "failed", Sentence(answer.reason)
+            return
+        try:
+            self._bring_in(job, answer, record)
+        except TableError as error:
+            log.error("%s: %s", job.do, error)
+            job.state, job.error = "failed", error.sentence
+        else:
+            job.state, job.done = "done", job.of
+
+    def _bring_in(self, job: _Job, done: JobDone, record: Record) -> None:
+        """Make the events that a finished job is. Raises NotNow, JournalError."""
+        frame = ev.Capture(**done.frame) if done.frame else None
+        what = {"felt": "felt", "lens_commit": "lens", "deck_commit": "deck"}.get(job.work)
+        if what is not None:
+            before = record.state.calibrations.get(what)
+            digest = self._journal.keep(KINDS[what], done.text.encode())
+            made = Calibration(
+                digest,
+                done.result.get("name", ""),
+                done.result.get("stands_on", {}),
+                done.result["figures"],
+            )
+            event: ev.Event
+            match what:
+                case "deck":
+                    event = DeckEnrolled(made, frame)
+                case "lens":
+                    event = Calibrated("lens", made, frame)
+                case _:
+                    event = Calibrated("felt", made, frame, done.result["moved"] or {})
+            record.write([event], job.actor)
+            job.result["hash"] = digest
+            job.result["before"] = asdict(before) if before else None
+        if job.work == "count":
+            self._rounds.append(_round(done, frame))
+            checked = tally(self._rounds, _hash(record.state, "deck"))
+            job.result["tally"] = asdict(checked) | {"whole": checked.whole, "frames": []}
+            job.result["strange"] = self._rounds[-1].strange
+            if checked.whole:
+                self._end_count(record, job.actor)  # nothing is left to ask
+            job.result["recorded"] = checked.whole
+
+
+def _round(done: JobDone, frame: ev.Capture | None) -> Round:
+    others: list[str] = done.result["others"]
+    cards = tuple(
+        LaidCard(**{**card, "candidates": tuple(card["candidates"])}) for card in done.result["cards"]
+    )
+    return Round(
+        cards,
+        others.count("joker"),
+        others.count("back"),
+        sum(what not in _HIDES for what in others),
+        frame,
+    )
+
+
+def _between(state: State) -> bool:
+    return state.phase in BETWEEN_HANDS
+
+
+def _need_between(state: State) -> None:
+    if not _between(state):
+        raise NotNow("A hand is open; this is done between hands. Finish the hand first.")
+
+
+def _hash(state: State, what: str) -> str:
+    made = state.calibrations.get(what)
+    return made.hash if made else ""

@@ -1,0 +1,284 @@
+"""What is done with the camera between hands, in the reading process: looks, calibrations, enrolment, counting.
+
+Views of the board and pictures of the spread are collected here, one job each; a fresh process begins anew, and says so
+by the number that it has.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from firmware.runtime.reading.messages import CameraJob, JobDone, JobProgress
+from vision.base.arrays import Image
+from vision.base.errors import CalibrationError, EnrolmentError
+from vision.felt.calibration import FRAMES, FeltCalibration, calibrate_felt, movement
+from vision.felt.geometry import reduced
+from vision.felt.layout import TableLayout
+from vision.felt.lens import (
+    MAX_ERROR_PX,
+    MIN_COVERAGE,
+    MIN_VIEWS,
+    BoardView,
+    Lens,
+    find_board,
+    fit_lens,
+    lens_of,
+    reach,
+)
+from vision.felt.survey import SHOWN_PX, jpeg, survey
+from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, profile_json, read_spread
+from vision.reading.network import CardReader
+from vision.reading.table_reading import TableReading
+
+BETWEEN_FRAMES_S: Final = 0.15
+"""Seconds between two pictures of a calibration: a camera that swings has moved by then."""
+GRID: Final = (8, 5)
+"""Cells of the picture, across and down, for which it is told whether the board was shown there."""
+MOST_VIEWS: Final = 30
+"""Views of the board that are kept: more only take longer."""
+
+Made = tuple[JobDone, Image | None]
+"""A job's result, and a frame to be kept as evidence."""
+
+
+class SpreadError(EnrolmentError):
+    """A picture of the spread that cannot be learnt from; `result` says which cards are to be laid anew."""
+
+    def __init__(self, sentence: str, result: dict[str, Any]) -> None:
+        super().__init__(sentence)
+        self.result = result
+
+
+class CameraBench:
+    """Does one camera job at a time. `frame` gives a fresh picture, `still` a reading of a table that lies still."""
+
+    def __init__(
+        self,
+        layout: TableLayout,
+        reader: CardReader,
+        frame: Callable[[], Image],
+        still: Callable[[TableLayout], tuple[Image, TableReading]],
+    ) -> None:
+        self._layout = layout
+        self._reader = reader
+        self._frame = frame
+        self._still = still
+        self._lens: Lens | None = None
+        self._felt: FeltCalibration | None = None
+        self._views: list[BoardView] = []
+        self._lessons: list[Lesson] = []
+        self._last: Image | None = None
+
+    def use(self, lens: Lens | None, felt: FeltCalibration | None) -> None:
+        """Look through this lens and hold against this calibration from now on."""
+        self._lens, self._felt = lens, felt
+
+    def do(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+        """Do a job. Raises VisionError, CameraError."""
+        match job.work:
+            case "look":
+                return self._look(job), None
+            case "felt":
+                return self._calibrate_felt(job, tell)
+            case "lens_begin":
+                self._views = []
+                return JobDone(job.number, self._of_views()), None
+            case "lens_view":
+                return self._lens_view(job), None
+            case "lens_commit":
+                lens = lens_of(self._views)
+                self._views = []
+                return JobDone(job.number, {"figures": lens_figures(lens)}, lens.to_json()), None
+            case "deck_begin":
+                self._lessons, self._last = [], None
+                return JobDone(job.number, {"pictures": 0, "needed": MIN_FRAMES}), None
+            case "deck_view":
+                return self._deck_view(job, tell), None
+            case "deck_commit":
+                return self._enrol(job, tell)
+            case "count":
+                return self._count(job)
+
+    # ---- the felt ----
+
+    def _look(self, job: CameraJob) -> JobDone:
+        seen = survey(self._frame(), self._layout, self._lens, self._felt)
+        return JobDone(job.number, seen.to_json(), picture=seen.picture)
+
+    def _calibrate_felt(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+        frames = []
+        for number in range(FRAMES):
+            tell(JobProgress(job.number, number, FRAMES + 1))
+            if number:
+                time.sleep(BETWEEN_FRAMES_S)
+            frames.append(self._frame())
+        tell(JobProgress(job.number, FRAMES, FRAMES + 1))
+        made = calibrate_felt(frames, self._layout, self._lens)
+        result: dict[str, Any] = {
+            "figures": made.figures,
+            "stands_on": {"layout": made.layout, "lens": made.lens},
+            "moved": None,
+        }
+        if self._felt is not None and (self._felt.layout, self._felt.lens) == (made.layout, made.lens):
+            try:
+                before = self._felt.reference(made.width_px, made.height_px)
+            except CalibrationError:
+                pass  # another mode of the camera: there is nothing to compare
+            else:
+                moved = movement(made.homography, before, self._layout)
+                result["moved"] = {name: round(value, 4) for name, value in vars(moved).items()}
+        return JobDone(job.number, result, made.to_json()), frames[-1]
+
+    # ---- the lens ----
+
+    def _lens_view(self, job: CameraJob) -> JobDone:
+        frame = self._frame()
+        small, times = reduced(frame, SHOWN_PX)
+        view = find_board(frame)
+        if view is not None and self._views and view.size != self._views[0].size:
+            self._views = []  # the camera's mode was changed: the others are of another picture
+        why = ""
+        if view is None:
+            why = "no board"
+        elif any(view.is_like(other) for other in self._views):
+            why = "same view"
+        else:
+            self._views = [*self._views, view][-MOST_VIEWS:]
+        outline = [] if view is None else np.round((view.outline + 0.5) / times - 0.5, 1).tolist()
+        shown = {"shown": [small.shape[1], small.shape[0]], "outline": outline, "why": why}
+        return JobDone(job.number, {**self._of_views(), **shown}, picture=jpeg(small))
+
+    def _of_views(self) -> dict[str, Any]:
+        """Tell what the views come to: how many, which cells they cover, how well they agree."""
+        across, down = reach(self._views)
+        error = fit_lens(self._views).error_px if len(self._views) >= MIN_VIEWS else None
+        enough = error is not None and min(across, down) >= MIN_COVERAGE and error <= MAX_ERROR_PX
+        return {
+            "views": len(self._views),
+            "needed": MIN_VIEWS,
+            "across": round(across, 3),
+            "down": round(down, 3),
+            "coverage": MIN_COVERAGE,
+            "error_px": None if error is None else round(error, 3),
+            "limit_px": MAX_ERROR_PX,
+            "grid": list(GRID),
+            "covered": sorted(_cells(self._views)),
+            "enough": enough,
+        }
+
+    # ---- the deck ----
+
+    def _deck_view(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> JobDone:
+        tell(JobProgress(job.number, 0, 2))
+        frame = self._frame()
+        one = lesson(frame, self._layout, self._reader, self._lens)
+        tell(JobProgress(job.number, 1, 2))
+        spots = read_spread(frame, self._layout, self._reader, self._lens)
+        swapped = {seen: wanted for seen, wanted in one.strange if (wanted, seen) in one.strange}
+        result = {
+            "pictures": len(self._lessons),
+            "needed": MIN_FRAMES,
+            "cards": [_told(spot, one.missing, swapped) for spot in spots],
+        }
+        small, _ = reduced(frame, SHOWN_PX)
+        try:
+            one.refuse_a_wrong_deck(len(self._lessons) + 1)
+        except EnrolmentError as error:
+            raise SpreadError(str(error), result) from error
+        self._lessons.append(one)
+        self._last = frame
+        return JobDone(job.number, {**result, "pictures": len(self._lessons)}, picture=jpeg(small))
+
+    def _enrol(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+        if self._last is None:
+            raise EnrolmentError("There is no picture of the spread yet: lay the cards out and take one.")
+        last = self._last
+        plain = CardReader(self._reader.path)
+        tell(JobProgress(job.number, 0, 3))
+        before = read_spread(last, self._layout, plain, self._lens)
+        tell(JobProgress(job.number, 1, 3))
+        profile = learn(self._lessons, last, self._layout, plain, job.deck, self._lens)
+        tell(JobProgress(job.number, 2, 3))
+        plain.deck = profile
+        after = read_spread(last, self._layout, plain, self._lens)
+        figures = {
+            "pictures": float(len(self._lessons)),
+            "sure_before": float(_sure(before)),
+            "sure_after": float(_sure(after)),
+        }
+        result = {
+            "name": job.deck,
+            "figures": figures,
+            "stands_on": {"model": plain.sha256},
+            "cards": [_told(spot, (), {}) for spot in after],
+        }
+        self._lessons, self._last = [], None
+        return JobDone(job.number, result, profile_json(profile, plain.sha256)), last
+
+    def _count(self, job: CameraJob) -> Made:
+        image, reading = self._still(self._layout)
+        cards = [
+            {
+                "place": zone.place,
+                "row": zone.row,
+                "index": index,
+                "card": card.card,
+                "sure": card.sure,
+                "candidates": list(card.candidates),
+            }
+            for zone in reading.zones
+            for index, card in enumerate(zone.cards)
+        ]
+        others = [other.what for other in reading.others]
+        verdicts = {name: verdict.to_json() for name, verdict in reading.verdicts.items()}
+        result = {"cards": cards, "others": others, "verdicts": verdicts}
+        return JobDone(job.number, result), image
+
+
+def _cells(views: list[BoardView]) -> set[int]:
+    """Return the cells of the picture in which a corner of the board was seen, numbered row by row."""
+    across, down = GRID
+    cells: set[int] = set()
+    for view in views:
+        at = np.clip((view.corners / view.size * GRID).astype(int), 0, (across - 1, down - 1))
+        cells |= {int(x + across * y) for x, y in at}
+    return cells
+
+
+def lens_figures(lens: Lens) -> dict[str, float]:
+    """Return the figures of a lens that people compare: its error, focal length, angle of view, bend at the corners."""
+    width_px = float(lens.matrix[0, 0])
+    grid = np.array([[0.0, 0.0], [lens.width_px - 1, 0], [lens.width_px - 1, lens.height_px - 1]])
+    bend = float(np.linalg.norm(lens.distort(grid) - grid, axis=1).max())
+    angle = float(np.degrees(2 * np.arctan(lens.width_px / 2 / width_px)))
+    return {
+        "error_px": round(lens.error_px, 4),
+        "focal_px": round(width_px, 1),
+        "angle_deg": round(angle, 2),
+        "bend_px": round(bend, 1),
+    }
+
+
+def _told(spot: Spot, missing: tuple[str, ...], swapped: dict[str, str]) -> dict[str, Any]:
+    """Tell how a card of the spread fared: "sure", "unsure", "other" or "missing"."""
+    if spot.card in missing or spot.seen is None:
+        state = "missing"
+    elif spot.card in swapped:
+        state = "other"
+    else:
+        state = "sure" if spot.sure and spot.seen == spot.card else "unsure"
+    return {
+        "place": spot.place,
+        "row": spot.row,
+        "card": spot.card,
+        "state": state,
+        "seen": swapped.get(spot.card, spot.seen),
+    }
+
+
+def _sure(spots: list[Spot]) -> int:
+    return sum(spot.sure and spot.seen == spot.card for spot in spots)

@@ -1,0 +1,83 @@
+"""From what the reading process tells of places to what the record says of seats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from firmware.runtime.reading.messages import KnownCard, ReadingDone, ReadingLost
+from firmware.table import State
+from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading, Thing
+from firmware.table.streets import open_seats
+
+LEFT_OVER: Final = 10
+"""Cards of the last hand from which on it can be told that they still lie there."""
+
+
+def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
+    """Return the event for a reading: its zones as the rows of the seats that play."""
+    seats = {seat.place: seat.seat for seat in state.seats}
+    reading = done.reading
+    rows = tuple(
+        RowReading(
+            seats[zone["place"]],
+            zone["row"],
+            zone["place"],
+            tuple(_card(card) for card in zone["cards"]),
+            _capture(zone["capture"]),
+            tuple((float(x), float(y)) for x, y in zone.get("outline", ())),
+        )
+        for zone in reading["zones"]
+        if zone["place"] in seats
+    )
+    things = tuple(
+        Thing(other["what"], seats[place], row, _corners(other))
+        for other in reading.get("others", ())
+        for place, row in other.get("zones", ())
+        if place in seats
+    )
+    return ReadingTaken(rows, _capture(reading["frame"]), reading["verdicts"], reading["ms"], things)
+
+
+def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
+    """Return what the record has of the open seats, by place and row, as the camera would name it."""
+    return {
+        (seat.place, row): tuple(KnownCard(card.seen or card.card, card.sure) for card in cards)
+        for seat in open_seats(state)
+        for row, cards in seat.rows.items()
+    }
+
+
+def lie_as_before(rows: Iterable[RowReading], before: Iterable[RowReading]) -> bool:
+    """Say whether these are the cards that another reading saw, still lying where they lay.
+
+    More than half of the cards in the same zones, of those looked into: of two deals from a shuffled deck a twelfth
+    are.
+    """
+    rows = tuple(rows)
+    looked = {(row.place, row.row) for row in rows}
+    now, then = _where(rows), _where(row for row in before if (row.place, row.row) in looked)
+    return len(then) >= LEFT_OVER and len(now & then) * 2 > len(then)
+
+
+def _where(rows: Iterable[RowReading]) -> frozenset[tuple[str, str, str]]:
+    return frozenset((row.place, row.row, card.card) for row in rows for card in row.cards if card.card)
+
+
+def reading_failed(lost: ReadingLost) -> ReadingFailed:
+    """Return the event for a table that could not be read."""
+    return ReadingFailed(lost.reason, _capture(lost.frame))
+
+
+def _card(card: dict[str, Any]) -> CardReading:
+    return CardReading(
+        card["card"], card["confidence"], card["sure"], tuple(card.get("candidates", ())), _corners(card)
+    )
+
+
+def _corners(told: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(x), float(y)) for x, y in told["corners"])
+
+
+def _capture(fields: dict[str, Any] | None) -> Capture | None:
+    return Capture(**fields) if fields else None

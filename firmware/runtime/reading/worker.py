@@ -1,0 +1,302 @@
+"""The reading process itself: owns the camera and the card reader, answers one job at a time."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+import cv2
+import numpy as np
+
+from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate
+from firmware.record.journal.captures import CaptureStore
+from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places
+from firmware.runtime.reading.messages import (
+    CameraJob,
+    Failed,
+    JobDone,
+    JobLost,
+    JobProgress,
+    NothingNew,
+    ReaderSetup,
+    ReaderSpec,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Ready,
+    Watch,
+    short_places,
+)
+from firmware.runtime.reading.setup_worker import CameraBench, SpreadError
+from firmware.table import CaptureError
+from vision.base.arrays import Image, Points
+from vision.base.errors import VisionError
+from vision.felt.calibration import FeltCalibration
+from vision.felt.geometry import FeltView, find_felt
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.reading.enrolment import profile_of_json
+from vision.reading.network import CardReader
+from vision.reading.still import StillReader, Waiting
+from vision.reading.table_reading import TableReading
+
+FRAME_QUALITY: Final = 88
+CROP_QUALITY: Final = 85
+"""JPEG qualities that keep a full frame under 5 MB and a zone's crop under 120 kB (DESIGN.md 5)."""
+CROP_PX_PER_MM: Final = 2.5
+LATE_FRAMES: Final = 3
+LIES_IN: Final = 0.15
+"""The share of a card's area with which a thing must lie in a zone to be there."""
+WATCH_EVERY: Final = 1.0
+"""Seconds between two looks at the camera while nobody asks for a reading."""
+TROUBLED_EVERY: Final = 0.25
+"""The same while it is in trouble."""
+
+
+def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
+    """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job).
+
+    A `ReaderSetup` in between has no answer: what comes after it is read by it.
+
+    Between jobs the camera is watched, so that a table learns of a fault before it needs a picture: `ReaderState` once
+    a second, `Failed` where only a fresh process may help.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the table's to handle
+    with suppress(EOFError, BrokenPipeError):
+        try:
+            worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
+            worker.use(setup)
+            trouble = worker.camera_trouble()
+            line.send(Ready(trouble))
+            while True:
+                while not line.poll(TROUBLED_EVERY if trouble else WATCH_EVERY):
+                    trouble = worker.camera_trouble()
+                    line.send(ReaderState(trouble))
+                asked = line.recv()
+                if isinstance(asked, ReaderSetup):
+                    worker.use(asked)
+                    continue
+                attempt, job = asked
+                if isinstance(job, CameraJob):
+                    line.send(worker.do(job, line.send))
+                else:
+                    line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
+        except CameraHung as error:  # only a fresh process gets rid of a hung driver
+            line.send(Failed(f"{error} A fresh reading process takes over."))
+        except VisionError as error:
+            line.send(Failed(_sentence(str(error))))
+
+
+class _Worker:
+    """Camera, layout and model, ready to read. `tell` is told what is wrong with the camera during a reading.
+
+    Raises VisionError.
+    """
+
+    def __init__(self, spec: ReaderSpec, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._store = CaptureStore(spec.data)
+        self._still_within = spec.still_within
+        self._layout = TableLayout.load(spec.layout)
+        self._reader = CardReader(threads=spec.threads)
+        self._camera = spec.camera()
+        self._is_open = False
+        self._seen: Image | None = None
+        self._felt: FeltView | None = None
+        self._watch = TableWatch(self._reader)
+        self._lens: Lens | None = None
+        self._calibration: FeltCalibration | None = None
+        self._bench = CameraBench(self._layout, self._reader, self._frame_image, self._look)
+
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from now on. Raises VisionError for what is none."""
+        self._lens = Lens.from_json(setup.lens) if setup.lens else None
+        self._calibration = FeltCalibration.from_json(setup.felt) if setup.felt else None
+        self._reader.deck = profile_of_json(setup.deck, self._reader.sha256) if setup.deck else None
+        self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
+        self._bench.use(self._lens, self._calibration)
+
+    def do(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> JobDone | JobLost:
+        """Do something with the camera between hands, and tell how it goes. Raises CameraHung."""
+        try:
+            done, evidence = self._bench.do(job, tell)
+            if evidence is None:
+                return done
+            return replace(done, frame=self._save(f"{job.name}.jpg", evidence, FRAME_QUALITY))
+        except CameraHung:
+            raise
+        except (CameraError, CaptureError) as error:
+            return JobLost(job.number, str(error), fault=isinstance(error, CameraError))
+        except SpreadError as error:
+            return JobLost(job.number, _sentence(str(error)), fault=False, result=error.result)
+        except (VisionError, _RestlessError) as error:
+            return JobLost(job.number, _sentence(str(error)), fault=False)
+
+    def camera_trouble(self) -> str:
+        """Look at the camera; say what is wrong with it, or nothing. A lost one is opened anew.
+
+        Raises CameraHung.
+        """
+        try:
+            if not self._is_open:
+                self._open()
+            self._camera.check()
+        except CameraHung:
+            raise
+        except FrameLate as error:
+            return str(error)
+        except CameraError as error:
+            self._is_open = False
+            return str(error)
+        return ""
+
+    def _open(self) -> None:
+        self._camera.close()
+        self._camera.open()
+        self._is_open = True
+
+    def read(self, job: ReadingJob) -> ReadingDone | ReadingLost | NothingNew:
+        """Read the table once it lies still; store the frame and the crops of the zones that play.
+
+        A watched table is read when it looks new, and what is new of it is stored. Raises CameraHung.
+        """
+        self._seen = None
+        layout = of_places(self._layout, job.places)
+        try:
+            if job.watch is not None:
+                seen = self._watch.look(self._frame_image, layout, job.watch)
+                if isinstance(seen, str):
+                    return NothingNew(job.number, seen)
+                return self._tell_new(job, job.watch, layout, *seen)
+            self._watch.forget()
+            image, reading = self._look(layout)
+            began = time.monotonic()
+            told = self._told(reading, image, layout)
+            if short_places(told["zones"], job.full):
+                bare = [zone | {"capture": None} for zone in told["zones"]]
+                return ReadingDone(job.number, told | {"zones": bare, "frame": None})
+            for zone in told["zones"]:
+                zone["capture"] = self._crop(job, zone["place"], zone["row"], image)
+            frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
+            told["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
+        except CameraHung:
+            raise
+        except (CameraError, CaptureError) as error:
+            return ReadingLost(job.number, str(error), fault=True)
+        except (VisionError, _RestlessError) as error:
+            return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
+        return ReadingDone(job.number, told | {"frame": frame})
+
+    def _tell_new(
+        self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
+    ) -> ReadingDone:
+        told = self._told(reading, image, layout)
+        strange = any(other["zones"] for other in told["others"])
+        for zone in told["zones"]:
+            known = watch.known.get((zone["place"], zone["row"]), ())
+            strange = strange or lacks(zone["cards"], known)
+            new = is_new(zone["cards"], known)
+            zone["capture"] = self._crop(job, zone["place"], zone["row"], image) if new else None
+        frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
+        return ReadingDone(job.number, told | {"frame": frame})
+
+    def _told(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
+        """Return the reading as plain data, each other thing with the zones that it lies in."""
+        self._felt = find_felt(image, self._layout, self._lens)
+        outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
+        card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
+        told = reading.to_json()
+        for zone in told["zones"]:
+            zone["outline"] = outlines[zone["place"], zone["row"]].round(1).tolist()
+        for other in told["others"]:
+            other["zones"] = [
+                list(name)
+                for name, outline in outlines.items()
+                if _overlap(outline, np.array(other["corners"])) > LIES_IN * card_px
+            ]
+        return told
+
+    def _look(self, layout: TableLayout) -> tuple[Image, TableReading]:
+        """Return the last of the frames that agree, and what they say.
+
+        Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
+        them took, "longest_frame" what looking at one took at most.
+        """
+        still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration)
+        deadline = time.monotonic() + self._still_within
+        waited = looked = longest = 0.0
+        while True:
+            began = time.monotonic()
+            self._seen = self._frame().image
+            came = time.monotonic()
+            answer = still.offer(self._seen)
+            took = time.monotonic() - came
+            waited, looked, longest = waited + came - began, looked + took, max(longest, took)
+            if not isinstance(answer, Waiting):
+                whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
+                told = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
+                return self._seen, replace(answer, ms=answer.ms | told)
+            # A reading that has begun is brought to its end, however slow the machine: the table lies still.
+            if answer not in (Waiting.FIRST, Waiting.MORE) and time.monotonic() > deadline:
+                raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
+
+    def _frame(self) -> Frame:
+        """Return a fresh frame; late ones are waited for, a lost camera is opened anew."""
+        for _ in range(LATE_FRAMES):
+            try:
+                if not self._is_open:
+                    self._open()
+                return self._camera.frame()
+            except FrameLate as error:
+                self._tell(str(error))
+            except CameraHung:
+                raise
+            except CameraError as error:
+                self._is_open = False
+                self._tell(str(error))
+        if not self._is_open:
+            self._open()
+        return self._camera.frame()
+
+    def _frame_image(self) -> Image:
+        self._seen = self._frame().image
+        return self._seen
+
+    def _crop(self, job: ReadingJob, place: str, row: str, image: Image) -> dict[str, Any]:
+        zone = self._layout.zone(place, row)
+        assert self._felt is not None
+        picture = self._felt.rectify(image, zone, CROP_PX_PER_MM)
+        return self._save(f"{job.name}-{place.lower()}-{row}.jpg", picture, CROP_QUALITY)
+
+    def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
+        """Store what was seen of a table that could not be read. The reason counts without it, too."""
+        if self._seen is None:
+            return None
+        try:
+            return self._save(f"{job.name}-frame.jpg", self._seen, FRAME_QUALITY)
+        except CaptureError:
+            return None
+
+    def _save(self, name: str, image: Image, quality: int) -> dict[str, Any]:
+        _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        return asdict(self._store.save(name, data.tobytes()))
+
+
+def _overlap(outline: Points, corners: Points) -> float:
+    """Return the area in pixels that two convex outlines share."""
+    area, _ = cv2.intersectConvexConvex(outline.astype(np.float32), corners.astype(np.float32))
+    return float(area)
+
+
+class _RestlessError(Exception):
+    """The table does not come to rest."""
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

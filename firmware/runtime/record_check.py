@@ -1,0 +1,106 @@
+"""Checks the whole record when the table starts: at once where it is short, beside the table where it is long.
+
+The journal's own opening checks the file's shape and the last rows both ways; this is every page and every row. A
+record that does not hold is a fault that stops play until a floor person has read it.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Final
+
+from firmware.record.evidence.verify import verify
+from firmware.record.evidence.workers import undisturbed
+from firmware.record.journal.journal import FILE, TABLE, Journal
+from firmware.table import JournalError
+from firmware.table.events import Event, RecordFault
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 24_000_000
+"""Bytes of a journal that is checked before the table takes a command."""
+NICE: Final = 19
+
+Attempt = Callable[[list[Event], str], bool]
+"""What writes events down where no person waits for it: `TableProcess.attempt`."""
+
+
+class RecordCheck:
+    """Used on the table's thread."""
+
+    def __init__(self, data: Path, journal: Journal) -> None:
+        """A training record is not checked: none of its hands was played."""
+        self._data = data
+        self._seq = journal.seq
+        self._is_due = not journal.training
+        self._found = ""
+        self._process: BaseProcess | None = None
+        self._answer: Connection | None = None
+
+    def begin(self, attempt: Attempt) -> None:
+        """Check a short record now, and begin with a long one."""
+        if not self._is_due:
+            return
+        self._is_due = False
+        try:
+            if (self._data / FILE).stat().st_size <= AT_ONCE:
+                self._found = first_problem(self._data)
+            else:
+                self._begin_beside()
+        except OSError as error:
+            self._found = f"It cannot be checked: {error}."
+        self.turn(attempt)
+
+    def _begin_beside(self) -> None:
+        spawned = multiprocessing.get_context("spawn")
+        self._answer, there = spawned.Pipe(duplex=False)
+        self._process = spawned.Process(target=_check, args=(self._data, there), daemon=True)
+        with undisturbed():
+            self._process.start()
+        there.close()
+
+    def turn(self, attempt: Attempt) -> None:
+        """Say in the record what was found, once it was."""
+        if self._answer is not None and self._answer.poll():
+            try:
+                self._found = self._answer.recv()
+            except EOFError:
+                self._found = "It could not be checked: the check broke off."
+            self.close()
+        if self._found:
+            log.error("the record is damaged: %s", self._found)
+            if attempt([RecordFault("damaged", self._seq, detail=self._found[:500])], TABLE):
+                self._found = ""
+
+    def close(self) -> None:
+        """End it; what is not checked by then is checked at the next start. May be called twice."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.join()
+            self._process = None
+        if self._answer is not None:
+            self._answer.close()
+            self._answer = None
+
+
+def _check(data: Path, answer: Connection) -> None:
+    os.nice(NICE)
+    answer.send(first_problem(data))
+
+
+def first_problem(data: Path) -> str:
+    """Return the first thing in a record that does not hold, "" where all of it does; its images are not read."""
+    try:
+        found = verify(data, images=False, replayed=False, is_open_here=True)
+    except JournalError as error:
+        return str(error)
+    if found.ok:
+        return ""
+    first = found.problems[0]
+    return first.what if first.seq is None else f"Row {first.seq}: {first.what}"

@@ -1,0 +1,68 @@
+"""Watches what the record stands on: room on the disk, the clock, the last hand's images."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from firmware.record.evidence.verify import torn
+from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
+from firmware.record.journal.journal import Journal, JournalReader
+
+EVERY: Final = 1.0
+"""Seconds between two looks."""
+ENOUGH: Final = RESERVE + 16 * MB
+"""Bytes free from which hands open again: above the reserve, so that the lamp does not flicker at its edge."""
+
+DISK: Final = (
+    f"The disk has less than {RESERVE // MB} MB left: no new hand is opened. "
+    "Make room; nothing is deleted by itself."
+)
+FILES: Final = (
+    f"The disk has room for fewer than {RESERVE_FILES} more files: no new hand is opened. "
+    "Remove small files; nothing is deleted by itself."
+)
+CLOCK: Final = (
+    "The clock stepped back: it shows a time that the record has passed already. "
+    "Set it; hands go on in their order."
+)
+
+
+class RecordWatch:
+    """Faults of the record, by the name they are shown under. Used on the table's own thread."""
+
+    def __init__(
+        self, data: Path, journal: Journal, clock: Callable[[], float] = time.monotonic, every: float = EVERY
+    ) -> None:
+        """Look at the last hand's images; a torn one is named until the next hand. Raises JournalError."""
+        self._data = data
+        self._journal = journal
+        self._clock = clock
+        self._every = every
+        self._next = float("-inf")
+        self._full = False
+        self._faults: dict[str, str] = {}
+        entries = JournalReader(data, training=journal.training).since_last_opened()
+        self._hand = entries[-1].hand if entries else 0
+        self._torn = " ".join(torn(data, entries))
+
+    def faults(self, hand: int) -> dict[str, str]:
+        """Return what is wrong now, while this hand is on the table."""
+        if self._clock() >= self._next:
+            self._next = self._clock() + self._every
+            self._faults = self._look()
+        return self._faults | ({"images": self._torn} if self._torn and hand == self._hand else {})
+
+    def _look(self) -> dict[str, str]:
+        found = {"clock": CLOCK} if self._journal.clock_is_behind() else {}
+        try:
+            self._full = free_bytes(self._data) < (ENOUGH if self._full else RESERVE)
+        except OSError as error:
+            return found | {
+                "disk": f"The data folder cannot be looked at ({error.strerror}); check the disk."
+            }
+        if self._full:
+            return found | {"disk": DISK}
+        return found | ({"disk": FILES} if free_files(self._data) < RESERVE_FILES else {})

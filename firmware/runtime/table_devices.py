@@ -1,0 +1,107 @@
+"""What hangs on the table: begun and ended with it, lit and sounded by it, and what is wrong with each.
+
+Used on the table's own thread. A device that fails is a fault with words, and the table goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from firmware.devices.errors import DeviceError
+from firmware.devices.panel.interface import Buttons, Buzzer, LampName, Lamps, Light
+from firmware.devices.puck.reading import Disks, PuckReader, PuckReading, PuckState
+
+PUCK_GRACE: Final = 2.0
+"""Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
+
+
+class Part(Protocol):
+    """A device that only has to be started and closed."""
+
+    def start(self) -> None:
+        """Begin. Raises DeviceError, and says so itself."""
+
+    def close(self) -> None:
+        """End. May be called twice."""
+
+
+@dataclass
+class Devices:
+    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts.
+
+    `others` are only started and closed with the table: whoever made them tells of them in `trouble`.
+    """
+
+    puck: PuckReader | None
+    buttons: Buttons | None
+    lamps: Lamps | None
+    trouble: Callable[[], Mapping[str, str]] = dict
+    buzzer: Buzzer | None = None
+    others: Sequence[Part] = ()
+    mains_gone: Callable[[], bool] = lambda: False
+    power: Callable[[], Mapping[str, bool | float | None]] = dict
+    """What the power supply's sensors say, by name; None for one that says nothing."""
+    disks: Disks = field(default_factory=Disks)
+    """By which tags the puck reader goes: the configuration's, until `use`."""
+    _failed: dict[str, str] = field(default_factory=dict, init=False)
+    """By device: why what it was last asked to do failed."""
+    _puck_known_at: float | None = field(default=None, init=False)
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin; `put` gets presses and puck readings. What cannot begin is a fault; lamps and buzzer are then gone."""
+        if self.lamps is not None and not self._does("lamps", self.lamps.start):
+            self.lamps = None
+        if self.buzzer is not None and not self._does("buzzer", self.buzzer.start):
+            self.buzzer = None
+        for part in self.others:
+            with suppress(DeviceError):  # `trouble` tells of it
+                part.start()
+        buttons = self.buttons
+        if buttons is not None:
+            self._does("buttons", lambda: buttons.start(put))
+        if self.puck is not None:
+            self.puck.start(put)
+
+    def use(self, disks: Disks) -> None:
+        """Have the puck reader go by these disks from now on."""
+        self.disks = disks
+        if self.puck is not None:
+            self.puck.use(disks)
+
+    def show(self, lit: Mapping[LampName, Light], beeps: int) -> None:
+        """Light the panel, and beep so many times."""
+        lamps, buzzer = self.lamps, self.buzzer
+        if lamps is not None:
+            self._does("lamps", lambda: lamps.show(lit))
+        if buzzer is not None and beeps:
+            self._does("buzzer", lambda: buzzer.beep(beeps))
+
+    def faults(self, puck: PuckReading | None, now: float) -> dict[str, str]:
+        """Return what is wrong, by device. `puck`: what its reader said last; `now`: the monotonic clock."""
+        found = {**self.trouble(), **self._failed}
+        if self.puck is None:
+            return found
+        known = puck is not None and puck.state not in (PuckState.UNKNOWN, PuckState.FAULT)
+        if known or self._puck_known_at is None:
+            self._puck_known_at = now
+        if now - self._puck_known_at > PUCK_GRACE:
+            found["puck"] = puck.detail if puck else "The puck reader does not answer."
+        return found
+
+    def close(self) -> None:
+        """End them all. May be called twice."""
+        for part in (self.puck, self.buttons, self.lamps, self.buzzer, *self.others):
+            if part is not None:
+                part.close()
+
+    def _does(self, name: str, what: Callable[[], None]) -> bool:
+        try:
+            what()
+        except DeviceError as error:
+            self._failed[name] = str(error)
+            return False
+        self._failed.pop(name, None)
+        return True

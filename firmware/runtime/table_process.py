@@ -1,0 +1,550 @@
+"""The table process: one thread with a queue owns the state, the journal and the lamps.
+
+Devices, the reading process and the socket only put into the queue. Every event is in the journal before anything
+is shown, lit or answered. What devices say is kept as it stands now and brought into the journal level by level
+(`_catch_up`), so that a write that failed is made up for and nothing is repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from firmware.access.control import Gate, GateCommand, Who, refusal
+from firmware.adaptive_limit import AdaptiveLimit
+from firmware.devices.panel.interface import ButtonName, Press
+from firmware.devices.puck.reading import PuckReading
+from firmware.record.journal.journal import TABLE, Journal, JournalReader
+from firmware.record.pins import PinStore
+from firmware.record.reopening import end_of_hand
+from firmware.rules import Profile
+from firmware.runtime.device_tests import TrialCommand, Trials
+from firmware.runtime.disks import use_named
+from firmware.runtime.host_facts import BoxFacts
+from firmware.runtime.inputs import Request, Stop
+from firmware.runtime.maintenance import Answer, RecordKeeper
+from firmware.runtime.panel_state import beeps, lights
+from firmware.runtime.puck_calm import CalmPuck
+from firmware.runtime.reading.calibrations import CameraCalibration
+from firmware.runtime.reading.messages import (
+    CameraJob,
+    JobDone,
+    JobLost,
+    JobProgress,
+    NothingNew,
+    ReaderSetup,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+)
+from firmware.runtime.reading.scheduler import CAMERA, Looks
+from firmware.runtime.reading.setup_jobs import CameraJobs
+from firmware.runtime.record_check import RecordCheck
+from firmware.runtime.record_faults import RecordWatch
+from firmware.runtime.socket_server import CommandSocket
+from firmware.runtime.table_devices import Devices
+from firmware.table import NotNow, State, TableError
+from firmware.table import events as ev
+from firmware.table.commands.camera import AskJob, CameraCommand, Look
+from firmware.table.commands.decide import (
+    Command,
+    Confirm,
+    House,
+    LookAgain,
+    Next,
+    decide,
+    parse_command,
+    step,
+)
+from firmware.table.commands.evidence import RecordCommand
+from firmware.table.commands.house import SetHouse, profile_text
+from firmware.table.commands.setup import AskHealth
+from firmware.table.effects.evidence import record_fault_sentence
+from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
+from firmware.table.house import house_now
+from firmware.table.house_profiles import KeepProfile, kept_text
+from firmware.table.phase import OPEN
+from firmware.table.sentence import Sentence
+from firmware.table.settling import natural_verdict, pending_natural, rules_of
+
+log = logging.getLogger(__name__)
+
+TICK: Final = 0.1
+"""Seconds between two looks at the clock when nothing happens."""
+RETRY: Final = 1.0
+"""Seconds before something that could not be written is tried again."""
+ANSWER_WITHIN: Final = 10.0
+"""Seconds that a command may wait until it is begun, where nothing else is configured."""
+UNSEEN: Final = 0.45
+"""Seconds after the camera changed what a press does in which one is not for it; the page's `SETTLE_MS`."""
+KNOWN_COMMANDS: Final = 1000
+"""Last commands whose ids are known at least: a sender gives up long before."""
+MADE_WITHIN: Final = 50.0
+"""Seconds more for what was begun and takes its time: a dispute file with its pages."""
+
+BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
+    "next": Next(),
+    "confirm": Confirm(),
+    "reject": LookAgain(),
+}
+
+
+class Readings(Protocol):
+    """What asks for readings: `ReadingProcess`."""
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin; `put` gets `ReaderState`, `ReadingDone` and `ReadingLost`."""
+
+    def use(self, setup: ReaderSetup) -> None:
+        """Read by these calibrations from now on."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading, or for something else to be done with the camera."""
+
+    def close(self) -> None:
+        """End."""
+
+
+class TableProcess:
+    """One table. Build it, `run` it on a thread, `stop` it from any other."""
+
+    def __init__(
+        self,
+        data: Path,
+        journal: Journal,
+        house: House,
+        devices: Devices,
+        readings: Readings,
+        socket: Path | None,
+        turn_up: float,
+        clock: Callable[[], float] = time.monotonic,
+        keeper: RecordKeeper | None = None,
+        *,
+        answer_within: float = ANSWER_WITHIN,
+        limits: Mapping[str, AdaptiveLimit] | None = None,
+    ) -> None:
+        """Recover the state from the journal.
+
+        `socket`: where commands come from, None for nowhere but `put`; `turn_up`: seconds from the showdown signal to
+        the first look; `keeper`: who signs, exports and keeps the record, closed with the table; `answer_within`:
+        seconds after which a command that is not begun yet is refused; `limits`: what health tells of, by name.
+        Raises TableError where the record cannot be gone on with, SocketError.
+        """
+        self._journal = journal
+        self._configured = self._house = house
+        self._devices = devices
+        self._readings = readings
+        self._clock = clock
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.state: State = journal.recover()
+        self._reader = JournalReader(data, training=journal.training)
+        self._house = house_now(house, self.state.house, self._reader.content)
+        self._rules = self._rules_now()
+        self._watch = RecordWatch(data, journal, clock)
+        self._check = RecordCheck(data, journal)
+        self._commands = journal.commands()
+        self._looks = Looks(self, readings.request, self._reader, turn_up, clock)
+        self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
+        self._calibration = CameraCalibration(readings.use, self._reader.content)
+        self._keeper = keeper
+        self._gate = Gate(PinStore(data), clock)
+        self._gate.tidy(self.state)
+        self._puck = CalmPuck()
+        self._answer_within = answer_within
+        self._limits = limits or {}
+        self._trials = Trials(data, devices, clock)
+        self._box = BoxFacts(data)
+        self._shown = (False, False)
+        self._started = False
+        self._record_trouble = ""
+        self._retry_at = 0.0
+        self._green: tuple[float, int] | None = None
+        self._stands_since = float("-inf")
+        self._socket = CommandSocket(socket, self.ask) if socket is not None else None
+
+    def _rules_now(self) -> Profile:
+        opened = self.state.opened
+        return self._rules_of(opened) if opened and self.state.phase in OPEN else self._house.rules
+
+    def _rules_of(self, opened: ev.HandOpened) -> Profile:
+        return rules_of(opened, self._reader.content(opened.profile_hash))
+
+    # ---- from other threads ----
+
+    def put(self, item: Any) -> None:
+        """Take what a device or the reading process has to say."""
+        self._queue.put(item)
+
+    def ask(self, line: bytes) -> dict[str, Any]:
+        """Judge and do a command, and return its answer: once it is durable, or refused."""
+        request = Request(line)
+        self._queue.put(request)
+        try:
+            with suppress(TimeoutError):
+                return request.answer.result(self._answer_within)
+            return request.answer.result(MADE_WITHIN if request.answer.running() else 0)
+        except TimeoutError:
+            late = Sentence("The table did not answer in time; look at the page, then try again.")
+            return late.refusal() | {"uncertain": True}
+
+    def stop(self) -> None:
+        """Ask `run` to return."""
+        self._queue.put(Stop())
+
+    # ---- the one thread ----
+
+    def run(self, turned: Callable[[], None] = lambda: None) -> None:
+        """Run until `stop`; call `turned` when all is begun and after every turn, ten times a second at least."""
+        try:
+            self.begin()
+            turned()
+            while not isinstance(item := self._next_input(), Stop):
+                self.turn(item)
+                turned()
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Write the start down, start the devices and take commands. See `run`."""
+        self._start()
+        use_named(self._reader, self._devices)
+        self._devices.start(self.put)
+        self._show()  # there were no lamps yet when the start was written down
+        self._calibration.put_in_force(self.state.calibrations, self._house)
+        self._readings.start(self.put)
+        if self._socket is not None:
+            self._socket.start()
+
+    def _start(self) -> None:
+        """Write the start down; on a full disk the table shows what is on record, and does so once there is room.
+
+        Raises JournalDamaged: a file that takes no row is not gone on with.
+        """
+        begun = ev.TableStarted(self._configured.software, self._configured.settings)
+        self._started = self._attempt_on_sound([begun], TABLE)
+        if not self._started:
+            return
+        try:
+            if self._keeper is not None:
+                self._keeper.begin(self)
+        except TableError as error:
+            self._started = False
+            log.error("%s", error)
+            return
+        self._check.begin(self._attempt_on_sound)
+
+    def turn(self, item: Any = None) -> None:
+        """Take one input, or None where nothing came for a tick, and catch up with what is so now."""
+        self._make_certain()
+        if item is not None:
+            self._take(item)
+        self._catch_up()
+        if self._keeper is not None:
+            self._keeper.turn(self)
+
+    def turn_all(self) -> None:
+        """Take every input that waits, then catch up. For whoever keeps the clock in `run`'s place."""
+        while not self._queue.empty():
+            self.turn(self._queue.get())
+        self.turn()
+
+    def end(self) -> None:
+        """Let go of the socket and the devices, and refuse whoever still waits."""
+        for part in (self._socket, self._devices, self._readings, self._keeper, self._check):
+            if part is not None:
+                part.close()
+        self._refuse_waiting()
+
+    def _next_input(self) -> Any:
+        try:
+            return self._queue.get(timeout=TICK)
+        except queue.Empty:
+            return None
+
+    def _refuse_waiting(self) -> None:
+        while not self._queue.empty():
+            item = self._queue.get()
+            if isinstance(item, Request):
+                item.answer.set_result(Sentence("The table process is being stopped.").refusal())
+
+    def _take(self, item: Any) -> None:
+        match item:
+            case Request():
+                self._answer(item.line, item.answer)
+            case Press():
+                self._pressed(item)
+            case PuckReading():
+                self._puck.take(item, self._clock())
+                self._trials.puck(item)
+            case ReaderState():
+                self._looks.told(item)
+            case ReadingDone() | ReadingLost() | NothingNew():
+                self._box.heard(item)
+                if self._looks.answered(item) and isinstance(item, ReadingDone):
+                    self._calibration.heard(item)
+            case JobProgress() | JobDone() | JobLost():
+                self._box.heard(item)
+                self._camera_jobs.take(item, self)
+
+    # ---- doing ----
+
+    def _make_certain(self) -> None:
+        """Find out what became of a write that failed, and go on from what is on record."""
+        if not self._journal.is_uncertain or self._clock() < self._retry_at:
+            return
+        try:
+            self._journal.settle()
+            state = self._journal.recover()
+            use_named(self._reader, self._devices)
+        except TableError as error:
+            self._say_trouble(error)
+            return
+        self.state = state
+        self._house = house_now(self._configured, state.house, self._reader.content)
+        self._rules = self._rules_now()
+        self._commands = self._journal.commands()
+        self._record_trouble = ""
+        self._show()
+
+    def _do(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
+        """Make events happen: in the journal, then in the state, then on the lamps.
+
+        `command`: the id of the command that they are. Raises NotNow, JournalError; then nothing happened.
+        Raises JournalUncertain where nobody can say yet whether it did.
+        """
+        events = list(events)
+        past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
+        # a past hand may settle at once: by what it was played under, never by what is played now
+        rules = self._rules_of(past[-1]) if past else self._rules
+        state, followed = step(self.state, events, rules)
+        began = self._clock()
+        seq = self._journal.append(events, actor, followed, command)
+        if command:
+            self._commands[command] = seq
+            if len(self._commands) > 2 * KNOWN_COMMANDS:
+                self._commands = self._journal.commands()
+        before, self.state = self.state, state
+        if _what_buttons_do(state) != _what_buttons_do(before):
+            by_itself = actor == CAMERA and state.phase is not before.phase
+            self._stands_since = began + (UNSEEN if by_itself else 0.0)
+        if state.house != before.house:
+            self._house = house_now(self._configured, state.house, self._reader.content)
+        if any(isinstance(event, ev.HandOpened) for event in events):
+            self._rules = self._house.rules
+        elif state.opened is not before.opened or state.house != before.house:
+            self._rules = self._rules_now()  # a past hand was laid down, or taken off; the game is another
+        if state.calibrations != before.calibrations:
+            self._calibration.put_in_force(state.calibrations, self._house)
+        self._record_trouble = ""
+        self._show()
+        return seq
+
+    @property
+    def seq(self) -> int:
+        """The last row's number."""
+        return self._journal.seq
+
+    def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Do what no person waits for; False if it cannot be written now, then `_catch_up` comes back to it."""
+        try:
+            return self._attempt_on_sound(events, actor)
+        except JournalDamaged as error:
+            self._say_trouble(error)
+            return False
+
+    def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
+        """Do the same. Raises JournalDamaged."""
+        try:
+            self._do(events, actor)
+        except JournalDamaged:
+            raise
+        except TableError as error:
+            self._say_trouble(error)
+            return False
+        return True
+
+    def _say_trouble(self, error: TableError) -> None:
+        if str(error) != self._record_trouble:
+            log.error("%s", error)
+        self._record_trouble = str(error)
+        self._retry_at = self._clock() + RETRY
+        self._show()
+
+    def _show(self) -> None:
+        trouble = bool(self.state.faults or self._record_trouble)
+        before, self._shown = self._shown, (trouble, bool(self.state.questions))
+        tried = self._trials.lights(self.state)
+        self._devices.show(
+            lights(self.state, trouble, self._house) if tried is None else tried,
+            0 if self.state.on_trial else beeps(before, self._shown),
+        )
+
+    # ---- people ----
+
+    def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
+        what = "a line"
+        try:
+            command = parse_command(line)
+            what = command.do
+            done = self._obey(command)
+            if isinstance(done, Future):
+                answer.set_running_or_notify_cancel()
+                done.add_done_callback(lambda late: answer.set_result(late.result()))
+            else:
+                answer.set_result(done)
+        except NotAllowed as error:
+            answer.set_result(refusal(error, self.state))
+        except JournalUncertain as error:
+            answer.set_result(error.sentence.refusal() | {"uncertain": True})
+        except TableError as error:
+            answer.set_result(error.sentence.refusal())
+        except Exception:
+            log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
+            answer.set_result(Sentence("The table met an error of its own; look at its log.").refusal())
+
+    def _obey(self, command: Command) -> Answer:
+        who = self._gate.admit(command, self)
+        if isinstance(command, RecordCommand):
+            if self._keeper is None:
+                raise NotNow("This table signs nothing.")
+            return self._keeper.obey(command, self, who)
+        if isinstance(command, GateCommand):
+            return self._gate.obey(command, self, who)
+        if isinstance(command, TrialCommand):
+            return self._trials.obey(command, self, who)
+        if isinstance(command, CameraCommand):
+            return self._camera_jobs.obey(command, self, who)
+        if isinstance(command, AskHealth):
+            facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
+                "faults": self._faults()
+            }
+            limits = {name: limit.as_json() for name, limit in self._limits.items()}
+            return {"ok": True, "facts": facts | {"limits": limits}}
+        if command.id is not None and command.id in self._commands:  # its answer was lost on the way
+            return {"ok": True, "seq": self._commands[command.id]}
+        self._looks.afresh()
+        if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
+            self._journal.keep("profile", text.encode())  # before the event that names it by its hash
+        if isinstance(command, KeepProfile):
+            self._journal.keep("profile", kept_text(command).encode())
+        events = decide(self.state, command, self._house, self._rules, self._past)
+        return {"ok": True, "seq": self._do(events, who.actor, command.id or "")}
+
+    def _past(self, hand: int) -> State:
+        return end_of_hand(self._reader, hand)
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        """Make events happen for the gate, on the table's own thread. Raises NotNow, JournalError."""
+        return self._do(events, actor)
+
+    def relight(self) -> None:
+        """Show the lamps anew, for the trials."""
+        self._show()
+
+    def trouble_of(self, device: str) -> str | None:
+        """Say what is wrong with a device; "" where it is well, None where it was not heard of yet."""
+        if device == "camera" and not self._looks.heard:
+            return None
+        return self._faults().get(device, "")
+
+    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+        """Have the camera take a picture, or ask how far that is, for the trials. Raises NotNow."""
+        return self._camera_jobs.obey(command, self, who)
+
+    def _pressed(self, press: Press) -> None:
+        if self._trials.takes(press, self.state):
+            self._show()
+            return
+        if press.at < self._stands_since:
+            log.info("%s was pressed before what it would do now was there", press.button)
+            return
+        try:
+            if not self._counts(press):
+                return
+            dealer = self.state.dealer
+            actor = f"button:{dealer}" if dealer else "button"
+            self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), actor)
+        except NotNow as error:
+            log.info("%s does nothing: %s", press.button, error)
+        except TableError as error:
+            self._record_trouble = str(error)
+            log.error("%s could not be done: %s", press.button, error)
+            self._show()
+
+    def _counts(self, press: Press) -> bool:
+        """Say whether a press is one for its button.
+
+        One press of green accepts a natural that the cards bear out; what they do not bear out asks for press and
+        hold. The hold belongs to the natural that was shown when the button went down, never to the next one.
+        """
+        due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
+        if due is None:
+            return not press.held
+        borne_out = natural_verdict(self.state, due, self._rules).kind is not None
+        if press.held:
+            return not borne_out and self._green == (press.at, due)
+        self._green = (press.at, due)
+        return borne_out
+
+    # ---- levels ----
+
+    def _catch_up(self) -> None:
+        """Bring into the journal what is so now and not yet in it."""
+        if self._clock() < self._retry_at:
+            return
+        if not self._started:
+            self._start()
+            return
+        self._check.turn(self.attempt)
+        if self._trials.is_over(self.state) and not self.attempt([ev.TrialEnded()], TABLE):
+            return
+        puck = self._puck_news()
+        if puck is not None and not self.attempt([puck], "puck"):
+            return
+        faults = self._faults()
+        gone = [ev.DeviceRecovered(name) for name in self.state.faults if name not in faults]
+        come = [ev.DeviceFault(n, why) for n, why in faults.items() if self.state.faults.get(n) != why]
+        if (gone or come) and not self.attempt([*gone, *come], TABLE):
+            return
+        for recovered in gone:
+            log.info("%s: works again", recovered.device)
+        for fault in come:
+            log.warning("%s: %s", fault.device, fault.detail)
+        self._looks.look()
+
+    def _puck_news(self) -> ev.PuckSeen | None:
+        puck = self._puck.reading(self._clock())
+        if puck is None:
+            return None
+        said = ev.Puck(puck.state.value, puck.seat, puck.detail)
+        return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
+
+    def _faults(self) -> dict[str, str]:
+        now = self._clock()
+        faults = self._devices.faults(self._puck.reading(now), now) | self._watch.faults(self.state.hand)
+        if restless := self._puck.fault(now):
+            faults["puck"] = restless
+        if self._keeper is not None:
+            faults |= self._keeper.faults
+        if self.state.record_fault is not None:
+            faults["record"] = str(record_fault_sentence(self.state.record_fault))
+        if self._calibration.trouble:
+            faults["calibration"] = self._calibration.trouble
+        if self._looks.trouble:
+            faults["camera"] = self._looks.trouble
+        if why := self._looks.unseen:
+            why = why if why.endswith(".") else f"{why}."
+            faults["view"] = f"Placed cards are not seen: {why} Let the table lie still for a moment."
+        return faults
+
+
+def _what_buttons_do(state: State) -> tuple[Any, ...]:
+    """Return what decides what a press does: one that went down for something else does nothing."""
+    return state.hand, state.phase, state.questions, state.paid, state.paybacks

@@ -1,0 +1,1 @@
+"""Simulated tables: the demo and the training."""

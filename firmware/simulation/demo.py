@@ -1,0 +1,293 @@
+"""`feltwatch demo`: the whole appliance on a simulated table, in one command, on any computer."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import click
+
+from firmware.runtime.config import Config, SeatConfig, TimesConfig
+from firmware.runtime.errors import AppError, ConfigError
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.simulation.room_page.room import Room
+    from firmware.table_client import TableLink
+
+PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
+"""Who has a PIN at the demo's table, the first one first: what the floor and a technician do can be tried, too."""
+PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
+STACK_UNITS: Final = 2000
+ROOM: Final = "room.sock"
+PAGE_STARTS_WITHIN: Final = 120.0
+"""Seconds on the busiest machine; a page that dies meanwhile is said at once."""
+
+
+@click.command("demo")
+@click.option(
+    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
+)
+@click.option("--hands", type=click.IntRange(1), help="Play so many hands; without it, until stopped.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=8013, show_default=True, help="The page's port."
+)
+@click.option(
+    "--headless", is_flag=True, help="No page; as fast as this machine plays (20 hands unless named)."
+)
+@click.option(
+    "--speed", type=click.FloatRange(min=0.01, max=1000), help="Play at a multiple of a person's pace."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a hand.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the record in this folder.  [default: a fresh temporary one]",
+)
+def command(
+    profile: str,
+    hands: int | None,
+    seed: int,
+    port: int,
+    headless: bool,
+    speed: float | None,
+    as_json: bool,
+    data: Path | None,
+) -> None:
+    """Play a simulated table through the real product.
+
+    Rendered camera frames go through the card reader, a pty speaks the puck reader's protocol, mock pins press the
+    buttons, and the dealer's page shows it live; you may play along on it. On its /sim you move the puck, press the
+    buttons, pull cables and spoil the light. Ctrl-C ends it.
+
+    With --json each hand gives {"hand", "profile", "truth", "reading", "asked", "settlement"}: the cards as they were
+    laid and as they were read, by seat and row (a seat that surrendered shows none), and the cards that the dealer
+    was asked about.
+    """
+    from firmware.table import TableError
+
+    logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
+    pace = speed or (None if headless else 1.0)
+    try:
+        with ExitStack() as stack:
+            folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
+            config = _config(folder, profile, pace)
+            interrupted = _play(
+                config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
+            )
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+    if interrupted and headless:
+        sys.exit(130)
+
+
+def _config(data: Path, profile: str, pace: float | None) -> Config:
+    from firmware.runtime.house_config import house_rules
+
+    unit = 100
+    places = ("A", "B", "C", "D")
+    config = Config.model_validate(
+        {
+            "data": data,
+            "profile": profile,
+            "unit": unit,
+            "seats": tuple(
+                SeatConfig.model_validate(
+                    {"seat": i + 1, "place": places[i], "player": name, "stack": STACK_UNITS * unit}
+                )
+                for i, name in enumerate(PLAYERS)
+            ),
+            "times": TimesConfig(turn_up=1.5 / pace if pace else 0.0, reading=60.0, reading_start=120.0),
+        }
+    )
+    house_rules(config)
+    return config
+
+
+def _play(
+    config: Config, hands: int | None, seed: int, pace: float | None, port: int | None, as_json: bool
+) -> bool:
+    """Play; return whether it was interrupted. Without a port there is no page."""
+    from firmware.record.journal.journal import JournalReader
+    from firmware.simulation.live.dealer import SimulatedDealer
+    from firmware.simulation.live.players import Players
+    from firmware.simulation.live.table import SimulatedTable
+    from firmware.simulation.room_page.room import Room
+    from firmware.table_client import TableLink
+
+    if port is not None:
+        _need_free(port)
+    over = threading.Event()
+    with ExitStack() as stack:
+        room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
+        # The page takes as long to start as the table does: both do it at once.
+        page = stack.enter_context(_page(config, port, room)) if port is not None else None
+        table = stack.enter_context(SimulatedTable(config, room, seed))
+        link = TableLink(config.socket)
+        dealer = SimulatedDealer(
+            table,
+            Players(seed, table.house.rules),
+            JournalReader(config.data),
+            link,
+            seed,
+            pace,
+            among_people=port is not None,
+        )
+        stack.enter_context(_interrupts(dealer, over))
+        if page is not None:
+            stack.enter_context(_open_room(room, Room(table, dealer)))
+            page.wait()
+            say(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
+            say(
+                f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
+                err=True,
+            )
+            for name, role, pin in _with_pins(link):
+                say(f"Sign on as {role}: {name}, PIN {pin}", err=True)
+            say(f"The record: feltwatch hands list --data {config.data}", err=True)
+        for report in dealer.play(hands):
+            say_json(report) if as_json else say(_line(report))
+        if port is not None and not over.is_set():
+            say("All hands are played; the page stays open until Ctrl-C.", err=True)
+            over.wait()
+    return over.is_set()
+
+
+def _with_pins(link: TableLink) -> Iterator[tuple[str, str, str]]:
+    """List the people who have a PIN; in a record that has a technician already, theirs are not ours to know."""
+    from firmware.table_client import TableUnreachable
+
+    by: dict[str, str] = {}
+    for name, (role, pin) in PINS.items():
+        listing = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
+        try:
+            answer = link.send(listing, within=PAGE_STARTS_WITHIN)
+        except TableUnreachable as error:
+            raise AppError(f"The demo's table takes no commands: {error}") from error
+        if not answer["ok"]:
+            return
+        by = by or {"by": name, "pin": pin}
+        yield name, role, pin
+
+
+@contextmanager
+def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
+    """Let SIGINT and SIGTERM end the demo at the next moment, from within."""
+
+    def end(*_: object) -> None:
+        over.set()
+        dealer.stop()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _open_room(folder: Path, room: Room) -> Iterator[None]:
+    """Let the page's process reach the simulated room."""
+    from firmware.runtime.socket_server import CommandSocket
+
+    with closing(CommandSocket(folder / ROOM, room.answer)) as hands:
+        hands.start()
+        yield
+
+
+@contextmanager
+def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
+    """Serve the page from a process of its own, which finds the room in a folder."""
+    with (folder / "page.log").open("w+b") as said:
+        page = subprocess.Popen(
+            [sys.executable, "-m", "firmware.simulation.room_page.serve"]
+            + [str(part) for part in (config.data, config.socket, folder / ROOM, port)],
+            stdin=subprocess.PIPE,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,  # Ctrl-C is for us: the page ends when we say so
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        try:
+            yield _Page(page, port, said)
+        finally:
+            assert page.stdin is not None
+            page.stdin.close()
+            page.terminate()
+            try:
+                page.wait(5)
+            except subprocess.TimeoutExpired:
+                page.kill()
+                page.wait()
+
+
+def _need_free(port: int) -> None:
+    """Whoever else listens there would answer in the page's place. Raises AppError."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise AppError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+
+
+@dataclass(frozen=True)
+class _Page:
+    process: subprocess.Popen[bytes]
+    port: int
+    said: IO[bytes]
+
+    def wait(self) -> None:
+        """Wait until it answers. Raises AppError if it does not come up."""
+        deadline = time.monotonic() + PAGE_STARTS_WITHIN
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10):
+                    pass
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+                continue
+            if self.process.poll() is None:
+                return
+        self.said.seek(0)
+        last = self.said.read().decode(errors="replace").strip().splitlines()[-1:]
+        raise AppError(
+            last[0].removeprefix("Error: ")
+            if last
+            else "The page did not start; look for what holds its port."
+        )
+
+
+def _line(report: dict[str, Any]) -> str:
+    """Say a hand in one line."""
+    rows = [
+        (card, read)
+        for seat, truth in report["truth"].items()
+        for row in truth
+        for card, read in zip(
+            truth[row].split(), report["reading"].get(seat, {}).get(row, "").split(), strict=False
+        )
+    ]
+    right = sum(card == read for card, read in rows)
+    points = "   ".join(f"seat {seat} {points:+d}" for seat, points in report["settlement"]["points"].items())
+    asked = f", asked about {' '.join(report['asked'])}" if report["asked"] else ""
+    return f"Hand {report['hand']}:   {points}   ({right} of {len(rows)} cards read right{asked})"

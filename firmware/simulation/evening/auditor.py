@@ -1,0 +1,432 @@
+"""The auditor: reads the journal's bare rows beside what people and the reader truly did, and says what does not fit.
+
+It shares no code with the state machine: rows are JSON to it, and the settlement is worked out anew by
+`firmware.rules.settle_json`, as `feltwatch settle` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from firmware.record.journal.journal import Entry
+from firmware.rules import settle_json
+from firmware.simulation.evening.audited_hand import SIZES, AuditedHand, Card, Dealt, cards_of
+from firmware.simulation.evening.faults import Faults
+
+Kind = Literal["lost", "twice", "unasked", "otherwise", "broken"]
+KINDS: Final[Mapping[Kind, str]] = {
+    "lost": "lost: answered or dealt, and not in the record",
+    "twice": "settled twice",
+    "unasked": "settled on a card, row or button in doubt without asking the dealer",
+    "otherwise": "settled otherwise than the rules settle the cards that lie there",
+    "broken": "the table process broke, or its record does not verify",
+}
+"""What must not happen."""
+
+HOUR_MS: Final = 3_600_000
+
+REOPENS: Final = frozenset(
+    {"looked_again", "card_corrected", "row_keyed", "button_keyed", "natural_unconfirmed", "hand_reopened"}
+)
+"""Events after which a settled hand may settle anew."""
+
+DOES: Final[Mapping[str, frozenset[str]]] = {
+    "next": frozenset({"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived"}),
+    "confirm": frozenset({"natural_confirmed"}),
+    "look_again": frozenset({"looked_again"}),
+    "key_button": frozenset({"button_keyed"}),
+    "declare": frozenset({"natural_declared"}),
+    "withdraw": frozenset({"natural_withdrawn"}),
+    "surrender": frozenset({"surrendered"}),
+    "withdraw_surrender": frozenset({"surrender_withdrawn"}),
+    "set_card": frozenset({"card_resolved", "card_corrected"}),
+    "key_row": frozenset({"row_keyed"}),
+    "undo_confirm": frozenset({"natural_unconfirmed"}),
+    "mark_paid": frozenset({"payment_marked"}),
+    "back_to_setting": frozenset({"setting_resumed"}),
+    "void": frozenset({"hand_voided"}),
+    "archive": frozenset({"hand_archived"}),
+    "key_hand": frozenset({"keying_begun"}),
+    "resolve": frozenset({"irregularity_ended"}),
+    "sit_out": frozenset({"seating_changed"}),
+    "count_stack": frozenset({"stack_counted"}),
+    "log_on": frozenset({"logged_on"}),
+    "log_off": frozenset({"logged_off"}),
+    "list_person": frozenset({"person_listed"}),
+    "misdeal": frozenset({"hand_misdealt"}),
+}
+"""The events that a command may become. What the command says, its event must say."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that must not be."""
+
+    hand: int
+    kind: Kind
+    what: str
+
+
+class Auditor:
+    """Takes the journal's rows one by one; `problems` is what does not fit, `counts` what happened.
+
+    The dealer tells it what he did (`said`), what truly lies there (`dealt`), and what was answered.
+    """
+
+    def __init__(self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None) -> None:
+        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: not known."""
+        self.problems: list[Problem] = []
+        self.counts: Counter[str] = Counter()
+        self.dealt: dict[int, Dealt] = {}
+        self._faults = faults
+        self._given = given
+        self._hand: AuditedHand | None = None
+        self._stacks: dict[str, int | None] = {}
+        self._lucky: set[str] = set()
+        self._seq = 0
+        self._monotonic_ns = 0
+        self._wall_ms = 0
+        self._rows: deque[tuple[int, str, Mapping[str, Any], str]] = deque(maxlen=1024)
+        self._answered: deque[tuple[int, Mapping[str, Any]]] = deque()
+
+    # ---- what people tell ----
+
+    def answered(self, command: Mapping[str, Any], seq: int) -> None:
+        """The table acknowledged a command with this row: there must be a row that says the same."""
+        self._answered.append((seq, command))
+
+    def problem(self, kind: Kind, what: str) -> None:
+        """Write down what must not be."""
+        self.problems.append(Problem(self._hand.number if self._hand else 0, kind, what))
+
+    # ---- the rows ----
+
+    def take(self, entry: Entry) -> None:
+        """Take the journal's next row."""
+        if entry.seq != self._seq + 1:
+            self.problem("lost", f"Rows {self._seq + 1} to {entry.seq - 1} are missing.")
+        self._seq = entry.seq
+        said: Mapping[str, Any] = json.loads(entry.payload)
+        self._rows.append((entry.seq, entry.type, said, entry.actor))
+        self._time(entry)
+        handler = getattr(self, f"_{entry.type}", None)
+        if handler is not None:
+            handler(said)
+        if self._hand is not None and entry.type in REOPENS:
+            self._hand.settled = False
+
+    def _time(self, entry: Entry) -> None:
+        """Order is the monotonic clock's; a wall clock behind the row before must be marked as what it is."""
+        before, self._wall_ms = self._wall_ms, entry.wall_ms
+        if entry.monotonic_ns < self._monotonic_ns:
+            self.problem("broken", f"Row {entry.seq} is earlier than the one before it.")
+        self._monotonic_ns = entry.monotonic_ns
+        if entry.wall_ms < before and entry.clock != "stepped_back":
+            self.problem("broken", f"The clock stepped back at row {entry.seq}, and the row does not say so.")
+        if abs(entry.wall_ms - before) > HOUR_MS:
+            self._faults.notice("clock-step")
+
+    def check_answers(self) -> None:
+        """Find the row of every command that was acknowledged, once its row should be there."""
+        while self._answered and self._answered[0][0] <= self._seq:
+            seq, command = self._answered.popleft()
+            if not any(
+                number <= seq and _says(type_, row, command) for number, type_, row, _ in reversed(self._rows)
+            ):
+                self.problem("lost", f"The table answered {dict(command)} with row {seq}; no row says so.")
+
+    def finish(self, hands: int) -> None:
+        """The run is over: every answer must have its row, every hand but an open one its end."""
+        self.check_answers()
+        for seq, command in self._answered:
+            self.problem("lost", f"The table answered {dict(command)} with row {seq}, which is not there.")
+        hand = self._hand
+        opened = hand.number if hand else 0
+        if opened < hands:
+            self.problem("lost", f"{hands} hands were played; the record opened {opened}.")
+        if hand is not None and hand.settled and not hand.ended:
+            self._end(hand, "settled")
+            self._compare(hand)
+        self.counts["waiting"] = int(hand is not None and not hand.ended)
+
+    # ---- one method an event, named as the event's type ----
+
+    def _table_started(self, _: Mapping[str, Any]) -> None:
+        self._faults.notice("table-killed")
+        self._puck(None)
+
+    def _puck_seen(self, said: Mapping[str, Any]) -> None:
+        self._puck(said["seat"])
+        if said["state"] != "seat":
+            self._faults.notice("puck-unplugged")
+
+    def _puck(self, seat: int | None) -> None:
+        hand = self._hand
+        if hand is not None and not hand.ended and not hand.frozen and not hand.keyed:
+            hand.button = seat
+
+    def _device_fault(self, said: Mapping[str, Any]) -> None:
+        match said["device"]:
+            case "puck":
+                self._faults.notice("puck-unplugged")
+            case "buttons":
+                self._faults.notice("buttons-babble" if "Stuck" in said["detail"] else "buttons-unplugged")
+            case "camera":
+                for name in ("camera-unplugged", "reader-killed", "late-frames"):
+                    if self._faults.on(name):
+                        self._faults.notice(name)
+
+    def _hand_opened(self, said: Mapping[str, Any]) -> None:
+        before = self._hand
+        number = before.number if before else 0
+        if before is not None and not before.ended:
+            self.problem("lost", f"Hand {number} has no end; hand {said['hand']} was opened over it.")
+        if said["hand"] != number + 1:
+            self.problem("lost", f"Hand {said['hand']} follows hand {number}.")
+        for seat in said["seats"]:
+            had = self._stacks.get(seat["player"], seat["stack"])
+            if had != seat["stack"]:
+                self.problem(
+                    "lost",
+                    f"{seat['player']} had {had} cents; hand {said['hand']} opens with {seat['stack']}.",
+                )
+            if seat.get("fantasyland", False) != (seat["player"] in self._lucky):
+                self.problem(
+                    "lost", f"{seat['player']}'s Fantasy Land in hand {said['hand']} is not what he earned."
+                )
+        self._hand = AuditedHand(said["hand"], said, said["button"])
+        self._stacks |= {seat["player"]: seat["stack"] for seat in said["seats"]}
+        self.counts["opened"] += 1
+
+    def _button_keyed(self, said: Mapping[str, Any]) -> None:
+        self._open.button, self._open.keyed = said["seat"], True
+
+    def _phase_advanced(self, _: Mapping[str, Any]) -> None:
+        self._open.frozen = True
+
+    def _natural_declared(self, said: Mapping[str, Any]) -> None:
+        self._open.declares.add(said["seat"])
+        self._open.confirmed.discard(said["seat"])
+        self._open.acted.append(said["seat"])
+
+    def _natural_withdrawn(self, said: Mapping[str, Any]) -> None:
+        self._open.declares.discard(said["seat"])
+        self._open.acted.remove(said["seat"])
+
+    def _natural_found(self, said: Mapping[str, Any]) -> None:
+        self._open.confirmed.discard(said["seat"])
+
+    def _natural_confirmed(self, said: Mapping[str, Any]) -> None:
+        self._open.confirmed.add(said["seat"])
+
+    def _natural_unconfirmed(self, said: Mapping[str, Any]) -> None:
+        self._open.confirmed.discard(said["seat"])
+
+    def _surrendered(self, said: Mapping[str, Any]) -> None:
+        self._open.surrenders.add(said["seat"])
+        self._open.acted.append(said["seat"])
+
+    def _surrender_withdrawn(self, said: Mapping[str, Any]) -> None:
+        self._open.surrenders.discard(said["seat"])
+        self._open.acted.remove(said["seat"])
+
+    # face-up play
+
+    def _card_placed(self, said: Mapping[str, Any]) -> None:
+        hand, card = self._open, said["card"]
+        self.counts["cards_placed"] += 1
+        self._need_given(said["seat"], said["row"], card)
+        hand.cards.setdefault((said["seat"], said["row"]), []).append(Card(card["card"], card["sure"]))
+
+    def _card_reread(self, said: Mapping[str, Any]) -> None:
+        self._need_given(said["seat"], said["row"], said["card"])
+        row = self._open.row(said["seat"], said["row"])
+        if row[said["index"]].sure:
+            self.problem(
+                "unasked", f"Hand {self._open.number}: a look changed a set card, {row[said['index']].card}."
+            )
+        row[said["index"]] = Card(said["card"]["card"], said["card"]["sure"])
+
+    def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
+        """A card that the camera placed must be in a reading that was given."""
+        if self._given is None:
+            return
+        place = next(s["place"] for s in self._open.opened["seats"] if s["seat"] == seat)
+        if not any(
+            (zone["place"], zone["row"]) == (place, row)
+            and any((c["card"], c["sure"]) == (card["card"], card["sure"]) for c in zone["cards"])
+            for zones in self._given.values()
+            for zone in zones
+        ):
+            self.problem(
+                "lost", f"{card['card']} was placed at seat {seat}, and no reading that was given has it."
+            )
+
+    def _irregularity_seen(self, said: Mapping[str, Any]) -> None:
+        self.counts["irregularities"] += 1
+        self._open.irregular[said["number"]] = said
+        if said["what"] in ("card_changed", "card_twice"):
+            self._faults.notice("sure-misread")
+
+    def _irregularity_ended(self, said: Mapping[str, Any]) -> None:
+        seen = self._open.irregular.pop(said["number"])
+        if said["by"] != "dealer":
+            return
+        row = self._open.row(seen["seat"], seen["row"])
+        at = next(
+            (k for k, spot in enumerate(row) if seen["card"] and spot.card == seen["card"]), seen["index"]
+        )
+        match seen["what"], said["stands"]:
+            case ("out_of_turn", "record") | ("card_missing", "table"):
+                del row[at]
+            case "card_moved", "table":
+                self._open.cards.setdefault((seen["to_seat"], seen["to_row"]), []).append(row.pop(at))
+            case "card_changed", stands:
+                row[at] = Card(seen["seen"]["card"] if stands == "table" else row[at].card, True, said=True)
+
+    # ---- the camera, after the signal ----
+
+    def _reading_taken(self, said: Mapping[str, Any]) -> None:
+        hand = self._open
+        self.counts["readings"] += 1
+        told = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in said["rows"]}
+        if self._given is not None:
+            name = (said["frame"] or {}).get("name", "")
+            places = {seat["place"]: seat["seat"] for seat in hand.opened["seats"]}
+            zones = self._given.get(name)
+            if zones is None:
+                self.problem(
+                    "broken", f"A reading was taken that nobody gave ({name or 'without a picture'})."
+                )
+            given = {
+                (places[zone["place"]], zone["row"]): cards_of(zone["cards"])
+                for zone in zones or ()
+                if zone["place"] in places
+            }
+            if zones is not None and given != told:
+                self.problem("lost", f"The reading {name} is in the record otherwise than it was given.")
+        self._read(told)
+
+    def _reading_failed(self, said: Mapping[str, Any]) -> None:
+        self.counts["readings_failed"] += 1
+        for name in ("camera-unplugged", "reader-killed", "late-frames", "camera-babble", "disk-full"):
+            self._faults.notice(name)
+        self._read({})
+
+    def _read(self, cards: dict[tuple[int, str], list[Card]]) -> None:
+        hand = self._open
+        stay = hand.confirmed | hand.placing
+        kept = {key: row for key, row in hand.cards.items() if key[0] in stay}
+        hand.cards = {key: row for key, row in cards.items() if key[0] not in stay} | kept
+
+    def _card_resolved(self, said: Mapping[str, Any]) -> None:
+        self._dealer_says(said)
+
+    def _card_corrected(self, said: Mapping[str, Any]) -> None:
+        self.counts["corrections"] += 1
+        before = self._open.row(said["seat"], said["row"])[said["index"]]
+        if not before.said and before.card != said["card"]:
+            self._faults.notice("sure-misread")
+        self._dealer_says(said)
+        self._open.confirmed.discard(said["seat"])
+
+    def _dealer_says(self, said: Mapping[str, Any]) -> None:
+        self._open.row(said["seat"], said["row"])[said["index"]] = Card(said["card"], True, said=True)
+
+    def _row_keyed(self, said: Mapping[str, Any]) -> None:
+        self._open.cards[said["seat"], said["row"]] = [Card(card, True, said=True) for card in said["cards"]]
+        self._open.confirmed.discard(said["seat"])
+
+    def _settled(self, said: Mapping[str, Any]) -> None:
+        hand = self._open
+        self.counts["settlements"] += 1
+        if hand.settled or hand.ended:
+            self.problem("twice", f"Hand {hand.number} settled while it was settled.")
+        hand.settled, hand.settlement = True, said["settlement"]
+        for what in hand.in_doubt():
+            self.problem("unasked", f"Hand {hand.number} settled with {what}.")
+        if self._surely_wrong(hand):
+            self.counts["shown_surely_misread"] += 1
+        expected = settle_json(hand.as_json(), None)
+        if expected != said["settlement"]:
+            self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
+
+    def _wrong(self, hand: AuditedHand) -> list[Card]:
+        """Return the cards in the record that are not those that were set."""
+        dealt = self.dealt.get(hand.number)
+        if dealt is None:
+            return []
+        return [
+            card
+            for seat in hand.showing
+            for row in SIZES
+            for card in hand.row(seat, row)
+            if card.card not in dealt.rows[seat][row]
+        ]
+
+    def _surely_wrong(self, hand: AuditedHand) -> bool:
+        return any(not card.said for card in self._wrong(hand))
+
+    def _hand_archived(self, _: Mapping[str, Any]) -> None:
+        hand = self._open
+        self._end(hand, "settled")
+        if not hand.settled or hand.settlement is None:
+            self.problem("lost", f"Hand {hand.number} was archived unsettled.")
+            return
+        self._stacks |= hand.settlement.get("stacks", {})
+        player = {seat["seat"]: seat["player"] for seat in hand.opened["seats"]}
+        earned = {player[h["seat"]] for h in hand.settlement.get("hands", ()) if h.get("fantasyland_next")}
+        self._lucky = (self._lucky - set(player.values())) | earned
+        self._compare(hand)
+
+    def _compare(self, hand: AuditedHand) -> None:
+        """Count what the hand settled on in the end, beside what truly lay there."""
+        wrong = self._wrong(hand)
+        dealt = self.dealt.get(hand.number)
+        if any(not card.said for card in wrong):
+            self.counts["ended_surely_misread"] += 1
+        elif wrong:
+            self.counts["ended_as_dealer_said_wrongly"] += 1
+        elif dealt is not None and dealt.button not in (None, hand.button):
+            self.counts["ended_with_another_button"] += 1
+        elif dealt is not None:
+            self.counts["ended_as_dealt"] += 1
+        else:
+            self.problem("unasked", f"Hand {hand.number} settled, and nobody had dealt it.")
+
+    def _hand_voided(self, _: Mapping[str, Any]) -> None:
+        self._end(self._open, "voided")
+
+    def _hand_misdealt(self, _: Mapping[str, Any]) -> None:
+        self._end(self._open, "voided")
+
+    # between hands
+
+    def _stack_counted(self, said: Mapping[str, Any]) -> None:
+        self._stacks[said["player"]] = said["stack"]
+
+    def _end(self, hand: AuditedHand, how: str) -> None:
+        if hand.ended:
+            self.problem("twice", f"Hand {hand.number} ended twice: {hand.ended}, then {how}.")
+        hand.ended = how
+        self.counts[how] += 1
+
+    @property
+    def _open(self) -> AuditedHand:
+        if self._hand is None:
+            self._hand = AuditedHand(0, {"seats": []}, None)
+        return self._hand
+
+
+def _says(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
+    """Say whether a row is what a command asked for."""
+    if type_ not in DOES.get(command["do"], ()):
+        return False
+    said = dict(row)
+    if type_ == "row_keyed":
+        said["cards"] = " ".join(row["cards"])
+    return all(said.get(key) == value for key, value in command.items() if key in said)

@@ -1,0 +1,123 @@
+"""`feltwatch simulate`: evenings of hands, faster than real time, with faults; reports what was lost."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from firmware.runtime.errors import AppError, ConfigError
+from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
+from firmware.terminal import say_json
+
+if TYPE_CHECKING:
+    from firmware.simulation.evening.run import Outcome
+
+IN_MEMORY: Final = Path("/dev/shm")
+"""Where the temporary record lies if there is such a place: nothing here pulls the plug, and a disk syncs slowly."""
+
+_EPILOG: Final = (
+    "\b\nFAULTS: all, none, or a comma list of\n"
+    + "\n".join(f"  {name:18} {words}" for name, words in FAULTS.items())
+    + "\n\nThe reader's ordinary errors are always on: models/reader_errors.json, as measured."
+)
+
+
+def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName, ...]:
+    try:
+        return parse_faults(text)
+    except UnknownFault as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command("simulate", epilog=_EPILOG)
+@click.option("--hands", type=click.IntRange(1), default=1000, show_default=True, help="Play so many hands.")
+@click.option(
+    "--faults", callback=_faults, default="none", show_default=True, help="What goes wrong (see below)."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same evening.")
+@click.option(
+    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
+)
+@click.option(
+    "--pixels",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play N hands instead, in real time, through rendered pictures, the card reader and real processes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the record in this folder, which must hold none yet.  [default: a temporary one]",
+)
+def command(
+    hands: int,
+    faults: tuple[FaultName, ...],
+    seed: int,
+    profile: str,
+    pixels: int | None,
+    as_json: bool,
+    data: Path | None,
+) -> None:
+    """Play a simulated table faster than real time, let things go wrong, and report what was lost.
+
+    The table process and its journal are the product's own; the clock, the devices' far ends, the reader, the players
+    and the dealer are simulated. Every row of the record is audited against what was dealt, read and said.
+
+    Exit 1 if a hand was lost, settled twice, settled on anything in doubt without asking the dealer, or settled
+    otherwise than `feltwatch settle` settles the same cards.
+    """
+    from firmware.record.journal.journal import FILE
+    from firmware.table import TableError
+
+    logging.disable(logging.CRITICAL)  # the product's own log tells each fault; here they are counted
+    try:
+        with ExitStack() as stack:
+            if data is None:
+                memory = IN_MEMORY if IN_MEMORY.is_dir() else None
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-", dir=memory))
+                data = Path(folder)
+            elif (data / FILE).exists():
+                raise click.UsageError(f"There is a record in {data} already; choose an empty folder.")
+            outcome = _played(data, pixels or hands, faults, seed, profile, pixels is not None)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        logging.disable(logging.NOTSET)
+    if as_json:
+        say_json(outcome.to_json())
+    else:
+        from firmware.simulation.evening.report import show
+
+        show(outcome)
+    if not outcome.ok:
+        sys.exit(1)
+
+
+def _played(
+    data: Path, hands: int, faults: tuple[FaultName, ...], seed: int, profile: str, pixels: bool
+) -> Outcome:
+    """Play, with a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from firmware.simulation.evening.run import simulate, simulated_house
+
+    simulated_house(data, profile)  # what is wrong with it is said before there is a bar to watch
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("hands", total=hands)
+        if pixels:
+            from firmware.simulation.evening.pixels import simulate_pixels
+
+            return simulate_pixels(data, hands, faults, seed, profile, lambda _: progress.advance(bar))
+        return simulate(data, hands, faults, seed, profile, lambda _: progress.advance(bar))

@@ -1,0 +1,171 @@
+"""One run: builds the table, plays the hands, audits the record, and tells what came of it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from firmware.record.evidence.verify import verify
+from firmware.runtime.config import Config, SeatConfig, TimesConfig
+from firmware.runtime.house_config import house_rules
+from firmware.simulation.evening.auditor import KINDS, Auditor, Kind, Problem
+from firmware.simulation.evening.faults import SHARE, FaultName, Faults
+from firmware.simulation.evening.page_reader import Page
+from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, with_sure_misreads
+from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
+from firmware.simulation.evening.stepped_reader import TurnedReadings
+from firmware.simulation.evening.stepped_table import CrampedJournal, TurnedTable
+from firmware.simulation.live.players import Players
+from firmware.table.events import SeatOpened
+
+PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
+UNIT: Final = 100
+STACK_UNITS: Final = 20_000
+BACKS_TRIED: Final = 4
+"""Ways that a player thinks about to set his hand: few, as ten thousand hands are to be set."""
+SHOWN: Final = 20
+"""Problems that are told one by one; the rest are counted."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run: problems, counts by name, faults by name."""
+
+    hands: int
+    profile: str
+    seed: int
+    problems: tuple[Problem, ...]
+    counts: Mapping[str, int]
+    faults: Mapping[str, Mapping[str, int]]
+    rows: int
+    head: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was lost, settled twice, unasked or otherwise, and nothing broke."""
+        return not self.problems
+
+    def number(self, kind: Kind) -> int:
+        """Return how many problems are of a kind."""
+        return sum(problem.kind == kind for problem in self.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "hands": self.hands,
+            "profile": self.profile,
+            "seed": self.seed,
+            "ok": self.ok,
+            **{kind: self.number(kind) for kind in KINDS},
+            "counts": dict(sorted(self.counts.items())),
+            "questions_per_hand": round(self.counts["questions"] / max(1, self.counts["opened"]), 4),
+            "faults": {name: dict(counts) for name, counts in self.faults.items()},
+            "rows": self.rows,
+            "head": self.head,
+            "problems": [vars(problem) for problem in self.problems[:SHOWN]],
+        }
+
+
+def simulated_house(data: Path, profile: str) -> Config:
+    """Return the configuration of the simulated house. Raises ConfigError for a profile that cannot be played."""
+    places: tuple[Literal["A", "B", "C", "D"], ...] = ("A", "B", "C", "D")
+    seats = tuple(
+        SeatConfig(seat=number, place=place, player=name, stack=STACK_UNITS * UNIT)
+        for number, (place, name) in enumerate(zip(places, PLAYERS, strict=True), start=1)
+    )
+    times = TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0)
+    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=times)
+    house_rules(config)
+    return config
+
+
+def simulate(
+    data: Path,
+    hands: int,
+    faults: Sequence[FaultName],
+    seed: int,
+    profile: str,
+    played: Callable[[int], None] = lambda hand: None,
+    journal: Callable[..., CrampedJournal] = CrampedJournal,
+    share: float = SHARE,
+    errors: ReaderErrors | None = None,
+) -> Outcome:
+    """Play so many hands in a fresh data folder; the same seed plays the same hands with the same faults.
+
+    `share`: of the hands, in which each fault strikes; `journal` makes the table process's; `errors`: how the reader
+    errs, as measured where nothing is said.
+
+    Raises AppError, TableError where the run itself cannot go on.
+    """
+    config = simulated_house(data, profile)
+    _, rules = house_rules(config)
+    strikes = Faults(faults, random.Random(f"faults {seed}"), share)
+    errors = errors or ReaderErrors.load()
+    if "sure-misread" in faults:
+        errors = with_sure_misreads(errors)
+    readings = TurnedReadings(
+        data,
+        ReaderModel(errors, random.Random(f"reader {seed}")),
+        strikes,
+        random.Random(f"camera {seed}"),
+    )
+    auditor = Auditor(strikes, readings.given)
+    table = TurnedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
+    page = Page(data, auditor)
+    seats = tuple(SeatOpened(s.seat, s.name, s.place, s.stack) for s in config.seats)
+    dealer = Dealer(
+        table,
+        page,
+        auditor,
+        strikes,
+        Players(seed, rules, BACKS_TRIED),
+        seats,
+        rules,
+        random.Random(f"dealer {seed}"),
+    )
+    try:
+        dealer.play(hands, played)
+        page.follow()
+        if table.process is not None and table.process.state != page.state:
+            auditor.problem("broken", "The table process's own state is not what its record says.")
+    except GaveUp as error:
+        auditor.problem("lost", str(error))
+    finally:
+        table.close()
+    if table.puck.misled:
+        auditor.problem(
+            "broken", f"Noise on the puck reader's line moved the button {table.puck.misled} times."
+        )
+    for what in table.broken:
+        auditor.problem("broken", what)
+    return audited(data, hands, seed, profile, auditor, strikes, {"restarts": table.restarts - 1})
+
+
+def audited(
+    data: Path,
+    hands: int,
+    seed: int,
+    profile: str,
+    auditor: Auditor,
+    faults: Faults,
+    counts: Mapping[str, int],
+) -> Outcome:
+    """End the audit: verify the record as a whole, and put together what came of the run."""
+    auditor.finish(hands)
+    checked = verify(data)
+    for found in checked.problems[:SHOWN]:
+        auditor.problem("broken", f"Row {found.seq}: {found.what}")
+    return Outcome(
+        hands,
+        profile,
+        seed,
+        tuple(auditor.problems),
+        Counter(auditor.counts) + Counter(counts),
+        faults.to_json(),
+        checked.entries,
+        checked.head,
+    )

@@ -1,0 +1,230 @@
+"""The far ends of the devices on a clock that is moved by hand: puck reader, buttons and lamps.
+
+The near ends are the product's: `PuckLine` reads bytes, `PressedButtons` debounces contacts. Only the threads and ports
+around them are not in play here; `--pixels` and the tests of `firmware.devices` have those.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from firmware.devices.panel.debounce import PressedButtons
+from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName, Light, Press
+from firmware.devices.panel.simulated import bounces
+from firmware.devices.puck.protocol import VERSION, PuckLine, encode
+from firmware.devices.puck.reading import STALE_AFTER, Disks, PuckReading
+from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG, READER_ID, SNAPSHOT_EVERY, SimulatedPuck
+from firmware.simulation.evening.faults import Faults
+
+SEATS: Final = range(1, 6)
+UNPLUGGED: Final = "The puck reader is not connected: plug it in, or key the seat."
+UNREADABLE: Final = "The buttons cannot be read (the panel is unplugged): use the page."
+GLITCH: Final = 0.004
+"""Seconds of a glitch: shorter than a contact must keep still to be believed."""
+
+
+class Killed(BaseException):
+    """The process that this was raised in is dead: nothing of it runs any more."""
+
+
+class TurnedPuck:
+    """A puck reader as the table sees it, with its line, its antennas and the two disks in our hands."""
+
+    def __init__(self, faults: Faults, rng: random.Random) -> None:
+        self._faults = faults
+        self._rng = rng
+        self._seat: int | None = None
+        self._lain: deque[tuple[float, int | None]] = deque([(0.0, None)], maxlen=8)
+        self._now = 0.0
+        self.misled = 0
+        """How often the product told a seat at which the disks had not lain of late."""
+        self._line = self._new_line()
+        self._put: Callable[[PuckReading], None] | None = None
+        self._told: PuckReading | None = None
+        self._open = False
+        self._silent = False
+        self._snapshot_at = 0.0
+        self._wrong_seat = 0
+
+    @staticmethod
+    def _new_line() -> PuckLine:
+        return PuckLine(SimulatedPuck.disks, SEATS)
+
+    def move_to(self, seat: int | None) -> None:
+        """Lay both disks at this seat; None: take them up."""
+        self._lain.append((self._now, self._seat))
+        self._seat = seat
+
+    @property
+    def seat(self) -> int | None:
+        """Where the disks lie."""
+        return self._seat
+
+    def start(self, put: Callable[[PuckReading], None]) -> None:
+        """Begin; see `PuckReader.start`."""
+        self._line, self._put, self._told, self._open = self._new_line(), put, None, False
+
+    def use(self, disks: Disks) -> None:
+        """Change the disks; see `PuckReader.use`."""
+        self._line.use(disks)
+
+    def close(self) -> None:
+        """Stop; see `PuckReader.close`."""
+        self._put = None
+
+    def step(self, now: float) -> None:
+        """Bring the line and what is known of it to this moment."""
+        self._now = now
+        if self._put is None:
+            return
+        if self._faults.on("puck-unplugged"):
+            self._lose(now)
+        elif not self._open:
+            self._line.opened(now)
+            self._open, self._silent = True, False
+        if self._open and not self._silent:
+            self._talk(now)
+        reading = self._line.reading(now)
+        of_late = {seat for until, seat in self._lain if now - until <= STALE_AFTER + 2 * SNAPSHOT_EVERY}
+        if reading.seat not in (None, self._seat, *of_late):
+            self.misled += 1
+        elif self._faults.on("puck-babble") and self._open:
+            self._faults.notice("puck-babble")
+        if not reading.same_as(self._told):
+            self._told = reading
+            self._put(reading)
+
+    def _lose(self, now: float) -> None:
+        """The cable is pulled; one time in three the reader falls silent with the cable in."""
+        if not self._open or self._silent:
+            return
+        self._faults.strike("puck-unplugged")
+        if self._rng.random() < 1 / 3:
+            self._silent = True
+        self._open = False
+        if not self._silent:
+            self._line.forget(UNPLUGGED)
+
+    def _talk(self, now: float) -> None:
+        if self._line.due(now):
+            self._line.feed(encode("HELLO", "puckd", VERSION, READER_ID), now)
+            self._snapshot_at = now
+        if self._faults.on("puck-babble"):
+            self._babble(now)
+        if now >= self._snapshot_at:
+            self._snapshot_at = now + SNAPSHOT_EVERY
+            self._line.feed(self._snapshot(now, self._seat), now)
+
+    def _snapshot(self, now: float, seat: int | None) -> bytes:
+        tags = f"{ACTION_TAG}+{DEALER_TAG}"
+        antennas = [f"{at}:{tags if at == seat else ''}" for at in SEATS]
+        return encode("STATE", int(now * 2), int(now * 1000), *antennas, "1f")
+
+    def _babble(self, now: float) -> None:
+        """Noise, and sentences about another seat: cut off, with a byte changed, and one sweep that is whole."""
+        self._faults.strike("puck-babble")
+        rng = self._rng
+        known = {self._seat, self._told.seat if self._told else None}
+        lie = self._snapshot(now - 0.001, rng.choice([seat for seat in SEATS if seat not in known]))
+        spot = rng.randrange(1, len(lie) - 2)
+        changed = lie[:spot] + bytes([lie[spot] ^ (1 << rng.randrange(7))]) + lie[spot + 1 :]
+        for said in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
+            self._line.feed(said, now)
+        if now >= self._snapshot_at:  # a single wrong sweep: the true one follows at once
+            self._line.feed(lie, now)
+
+
+class TurnedButtons:
+    """The three buttons' contacts in our hands; what they do is debounced by the product's own class."""
+
+    def __init__(self, faults: Faults, rng: random.Random) -> None:
+        self._faults = faults
+        self._rng = rng
+        self._down: dict[ButtonName, bool] = dict.fromkeys(BUTTONS, False)
+        self._panel = PressedButtons(self._down)
+        self._put: Callable[[Press], None] | None = None
+        self._stuck: ButtonName | None = None
+        self.fault: str | None = None
+
+    def start(self, put: Callable[[Press], None]) -> None:
+        """Begin; see `Buttons.start`."""
+        self._panel, self._put = PressedButtons(self._contacts()), put
+
+    def close(self) -> None:
+        """Stop; see `Buttons.close`."""
+        self._put = None
+
+    def set(self, button: ButtonName, down: bool, now: float) -> None:
+        """Push a button down or let it go; its contact bounces."""
+        self._down[button] = down
+        if button == self._stuck:
+            return
+        if self._faults.on("buttons-unplugged"):
+            self._faults.strike("buttons-unplugged")
+            return
+        at, level = now, down
+        self._edge(button, level, at)
+        for gap in bounces(self._rng):
+            at, level = at + gap, not level
+            self._edge(button, level, at)
+
+    def step(self, now: float) -> None:
+        """Look at the contacts, as the product does every tenth of a second."""
+        if self._faults.on("buttons-unplugged"):
+            self._faults.strike("buttons-unplugged")
+            self.fault = UNREADABLE
+            return
+        if self._faults.on("buttons-babble"):
+            self._babble(now)
+        else:
+            self._stuck = None
+        self._tell(self._panel.look(self._contacts(), now))
+        stuck = ", ".join(sorted(self._panel.stuck(now)))
+        self.fault = f"Stuck down: {stuck}. Free the button; meanwhile use the page." if stuck else None
+
+    def _babble(self, now: float) -> None:
+        """One button is leant on, which is a press of it before it is seen to be stuck; the others glitch."""
+        if self._stuck is None:
+            self._faults.strike("buttons-babble")
+            self._stuck = stuck = self._rng.choice(BUTTONS)
+            self._edge(stuck, True, now)
+        for button in BUTTONS:
+            if button != self._stuck and not self._down[button]:
+                self._edge(button, True, now)
+                self._edge(button, False, now + GLITCH)
+
+    def _contacts(self) -> dict[ButtonName, bool]:
+        return {name: down or name == self._stuck for name, down in self._down.items()}
+
+    def _edge(self, button: ButtonName, down: bool, at: float) -> None:
+        self._tell(self._panel.edge(button, down, at))
+
+    def _tell(self, presses: list[Press]) -> None:
+        for press in presses:
+            if self._put is not None:
+                self._put(press)
+
+
+class TurnedLamps:
+    """The panel's lamps; `deadly` once, the process dies as it lights them: after its event was written."""
+
+    def __init__(self) -> None:
+        self.lit: dict[LampName, Light] = {}
+        self.deadly = False
+
+    def start(self) -> None:
+        """Dark; see `Lamps.start`."""
+        self.lit = {}
+
+    def show(self, lights: Mapping[LampName, Light]) -> None:
+        """Show the panel; see `Lamps.show`."""
+        if self.deadly:
+            raise Killed
+        self.lit = dict(lights)
+
+    def close(self) -> None:
+        """Dark; see `Lamps.close`."""
+        self.lit = {}

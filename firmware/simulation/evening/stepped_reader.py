@@ -1,0 +1,190 @@
+"""What stands where the reading process stands: answers of the modelled reader, in time, late or never.
+
+What the table hears is what `ReadingProcess` would tell it: `ReadingDone`, `ReadingLost`, `ReaderState`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.captures import CaptureStore
+from firmware.runtime.reading.messages import (
+    CameraJob,
+    NothingNew,
+    ReaderSetup,
+    ReaderState,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+)
+from firmware.simulation.evening.faults import Faults
+from firmware.simulation.evening.reader_model import ReaderModel
+
+TAKES: Final = (0.6, 1.5)
+"""Seconds that a reading takes: three frames that agree."""
+WITHIN: Final = 20.0
+"""Seconds after which the table gives a reading up (`TimesConfig.reading`)."""
+READ_ANYWAY: Final = 5.0
+"""Seconds after which a watched felt that looks the same is read again (`firmware.runtime.reading.change_detector`)."""
+DEAD: Final = "The reading process stopped unexpectedly; it is being replaced."
+LATE: Final = f"No reading within {WITHIN:g} s; the reading process is being replaced."
+NO_CAMERA: Final = "The camera is not connected: plug it in."
+NO_ROOM: Final = "The capture could not be stored (no space left on device); check the disk."
+RESTLESS: Final = "The table did not lie still: something moves over the table. Look again."
+KEPT: Final = 32
+"""Readings whose zones are kept for the auditor: more than can be on their way into the record."""
+PICTURE: Final = b"\xff\xd8 stands for a picture of the table \xff\xd9"
+
+
+@dataclass
+class _Asked:
+    """A request, when its answer is due, and how often it was tried."""
+
+    job: ReadingJob
+    due: float
+    tried: int = 1
+
+
+class TurnedReadings:
+    """Answers requests for readings of what lies on the felt, as the clock is moved on.
+
+    `felt` is what lies there now, by place and row; `given` keeps each reading's zones by its frame's name.
+    """
+
+    def __init__(self, data: Path, model: ReaderModel, faults: Faults, rng: random.Random) -> None:
+        self.felt: dict[str, dict[str, list[str]]] = {}
+        self.given: dict[str, list[dict[str, Any]]] = {}
+        self._model = model
+        self._store = CaptureStore(data)
+        self._faults = faults
+        self._rng = rng
+        self._asked: list[_Asked] = []
+        self._put: Callable[[Any], None] | None = None
+        self._trouble = ""
+        self._now = 0.0
+        self._last: ReadingDone | None = None
+        self._told_of: dict[str, dict[str, list[str]]] | None = None
+        self._told_at = 0.0
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin; see `Readings.start`."""
+        self._put, self._asked, self._trouble, self._last = put, [], "", None
+        self._told_of = None
+
+    def use(self, setup: ReaderSetup) -> None:
+        """See `Readings.use`: the modelled reader needs no calibration."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Ask for a reading; see `Readings.request`. Nobody sets this table up."""
+        if isinstance(job, CameraJob):
+            return
+        self._asked.append(_Asked(job, self._now + self._rng.uniform(*TAKES)))
+
+    def close(self) -> None:
+        """End; see `Readings.close`."""
+        self._put, self._asked = None, []
+
+    def step(self, now: float) -> None:
+        """Answer what is due by now."""
+        self._now = now
+        if self._put is None:
+            return
+        self._tell(NO_CAMERA if self._faults.on("camera-unplugged") else "")
+        for asked in [asked for asked in self._asked if asked.due <= now]:
+            self._asked.remove(asked)
+            self._answer(asked)
+
+    def _tell(self, trouble: str) -> None:
+        if self._put is not None and trouble != self._trouble:
+            if trouble == NO_CAMERA:
+                self._faults.strike("camera-unplugged")
+            self._trouble = trouble
+            self._put(ReaderState(trouble))
+
+    def _answer(self, asked: _Asked) -> None:
+        faults, job = self._faults, asked.job
+        if faults.on("camera-unplugged"):
+            self._lose(job, NO_CAMERA)
+        elif faults.on("reader-killed"):
+            faults.strike("reader-killed")
+            self._again(asked, DEAD, 3.0)
+        elif faults.on("late-frames"):
+            faults.strike("late-frames")
+            if self._rng.random() < 0.5:  # late, but in time
+                self._done(job)
+            else:
+                self._again(asked, LATE, WITHIN)
+        elif faults.on("disk-full"):
+            faults.strike("disk-full")
+            self._lose(job, NO_ROOM)
+        elif self._model.restless():
+            self._put_answer(
+                NothingNew(job.number, RESTLESS)
+                if job.watch
+                else ReadingLost(job.number, RESTLESS, fault=False)
+            )
+        elif job.watch and not job.watch.fresh and self._looks_as_told():
+            self._put_answer(NothingNew(job.number))
+        else:
+            self._done(job)
+
+    def _looks_as_told(self) -> bool:
+        """Say whether the felt looks as when it was last told of; now and then it is read anew all the same."""
+        return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
+
+    def _again(self, asked: _Asked, why: str, after: float) -> None:
+        """The process is replaced; what it was asked is tried once more, then given up."""
+        if asked.tried > 1:
+            self._lose(asked.job, why)
+            return
+        self._trouble = why
+        if self._put is not None:
+            self._put(ReaderState(why))
+        self._asked.append(_Asked(asked.job, self._now + after, asked.tried + 1))
+
+    def _lose(self, job: ReadingJob, why: str) -> None:
+        self._trouble = why
+        self._put_answer(ReadingLost(job.number, why, fault=True))
+
+    def _done(self, job: ReadingJob) -> None:
+        told = self._model.read(self.felt, job.places)
+        self._told_of, self._told_at = deepcopy(self.felt), self._now
+        if self._model.surely_wrong:
+            self._faults.strike("sure-misread")
+        name = f"{job.name}-1-frame.jpg"
+        told["frame"] = asdict(self._store.save(name, PICTURE))
+        self.given[name] = told["zones"]
+        if len(self.given) > KEPT:
+            del self.given[next(iter(self.given))]
+        done = ReadingDone(job.number, told)
+        if self._faults.on("camera-babble"):
+            self._babble(done)
+        else:
+            self._put_answer(done)
+        self._last = done
+
+    def _babble(self, done: ReadingDone) -> None:
+        """An answer to an older request, then one that makes no sense or, one time in three, the true one."""
+        self._faults.strike("camera-babble")
+        if self._last is not None:
+            self._put_answer(self._last)
+        zones = done.reading["zones"]
+        match self._rng.randrange(3):
+            case 0:
+                zones = [*zones, zones[0]]
+            case 1:
+                zones = [
+                    zone | {"cards": [card | {"card": "1x"} for card in zone["cards"]]} for zone in zones
+                ]
+            case _:
+                self._faults.notice("camera-babble")
+        self._put_answer(ReadingDone(done.number, done.reading | {"zones": zones}))
+
+    def _put_answer(self, answer: ReadingDone | ReadingLost | NothingNew) -> None:
+        if self._put is not None:
+            self._put(answer)

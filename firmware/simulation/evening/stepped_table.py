@@ -1,0 +1,279 @@
+"""The table process of the product on a clock that is moved by hand, killed and started anew at will."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from firmware.devices.clock import SystemClock
+from firmware.devices.panel.interface import ButtonName
+from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.journal import Journal
+from firmware.runtime.config import Config
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.inputs import Request
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
+from firmware.runtime.timestamps import box_clock
+from firmware.simulation.evening.faults import Faults
+from firmware.simulation.evening.stepped_devices import Killed, TurnedButtons, TurnedLamps, TurnedPuck
+from firmware.simulation.evening.stepped_reader import TurnedReadings
+from firmware.table import TableError
+from firmware.table import events as ev
+
+T = TypeVar("T")
+
+STEP: Final = 0.25
+"""Seconds between two looks at everything while time passes."""
+FINGER: Final = 0.05
+"""The same while a finger is on a button."""
+TURN_UP: Final = 1.0
+STARTS_IN: Final = 3.0
+"""Seconds after which a table process that died is started again."""
+EVENING: Final = 1_760_000_000_000
+"""Milliseconds since 1970: an evening to begin with."""
+STEPS: Final = (-7 * 3_600_000, 365 * 86_400_000)
+"""Milliseconds by which the wall clock steps where it is not 1970 again: back by hours, ahead by a year."""
+
+
+class CrampedJournal(Journal):
+    """A journal on a disk that can be full: SQLite itself then says so, at the next page it needs."""
+
+    def fill_disk(self) -> None:
+        """Leave no room."""
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
+        self._db.execute(f"PRAGMA max_page_count = {pages}")
+
+    def make_room(self) -> None:
+        """Leave room again."""
+        self._db.execute("PRAGMA max_page_count = 1073741823")
+
+
+class TurnedTable:
+    """One table: far ends, clock and faults in our hands, the table process of the product in the middle.
+
+    `broken` collects what a table process must never do: raise, or speak of an error of its own.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        faults: Faults,
+        rng: random.Random,
+        readings: TurnedReadings,
+        journal: Callable[..., CrampedJournal] = CrampedJournal,
+    ) -> None:
+        """Start the table process. Raises AppError, TableError."""
+        self._config = config
+        self._faults = faults
+        self._rng = rng
+        self._open = journal
+        self.readings = readings
+        self.puck = TurnedPuck(faults, rng)
+        self.buttons = TurnedButtons(faults, rng)
+        self.lamps = TurnedLamps()
+        self.now = 100.0
+        self.broken: list[str] = []
+        self.restarts = 0
+        self._wall_ms = EVENING
+        self._deadly = False
+        self._full = False
+        self._journal: CrampedJournal | None = None
+        self._process: TableProcess | None = None
+        self._starts_at = 0.0
+        self._set_up()
+        self._start()
+
+    # ---- the room ----
+
+    @property
+    def up(self) -> bool:
+        """Whether a table process runs."""
+        return self._process is not None
+
+    @property
+    def seq(self) -> int:
+        """The journal's last row, -1 while no process runs."""
+        return self._journal.seq if self._journal is not None else -1
+
+    @property
+    def process(self) -> TableProcess | None:
+        """The table process that runs now."""
+        return self._process
+
+    def pass_time(self, seconds: float, step: float = STEP) -> None:
+        """Let time pass; everything that falls due on the way happens."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + step, end)
+            self._moment()
+
+    def press(self, button: ButtonName, seconds: float = 0.15) -> None:
+        """Press a button for so long, and take the finger off."""
+        self.buttons.set(button, True, self.now)
+        self.pass_time(seconds, FINGER)
+        self.buttons.set(button, False, self.now)
+        self.pass_time(0.2, FINGER)
+
+    def touch(self, command: dict[str, Any]) -> dict[str, Any] | None:
+        """Send a command as the page does, and return the answer; None where none comes back.
+
+        Then the command may have been done or not.
+        """
+        if self._faults.on("page-gone"):
+            self._faults.strike("page-gone")
+            if self._rng.random() < 0.5:
+                return None
+        if self._process is None:
+            return None
+        request = Request(json.dumps(command).encode())
+        self._process.put(request)
+        self._turn()
+        if not request.answer.done():
+            return None
+        answer = request.answer.result(0)
+        if "error of its own" in answer.get("error", ""):
+            self.broken.append(f"{command}: {answer['error']}")
+        if self._faults.on("page-gone"):
+            return None
+        return answer
+
+    def close(self) -> None:
+        """End the table process as a clean stop does."""
+        if self._process is not None:
+            self._process.end()
+        if self._journal is not None:
+            self._journal.close()
+
+    # ---- what happens by itself ----
+
+    def _moment(self) -> None:
+        for name in self._faults.step(self.now):
+            if name == "table-killed":
+                self._kill()
+            elif name == "clock-step":
+                self._faults.strike("clock-step")
+                # from 1970 a clock can only be set right
+                right = self._wall_ms > 0
+                self._wall_ms = (
+                    self._rng.choice([0, *(self._wall_ms + step for step in STEPS)]) if right else EVENING
+                )
+        self._disk()
+        if self._process is None:
+            if self.now >= self._starts_at:
+                self._start()
+            return
+        self.puck.step(self.now)
+        self.buttons.step(self.now)
+        self.readings.step(self.now)
+        self._turn()
+
+    def _disk(self) -> None:
+        full = self._faults.on("disk-full")
+        if full != self._full and self._journal is not None:
+            self._full = full
+            if full:
+                self._journal.fill_disk()
+            else:
+                self._journal.make_room()
+
+    def _kill(self) -> None:
+        """Kill the table process: now, or as its next event is about to be written, or as soon as one was."""
+        if self._process is None:
+            return
+        match self._rng.randrange(3):
+            case 0:
+                self._killed()
+            case 1:
+                self._deadly = True
+            case _:
+                self.lamps.deadly = True
+
+    def _turn(self) -> None:
+        if self._process is not None:
+            self._alive(self._process.turn_all)
+
+    def _alive(self, work: Callable[[], T]) -> T | None:
+        """Do what the table process does; it may die of it."""
+        try:
+            return work()
+        except Killed:
+            self._killed()
+        except TableError:
+            raise
+        except Exception as error:
+            self.broken.append(f"{type(error).__name__}: {error}")
+            self._died()
+        return None
+
+    def _killed(self) -> None:
+        self._faults.strike("table-killed")
+        self._died()
+
+    def _died(self) -> None:
+        """The process is gone: its connection drops, its queue and its reading process with it."""
+        if self._journal is not None:
+            self._journal.close()
+        self._journal = self._process = None
+        self._deadly = self.lamps.deadly = False
+        self._starts_at = self.now + STARTS_IN
+        for device in (self.puck, self.buttons, self.lamps, self.readings):
+            device.close()
+
+    def _set_up(self) -> None:
+        """Leave the first set-up out: this evening's house plays at once. Raises TableError."""
+        with Journal(self._config.data, self._clock()) as journal:
+            if not journal.recover().set_up:
+                journal.append([ev.SetUpEnded(skipped=True)], "console")
+
+    def _start(self) -> None:
+        """Start the table process; where its record cannot be written it ends again, to be started later."""
+        try:
+            self._journal = self._open(self._config.data, self._clock())
+            self._full = False
+            self._disk()
+            journal = self._journal
+            self._process = self._alive(
+                lambda: TableProcess(
+                    self._config.data,
+                    journal,
+                    prepare_house(self._config, journal),
+                    Devices(
+                        self.puck,
+                        self.buttons,
+                        self.lamps,
+                        lambda: {"buttons": self.buttons.fault} if self.buttons.fault else {},
+                    ),
+                    self.readings,
+                    None,
+                    TURN_UP,
+                    lambda: self.now,
+                )
+            )
+            if self._process is not None:
+                self._alive(self._process.begin)
+                self.restarts += 1
+        except TableError as error:
+            if self._full:
+                self._faults.strike("disk-full")
+                self._faults.notice("disk-full")
+            else:
+                self.broken.append(f"The table process does not start: {error}")
+            self._died()
+
+    def _clock(self) -> Clock:
+        system = SystemClock(
+            self._config.data / "no-such-folder",  # no time service and no clock with a battery
+            lambda: round(self.now * 1e9),
+            lambda: (self._wall_ms + round(self.now * 1000)) * 1_000_000,
+        )
+        clock = box_clock(system)
+
+        def moment() -> Moment:
+            if self._deadly:
+                raise Killed
+            return clock()
+
+        return moment

@@ -1,0 +1,182 @@
+"""The simulated table: what stands in the room. It is driven from outside, and the product on it never knows.
+
+A pty speaks the puck reader's protocol, mock pins bounce like buttons, and the reading process's camera looks at
+rendered frames. Everything between these far ends and the page is what runs on the box.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+
+from firmware.cli.dispute_pdf_hook import dispute_pdf
+from firmware.devices.camera.simulated import Room, RoomCamera
+from firmware.devices.camera.source import FrameSource
+from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+from firmware.devices.panel.simulated import SimulatedPanel
+from firmware.devices.puck.protocol import PuckLine
+from firmware.devices.puck.reading import Disks
+from firmware.devices.puck.serial_port import SerialPuck
+from firmware.devices.puck.simulated import SimulatedPuck
+from firmware.record.journal.journal import Journal
+from firmware.runtime.config import Config
+from firmware.runtime.device_factory import panel_trouble, power
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.reading.messages import ReaderSpec
+from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
+from firmware.runtime.timestamps import box_clock
+from firmware.table import events as ev
+from firmware.table.people import Role
+from vision.felt.layout import TableLayout
+from vision.synthetic.decks import Deck
+from vision.synthetic.render import Hands, render_table
+
+DEALERS: Final = ("Robin", "Sasha")
+VIEW: Final = "view.npy"
+
+
+def camera_on(view: Path) -> FrameSource:
+    """Make a camera that sees whatever picture lies in a file; the reading process makes its own of it."""
+    return RoomCamera(view)
+
+
+class SimulatedTable:
+    """A felt with a camera above it, a puck reader, three buttons, and the table process of the product.
+
+    >>> with SimulatedTable(config, room, seed=1) as table:  # doctest: +SKIP
+    ...     table.puck.move_to(2)
+    ...     table.lay({"A": {"front": ["As", "Ah", "Kd"]}})
+    ...     table.panel.press("next")
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        room: Path,
+        seed: int,
+        deck: Deck | None = None,
+        *,
+        fresh: bool = False,
+        scale: float = 1.0,
+        disks: Disks = SimulatedPuck.disks,
+    ) -> None:
+        """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
+
+        `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once. `scale`: how large
+        the camera's pictures are against the product's camera. `disks`: those that the configuration names.
+        Raises AppError, TableError.
+        """
+        self.camera = Room(room / VIEW)
+        self._deck = deck
+        self._scale = scale
+        self._layout = TableLayout.load(config.camera.layout)
+        self._pictures = np.random.default_rng(seed)
+        self._empty = render_table({}, self._layout, seed=seed, scale=scale).frame
+        self.clear()
+        wall = box_clock()
+        self._journal = Journal(config.data, wall)
+        try:
+            self.house = prepare_house(config, self._journal)
+            if not fresh:
+                _settle_in(self._journal)
+            self.puck = SimulatedPuck()
+            self.panel = SimulatedPanel(seed=seed)
+            self.readings = ReadingProcess(
+                ReaderSpec(
+                    config.data,
+                    partial(camera_on, room / VIEW),
+                    config.camera.layout,
+                    still_within=config.times.still,
+                ),
+                ReadingLimits.of(config.times),
+            )
+            buttons = GpioButtons(self.panel.pins, self.panel.factory)
+            power_line = GpioPowerLine(self.panel.pins, self.panel.factory)
+            self.process = TableProcess(
+                config.data,
+                self._journal,
+                self.house,
+                Devices(
+                    SerialPuck(PuckLine(disks, seats=range(1, 6)), self.puck.port),
+                    buttons,
+                    GpioLamps(self.panel.pins, self.panel.factory),
+                    partial(panel_trouble, buttons, power_line),
+                    GpioBuzzer(self.panel.pins, self.panel.factory),
+                    (power_line,),
+                    power=partial(power, None, power_line),
+                    disks=disks,
+                ),
+                self.readings,
+                config.socket,
+                config.times.turn_up,
+                keeper=RecordKeeper(
+                    config.data, self._journal, room / "key", config.keeping, wall, dispute_pdf
+                ),
+                answer_within=config.times.answer,
+                limits=vars(self.readings.limits),
+            )
+        except BaseException:
+            self._journal.close()
+            raise
+        self.failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="table")
+
+    # what people do on the felt
+
+    def lay(self, hands: Hands) -> None:
+        """Lay these cards, by place and row, face up; the camera sees them from now on."""
+        self.camera.show(
+            render_table(hands, self._layout, self._deck, seed=self._pictures, scale=self._scale).frame
+        )
+
+    def clear(self) -> None:
+        """Collect all cards."""
+        self.camera.show(self._empty)
+
+    @property
+    def commit_s(self) -> float:
+        """Seconds that the journal's last commit took."""
+        return self._journal.commit_s
+
+    # the product on it
+
+    def _run(self) -> None:
+        try:
+            self.process.run()
+        except BaseException as error:
+            self.failure = error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.stop()
+        self._thread.join()
+        self.puck.close()
+        self._journal.close()
+
+
+def _settle_in(journal: Journal) -> None:
+    """Leave the first set-up out and list the simulated house's dealers, unless somebody did so before."""
+    state = journal.recover()
+    if not state.set_up:
+        journal.append([ev.SetUpEnded(skipped=True)], "console")
+    if not state.people:
+        journal.append([ev.PersonListed(name, Role.DEALER) for name in DEALERS], "console")
+
+
+def by_place(seats: Mapping[int, str], shown: Mapping[int, Mapping[str, list[str]]]) -> Hands:
+    """Return cards by place for `lay`, given each seat's place and its rows."""
+    return {seats[seat]: rows for seat, rows in shown.items()}

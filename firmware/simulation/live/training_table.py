@@ -1,0 +1,181 @@
+"""The training table: the product's table process without devices, and simulated players who bring hands to it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from firmware.record.journal.journal import Journal
+from firmware.runtime.config import Config, SeatConfig, TimesConfig
+from firmware.runtime.house_config import house_rules, prepare_house
+from firmware.runtime.reading.messages import CameraJob, JobLost, ReaderState, ReadingDone, ReadingJob
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
+from firmware.runtime.timestamps import box_clock
+from firmware.simulation.live.players import Habits, Players, SetHand
+from firmware.table import Phase, State
+from firmware.table import events as ev
+from firmware.table.settling import pending_natural
+from firmware.table.state import Ask
+
+PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
+UNIT: Final = 100
+LOOK_EVERY: Final = 0.05
+"""Seconds between two looks of the players at the table."""
+HABITS: Final = Habits(natural_dealt=0.3, falsely_declared=0.06, fouled=0.15, surrendered=0.05)
+"""Far more than at a table: what is rare there is what has to be trained."""
+BACKS_TRIED: Final = 12
+
+
+class LaidCards:
+    """Stands where the reading process stands and tells what the players have laid: nothing is looked at."""
+
+    def __init__(self) -> None:
+        self.lying: Mapping[str, Mapping[str, list[str]]] = {}
+        self._put: Callable[[Any], None] = lambda told: None
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Begin; see `Readings.start`."""
+        self._put = put
+        put(ReaderState())
+
+    def use(self, setup: object) -> None:
+        """Go on without any calibration."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Tell what lies there; see `Readings.request`."""
+        if isinstance(job, CameraJob):
+            self._put(JobLost(job.number, "There is no camera in training.", fault=False))
+        else:
+            self._put(ReadingDone(job.number, reading_of(self.lying, job.places)))
+
+    def close(self) -> None:
+        """End; see `Readings.close`."""
+
+
+def reading_of(lying: Mapping[str, Mapping[str, list[str]]], places: tuple[str, ...]) -> dict[str, Any]:
+    """Return what `TableReading.to_json` tells of cards by place and row, all of them sure."""
+    corners = [[0.0, 0.0]] * 4
+    zones = [
+        {
+            "place": place,
+            "row": row,
+            "cards": [
+                {"card": code, "confidence": 1.0, "sure": True, "candidates": [code], "corners": corners}
+                for code in lying.get(place, {}).get(row, ())
+            ],
+            "capture": None,
+        }
+        for place in places
+        for row in ev.ROWS
+    ]
+    return {"zones": zones, "frame": None, "verdicts": {}, "ms": {}}
+
+
+class TrainingTable:
+    """A table on which hands come to their settlement by themselves; what follows is left to who is trained.
+
+    >>> with TrainingTable(folder, "traditional", seed=1) as table:  # doctest: +SKIP
+    ...     serve_a_page_on(table.data, table.socket)
+    """
+
+    def __init__(self, data: Path, profile: str, seed: int) -> None:
+        """Raises ConfigError, AppError, TableError: a table's own record is refused."""
+        config = _config(data, profile)
+        self.data: Final = data
+        self.socket: Final = config.socket
+        self._readings = LaidCards()
+        self._journal = Journal(data, box_clock(), training=True)
+        try:
+            house = prepare_house(config, self._journal)
+            if not self._journal.recover().set_up:
+                self._journal.append([ev.SetUpEnded(skipped=True)], "training")
+            self.process: Final = TableProcess(
+                data, self._journal, house, Devices(None, None, None), self._readings, self.socket, 0.0
+            )
+        except BaseException:
+            self._journal.close()
+            raise
+        self._rules = house.rules
+        self._players = Players(seed, self._rules, BACKS_TRIED, HABITS)
+        self._dealt: tuple[int, Mapping[int, SetHand]] = (0, {})
+        self._stop = threading.Event()
+        self._table = threading.Thread(target=self.process.run, name="table")
+        self._hands = threading.Thread(target=self._play, name="players")
+
+    def __enter__(self) -> Self:
+        self._table.start()
+        self._hands.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._hands.join()
+        self.process.stop()
+        self._table.join()
+        self._journal.close()
+
+    # ---- the players ----
+
+    def _play(self) -> None:
+        while not self._stop.wait(LOOK_EVERY):
+            self._turn(self.process.state)
+
+    def _turn(self, state: State) -> None:
+        """Do what is the players' to do. A refusal, and whatever the trainee does meanwhile, is looked at again."""
+        match state.phase:
+            case Phase.IDLE | Phase.VOID | Phase.ARCHIVED:
+                self._readings.lying = {}
+                self._press(state)
+            case Phase.DEALING:
+                self._readings.lying = {}
+                button = state.seats[(state.hand - 1) % len(state.seats)].seat
+                if state.button != button:
+                    self._say(state, "key_button", seat=button)
+                self._press(state)
+            case Phase.SETTING:
+                hands = self._hands_of(state)
+                for seat, hand in hands.items():
+                    if hand.surrenders or hand.declares:
+                        self._say(state, "surrender" if hand.surrenders else "declare", seat=seat)
+                self._readings.lying = {seat.place: hands[seat.seat].shown for seat in state.seats}
+                self._press(state)
+            case Phase.REVIEW if only_naturals(state):
+                self._say(state, "confirm", seat=pending_natural(state, self._rules))
+
+    def _hands_of(self, state: State) -> Mapping[int, SetHand]:
+        if self._dealt[0] != state.hand:
+            self._dealt = (state.hand, self._players.deal([seat.seat for seat in state.seats]))
+        return self._dealt[1]
+
+    def _press(self, state: State) -> None:
+        self._say(state, "next", phase=str(state.phase))
+
+    def _say(self, state: State, do: str, **fields: Any) -> None:
+        self.process.ask(json.dumps({"do": do, "hand": state.hand, **fields}).encode())
+
+
+def only_naturals(state: State) -> bool:
+    """Say whether naturals wait to be confirmed, and nothing else is asked."""
+    return bool(state.questions) and all(question.what is Ask.NATURAL for question in state.questions)
+
+
+def _config(data: Path, profile: str) -> Config:
+    """Return a table of four without limits to what they may lose. Raises ConfigError."""
+    seats = tuple(
+        SeatConfig.model_validate({"seat": number, "place": place, "player": player})
+        for number, (place, player) in enumerate(PLAYERS.items(), start=1)
+    )
+    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=TimesConfig(turn_up=0.0))
+    _, rules = house_rules(config)
+    if rules.deal.kind == "closed":
+        return config
+    return config.model_copy(
+        update={"options": {"deal.kind": "closed"}}
+    )  # to settle is trained, not to place

@@ -1,0 +1,208 @@
+"""What a person does in the simulated room: orders, one JSON line each, over a Unix socket of the demo's own."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from firmware.devices.panel.interface import BUTTONS, ButtonName
+from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
+from firmware.runtime.errors import AppError
+from firmware.simulation.live.dealer import SimulatedDealer
+from firmware.simulation.live.table import SimulatedTable
+
+SEATS: Final = range(1, 6)
+STRANGER: Final = "04FEEDFACECAFE"
+"""The tag of some other disk, such as a guest's card."""
+KNOBS: Final[Mapping[str, tuple[float, float]]] = {
+    "glare": (0.0, 1.0),
+    "light": (0.05, 1.5),
+    "bands": (0.0, 1.0),
+    "late_s": (0.0, 8.0),
+}
+"""What of the camera and its light can be turned, from and to."""
+
+
+class BadOrder(AppError, ValueError):
+    """Nobody can do this in the room."""
+
+
+class Room:
+    """Does what the /sim page orders, and says how things stand."""
+
+    def __init__(self, table: SimulatedTable, dealer: SimulatedDealer) -> None:
+        self._table = table
+        self._dealer = dealer
+        self._orders: dict[str, Callable[[dict[str, Any]], None]] = {
+            "look": lambda order: None,
+            "puck": self._puck,
+            "lay": self._lay,
+            "antenna": self._antenna,
+            "push": lambda order: table.panel.push(_button(order)),
+            "let_go": lambda order: table.panel.let_go(_button(order)),
+            "press_two": lambda order: table.panel.press_together("confirm", "reject", apart=0.02),
+            "panel": lambda order: table.panel.replug() if _flag(order, "plugged") else table.panel.unplug(),
+            "mains": lambda order: (
+                table.panel.restore_mains() if _flag(order, "on") else table.panel.cut_mains()
+            ),
+            "camera": self._camera,
+            "knob": self._knob,
+            "drift": lambda order: table.camera.drift(_number(order, "value", 0.0, 20.0)),
+            "dealer": self._dealer_rests,
+            "felt": self._felt,
+        }
+
+    def answer(self, line: bytes) -> dict[str, Any]:
+        """Do one order; return how things stand then, or a sentence that says what was wrong with it."""
+        try:
+            order = _parsed(line)
+            do = self._orders.get(str(order.get("do")))
+            if do is None:
+                raise BadOrder("That is no order of this page.")
+            do(order)
+        except BadOrder as error:
+            return {"ok": False, "error": str(error)}
+        return {"ok": True, "room": self.standing()}
+
+    def standing(self) -> dict[str, Any]:
+        """Return how everything in the room stands."""
+        puck, spoil = self._table.puck.standing, self._table.camera.spoil
+        tags = sorted(puck.tags)
+        return {
+            "puck": {
+                "plugged": puck.plugged,
+                "silent": puck.frozen,
+                "stuck": puck.stuck,
+                "dead": sorted(puck.dead),
+                "dealer": [seat for seat, tag in tags if tag == DEALER_TAG],
+                "action": [seat for seat, tag in tags if tag == ACTION_TAG],
+                "strangers": [seat for seat, tag in tags if tag == STRANGER],
+            },
+            "panel": {
+                "plugged": self._table.panel.plugged,
+                "down": sorted(self._table.panel.down()),
+                "lit": sorted(self._table.panel.lit()),
+                "mains": self._table.panel.on_mains(),
+            },
+            "camera": {
+                "plugged": spoil.plugged,
+                "frozen": spoil.frozen,
+                "garbage": spoil.garbage,
+                "drift": spoil.drift_px_s,
+                **{name: getattr(spoil, name) for name in KNOBS},
+            },
+            "dealer": {"plays": not self._dealer.rests},
+        }
+
+    def _puck(self, order: dict[str, Any]) -> None:
+        puck = self._table.puck
+        match order.get("what"):
+            case "move":
+                puck.move_to(_seat(order))
+            case "lift":
+                puck.lift()
+            case "unplug":
+                puck.unplug()
+            case "replug":
+                puck.replug()
+            case "freeze":
+                puck.freeze()
+            case "stick":
+                puck.stick()
+            case "thaw":
+                puck.thaw()
+            case "babble":
+                puck.babble(os.urandom(300) + b"AT\r\nAT+GCAP\r\n$STATE,1,2,3:*0000\r\n")
+            case _:
+                raise BadOrder("That cannot be done to the puck reader.")
+
+    def _lay(self, order: dict[str, Any]) -> None:
+        tags = {"dealer": DEALER_TAG, "action": ACTION_TAG, "stranger": STRANGER}
+        tag = tags.get(str(order.get("disk")))
+        if tag is None:
+            raise BadOrder("There is no such disk.")
+        if not _flag(order, "copy"):
+            self._table.puck.take(tag)
+        self._table.puck.lay(tag, _seat(order))
+
+    def _antenna(self, order: dict[str, Any]) -> None:
+        seat = _seat(order)
+        if _flag(order, "ok"):
+            self._table.puck.mend_antenna(seat)
+        else:
+            self._table.puck.break_antenna(seat)
+
+    def _camera(self, order: dict[str, Any]) -> None:
+        camera = self._table.camera
+        match order.get("what"):
+            case "unplug":
+                camera.unplug()
+            case "replug":
+                camera.replug()
+            case "hang":
+                camera.hang()
+            case "freeze" | "thaw" as what:
+                camera.change(frozen=what == "freeze")
+            case "garbage" | "clear" as what:
+                camera.change(garbage=what == "garbage")
+            case _:
+                raise BadOrder("That cannot be done to the camera.")
+
+    def _knob(self, order: dict[str, Any]) -> None:
+        name = str(order.get("name"))
+        if name not in KNOBS:
+            raise BadOrder("There is no such knob.")
+        self._table.camera.change(**{name: _number(order, "value", *KNOBS[name])})
+
+    def _dealer_rests(self, order: dict[str, Any]) -> None:
+        if _flag(order, "plays"):
+            self._dealer.go_on()
+        else:
+            self._dealer.rest()
+
+    def _felt(self, order: dict[str, Any]) -> None:
+        if not self._dealer.rests:
+            raise BadOrder("The simulated dealer plays: let it rest first, then the cards are yours.")
+        match order.get("what"):
+            case "turn_up":
+                self._dealer.turn_up()
+            case "clear":
+                self._table.clear()
+            case _:
+                raise BadOrder("That cannot be done with the cards.")
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        order = json.loads(line)
+    except ValueError:
+        order = None
+    if not isinstance(order, dict):
+        raise BadOrder("An order is one JSON object.")
+    return order
+
+
+def _seat(order: dict[str, Any]) -> int:
+    seat = order.get("seat")
+    if type(seat) is not int or seat not in SEATS:
+        raise BadOrder("There is no such seat: 1 to 5 are.")
+    return seat
+
+
+def _button(order: dict[str, Any]) -> ButtonName:
+    if order.get("button") not in BUTTONS:
+        raise BadOrder("There is no such button.")
+    return cast(ButtonName, order["button"])
+
+
+def _flag(order: dict[str, Any], name: str) -> bool:
+    return order.get(name) is True
+
+
+def _number(order: dict[str, Any], name: str, least: float, most: float) -> float:
+    value = order.get(name)
+    if type(value) not in (int, float) or not least <= cast(float, value) <= most:
+        raise BadOrder(f"Only {least:g} to {most:g} can be set there.")
+    return float(cast(float, value))

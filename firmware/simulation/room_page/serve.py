@@ -1,0 +1,44 @@
+"""Serves the demo's page: the dealer's page as it is on the box, and /sim beside it. On the loopback interface only.
+
+    python -m firmware.simulation.room_page.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
+
+It ends with whoever started it: the starter holds the other end of its standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.serve import listen_on, serve
+from firmware.simulation.room_page.page import add_to
+from firmware.simulation.training import PORT as TRAINING_PORT
+from firmware.table_client import TableLink
+
+
+def main(data: str, table: str, room: str, port: str) -> None:
+    """Serve until the starter ends."""
+    settings = Settings(data=Path(data), socket=Path(table), beside_port=TRAINING_PORT)
+    app = create_app(settings)
+    add_to(app, TableLink(Path(room)))
+    try:
+        listening = listen_on("127.0.0.1", int(port))
+    except OSError as error:
+        sys.exit(
+            f"The page cannot listen on port {port} ({error.strerror or error}); choose another with --port."
+        )
+    with listening:
+        serve(app, listening, settings.streams)
+
+
+def _end_with_starter() -> None:
+    os.read(sys.stdin.fileno(), 1)  # raw: a lock of the buffer would be in the way of an orderly end
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with_starter, daemon=True).start()
+    main(*sys.argv[1:])

@@ -1,0 +1,82 @@
+"""`feltwatch training`: simulated hands on the dealer's real page, with questions. No game, and no table's record."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from firmware.runtime.errors import AppError, ConfigError
+from firmware.terminal import say
+
+if TYPE_CHECKING:
+    from firmware.simulation.live.training_table import TrainingTable
+
+PORT: Final = 8014
+TABLE_PORT: Final = 8013
+
+
+@click.command("training")
+@click.option(
+    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
+)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="The training page's port."
+)
+@click.option(
+    "--table-port",
+    type=click.IntRange(1, 65535),
+    default=TABLE_PORT,
+    show_default=True,
+    help="The port of the table's own page, which the training page leads back to.",
+)
+@click.option("--seed", type=int, help="The same seed deals the same cards.  [default: others each time]")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the training record in this folder.  [default: a fresh temporary one]",
+)
+def command(profile: str, port: int, table_port: int, seed: int | None, data: Path | None) -> None:
+    """Train dealers: simulated hands on the real page, each with questions, until it is stopped.
+
+    Who fouled, is this natural one, who settles first, how much is paid: the settlement is shown once the questions
+    are answered or skipped, with the rule behind each answer. Every screen says that this is no game. Face-up games
+    are trained with hands that come already set. The hands are never written into a table's record, and every command
+    of a table refuses a training record.
+    """
+    from firmware.simulation.live.training_table import TrainingTable
+    from firmware.table import TableError
+
+    try:
+        with ExitStack() as stack:
+            folder = data or Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-training-"))
+            )
+            table = TrainingTable(folder, profile, time.time_ns() if seed is None else seed)
+            _serve(stack.enter_context(table), port, table_port)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except (AppError, TableError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _serve(table: TrainingTable, port: int, table_port: int) -> None:
+    from dealer_ui.server.app import Settings, create_app
+    from dealer_ui.server.serve import listen_on, serve
+
+    try:
+        listening = listen_on("127.0.0.1", port)
+    except OSError as error:
+        raise AppError(
+            f"The training page cannot listen on port {port} ({error.strerror or error}); "
+            "choose another with --port."
+        ) from error
+    settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)
+    app = create_app(settings)
+    say(f"Training, no game: http://localhost:{port}/   (Ctrl-C ends it)", err=True)
+    with listening:
+        serve(app, listening, settings.streams)

@@ -1,0 +1,62 @@
+"""What the events of setting a table up do to the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from firmware.table.errors import NotNow
+from firmware.table.events import setup as ev
+from firmware.table.events.base import Event
+from firmware.table.state import State
+
+
+def _step_settled(state: State, _: ev.StepSettled) -> State:
+    """Who settled which step, and when, is in the journal's rows; nothing of it bears on a hand."""
+    return state
+
+
+def _device_tried(state: State, _: ev.DeviceTried) -> State:
+    return state
+
+
+def _trial_begun(state: State, _: ev.TrialBegun) -> State:
+    return replace(state, on_trial=True)
+
+
+def _trial_ended(state: State, _: ev.TrialEnded) -> State:
+    return replace(state, on_trial=False)
+
+
+def _clock_set(state: State, _: ev.ClockSet) -> State:
+    """Rows before and after it have the times that they have; nothing of it bears on a hand."""
+    return state
+
+
+def _disks_named(state: State, event: ev.DisksNamed) -> State:
+    """The table process tells the puck reader; a hand has the button's seat, never a tag, which could be copied."""
+    for tag in event.dealer:
+        if tag in event.action:
+            raise NotNow(
+                "The tag %(tag)s cannot be both disks: forget it first, or lay another one down.", tag=tag
+            )
+    return state
+
+
+def _set_up_ended(state: State, _: ev.SetUpEnded) -> State:
+    if state.set_up:
+        raise NotNow("The first set-up of this table is over already.")
+    return replace(state, set_up=True, on_trial=False)
+
+
+EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    ev.StepSettled: _step_settled,
+    ev.DeviceTried: _device_tried,
+    ev.TrialBegun: _trial_begun,
+    ev.TrialEnded: _trial_ended,
+    ev.ClockSet: _clock_set,
+    ev.DisksNamed: _disks_named,
+    ev.SetUpEnded: _set_up_ended,
+}
+"""Between hands only."""

@@ -1,0 +1,85 @@
+"""The events of face-up play, and of a hand that is keyed; `firmware.table.events` lists them all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from firmware.table.events.base import Event
+from firmware.table.seen import Capture, CardReading, Row
+
+
+@dataclass(frozen=True)
+class CardPlaced(Event):
+    """A look at an open seat shows a card that the record has not; `capture` is its zone."""
+
+    type: ClassVar[str] = "card_placed"
+    seat: int
+    row: Row
+    card: CardReading
+    capture: Capture | None = None
+
+
+@dataclass(frozen=True)
+class CardReread(Event):
+    """A later look surely names a placed card that was unsure. `index` counts from 0."""
+
+    type: ClassVar[str] = "card_reread"
+    seat: int
+    row: Row
+    index: int
+    card: CardReading
+    capture: Capture | None = None
+
+
+Irregular = Literal[
+    "card_moved", "card_missing", "card_changed", "card_twice", "extra_card", "face_down", "out_of_turn"
+]
+Stands = Literal["record", "table"]
+
+
+@dataclass(frozen=True)
+class IrregularitySeen(Event):
+    """A look at the open seats contradicts the record; README.md says what each `what` is.
+
+    `seat`, `row`, `index` and `card` are the record's (of an extra card: where it lies); `to_seat` and `to_row` where
+    the card lies now; `seen` what the look shows there; `detail` what lies on it. `number` counts from 1 in a hand.
+    """
+
+    type: ClassVar[str] = "irregularity_seen"
+    number: int
+    what: Irregular
+    seat: int
+    row: Row
+    index: int | None = None
+    card: str | None = None
+    to_seat: int | None = None
+    to_row: Row | None = None
+    seen: CardReading | None = None
+    detail: str = ""
+    capture: Capture | None = None
+    frame: Capture | None = None
+
+    @property
+    def finding(self) -> tuple[Any, ...]:
+        """What makes two of them the same."""
+        seen = self.seen.card if self.seen else None
+        return (self.what, self.seat, self.row, self.index, self.card, self.to_seat, self.to_row, seen)
+
+
+@dataclass(frozen=True)
+class IrregularityEnded(Event):
+    """An irregularity is over: the record stands (the camera sees it again, or the dealer says so), or the table."""
+
+    type: ClassVar[str] = "irregularity_ended"
+    number: int
+    stands: Stands = "record"
+    by: Literal["camera", "dealer", "table"] = "camera"
+
+
+@dataclass(frozen=True)
+class KeyingBegun(Event):
+    """The dealer keys this hand: the camera takes no reading of it."""
+
+    type: ClassVar[str] = "keying_begun"
+    reason: str

@@ -1,0 +1,97 @@
+"""The HTTP interface and its description."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from jsonschema_rs import validator_for
+
+from dealer_ui.server.openapi import description
+from firmware.table.commands.decide import parse_command
+from firmware.table.people import MAY, Role
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.fuzz import Attack, Found, attacks
+
+
+def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
+    routes = {
+        (re.sub(r"<(?:\w+:)?\w+>", "{name}", rule.rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    told = {(path, method) for path, item in description()["paths"].items() for method in item}
+    assert told == routes
+
+
+def test_every_command_is_described_with_the_roles_that_may_give_it() -> None:
+    command = description()["components"]["schemas"]["Command"]
+    assert set(command["discriminator"]["mapping"]) == set(MAY)
+    for do, roles in MAY.items():
+        assert f"- `{do}`: {', '.join(sorted(roles))}" in command["description"]
+
+
+def test_a_described_command_is_one_that_the_table_takes_and_a_session_is_not_the_browsers_to_send() -> None:
+    schemas = description()["components"]["schemas"]
+    assert parse_command('{"do": "key_button", "seat": 2}').do == "key_button"
+    for model in set(schemas["Command"]["discriminator"]["mapping"].values()):
+        schema = schemas[model.rpartition("/")[2]]
+        assert "do" in schema["required"]
+        assert {"session", "actor"}.isdisjoint(schema["properties"])
+        assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("prepare", [Felt.deal, Felt.to_setting, Felt.to_settled])
+def test_the_view_fits_its_description(felt: Felt, client: FlaskClient, prepare: object) -> None:
+    assert callable(prepare)
+    prepare(felt)
+    told = description()
+    schema = {"$ref": "#/components/schemas/View", "components": told["components"]}
+    data = client.get("/view.json").get_json()
+    validator_for(schema).validate(data)
+    del data["trouble"]
+    assert not validator_for(schema).is_valid(data)
+
+
+def test_the_description_is_given_by_the_page_itself(client: FlaskClient) -> None:
+    response = client.get("/openapi.json")
+    assert response.get_json() == description()
+    assert response.get_json()["openapi"].startswith("3.1")
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # schemathesis closes no WSGI file
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("role", "examples"),
+    [
+        pytest.param(Role.DEALER, 10, id="dealer"),
+        pytest.param(Role.DEALER, 25, id="dealer at length", marks=pytest.mark.exhaustive),
+        pytest.param(Role.FLOOR, 25, id="floor at length", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_no_request_breaks_the_page_or_passes_its_role(tmp_path: Path, role: Role, examples: int) -> None:
+    """The short run of `python -m tests.dealer_ui.fuzz`."""
+    with attacks(tmp_path) as ready:
+        ready[role].run(examples)
+        tried = ready[role].codes["POST /command"]
+    assert tried.total() >= examples
+    assert 409 in tried, "no command reached the table"
+
+
+@pytest.mark.slow
+def test_the_fuzzer_sees_a_role_that_may_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with attacks(tmp_path) as ready:
+        dealer: Attack = ready[Role.DEALER]
+        monkeypatch.setattr("tests.dealer_ui.fuzz.MAY", dict.fromkeys(MAY, frozenset({Role.AUDITOR})))
+        with pytest.raises(Found, match="dealer could"):
+            dealer.run(200, only="POST /command")
+
+
+def test_brackets_without_end_are_refused(app: Flask, client: FlaskClient) -> None:
+    headers = {"X-CSRF-Token": app.config["CSRF_TOKEN"], "Content-Type": "application/json"}
+    assert client.post("/command", data="[" * 16_000, headers=headers).status_code == 400

@@ -1,0 +1,440 @@
+"""The page's languages: nothing outside the catalogues, all of it translated, and English as it always was."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import io
+import random
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.frontend import parse_mapping_cfg
+from babel.messages.mofile import read_mo, write_mo
+from babel.messages.pofile import read_po
+from flask import Flask
+
+from dealer_ui.server.app import Settings, create_app
+from dealer_ui.server.command import SOCKET
+from dealer_ui.text import hand_words, i18n, rule_words
+from dealer_ui.text.event_words import EVENT_NAMES, PHASE_NAMES
+from dealer_ui.text.hand_words import category_name, natural_words, row_text, row_words
+from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
+from dealer_ui.text.known_sentences import KNOWN
+from dealer_ui.text.messages import in_other_words, say, say_answer
+from dealer_ui.text.rule_texts import RULE_TEXTS
+from dealer_ui.text.rule_words import option_says
+from dealer_ui.text.settlement_lines import Reasons
+from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
+from firmware.rules.strength import Category
+from firmware.runtime.record_faults import CLOCK, DISK, FILES
+from firmware.table.effects import TRANSITIONS
+from firmware.table.errors import NotNow
+from firmware.table.phase import Phase
+from firmware.table.sentence import Sentence, one_of
+from tests.dealer_ui.conftest import Lay
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.pseudo import known, outside, unsaid
+from tests.dealer_ui.rules_said import texts
+from tests.dealer_ui.said import sentences
+
+ROOT: Final = Path(__file__).parents[3]
+OTHERS: Final = tuple(code for code in LANGUAGES if code != SOURCE)
+SAYS: Final = frozenset({"_", "gettext", "ngettext", "pgettext"})
+STATIC: Final = ROOT / "dealer_ui" / "static"
+PLACE: Final = re.compile(r"%\((\w+)\)s|%(?!%)")
+SAYING: Final = (
+    "firmware/devices/*.py",
+    "firmware/devices/*/[!s]*.py",
+    "firmware/devices/camera/source.py",
+    "firmware/devices/puck/s[ep]*.py",
+    "firmware/runtime/table_process.py",
+    "firmware/runtime/device_factory.py",
+    "firmware/runtime/reading/scheduler.py",
+    "firmware/runtime/puck_calm.py",
+    "firmware/runtime/record_faults.py",
+    "firmware/runtime/reading/change_detector.py",
+    "firmware/runtime/reading/messages.py",
+    "firmware/runtime/reading/process.py",
+    "firmware/runtime/reading/translate.py",
+    "firmware/runtime/reading/worker.py",
+    "firmware/record/journal/journal.py",
+    "firmware/record/journal/lock.py",
+    "firmware/record/journal/captures.py",
+    "vision/reading/enrolment.py",
+)
+"""Modules whose sentences come into the record, or from there to the page."""
+CONSOLE: Final = frozenset(
+    {
+        "server/command.py",
+        "server/serve.py",
+        "remote/access.py",
+        "remote/command.py",
+        "remote/front.py",
+        "remote/tls.py",
+    }
+)
+"""Modules of the page whose sentences are said at a console only."""
+
+each_language = pytest.mark.parametrize("code", OTHERS)
+
+
+def catalogue(code: str) -> Catalog:
+    with (CATALOGUES / code / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def messages(found: Catalog) -> Iterator[Message]:
+    return (message for message in found if message.id)
+
+
+def variants(value: Any) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+# ---- the catalogues ----
+
+
+@pytest.mark.slow
+def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
+    """`make words` gathers them anew."""
+    marks = re.search(r"^MARKS := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert marks is not None
+    named = shlex.split(marks.group(1).replace("\\\n", " "))[1::2]
+    keywords: dict[str, Any] = {}
+    for one in named:
+        name, _, places = one.partition(":")
+        keywords[name] = (
+            tuple((int(p[:-1]), "c") if p.endswith("c") else int(p) for p in places.split(","))
+            if places
+            else None
+        )
+    with (CATALOGUES / "babel.cfg").open() as file:
+        mapping, options = parse_mapping_cfg(file)  # type: ignore[no-untyped-call]
+    found = {
+        (context, variants(text))
+        for _, _, text, _, context in extract_from_dir(ROOT, mapping, options, keywords)
+    }
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        kept = {(message.context, variants(message.id)) for message in messages(read_po(file))}
+    assert found - kept == set(), "not yet in the catalogues"
+    assert kept - found == set(), "said no more"
+
+
+PLACES: Final = {"_": 0, "gettext": 0, "ngettext": 0, "N_": 0, "pgettext": 1, "NP_": 1}
+"""Which argument is the message."""
+
+
+def test_no_message_is_passed_over_where_another_stands_among_its_arguments() -> None:
+    """Babel does not gather the outer one of two calls."""
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        kept = {text for message in messages(read_po(file)) for text in variants(message.id)}
+    calls = [
+        (node.func.id, node)
+        for path in sorted((ROOT / "dealer_ui").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACES
+    ]
+    said = {
+        arg.value
+        for name, call in calls
+        for arg in call.args[PLACES[name] :][:1]
+        if isinstance(arg, ast.Constant)
+    }
+    assert len(said) > 500
+    assert said - kept == set()
+
+
+def test_no_message_stands_within_an_f_string() -> None:
+    """Babel reads none there before Python 3.12."""
+    for path in (*ROOT.glob("dealer_ui/**/*.py"), *ROOT.glob("firmware/table/**/*.py")):
+        for string in (
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.JoinedStr)
+        ):
+            for call in ast.walk(string):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SAYS:
+                    assert not isinstance(call.args[0], ast.Constant), f"{path.name}:{string.lineno}"
+
+
+def test_every_sentence_of_the_page_is_in_the_catalogues() -> None:
+    """Also those that no state of a page shows: refusals and errors. Commands and the interface speak English."""
+    for path in sorted((ROOT / "dealer_ui").rglob("*.py")):
+        module = path.relative_to(ROOT / "dealer_ui").as_posix()
+        if module not in CONSOLE and not module.startswith("server/openapi"):
+            assert [
+                one for one in sentences(path) if ("", one) not in known() and ("rules", one) not in known()
+            ] == []
+
+
+@each_language
+def test_every_catalogue_is_complete(code: str) -> None:
+    found = list(messages(catalogue(code)))
+    with (CATALOGUES / "messages.pot").open("rb") as file:
+        assert len(found) == len(list(messages(read_po(file))))
+    assert [message.id for message in found if not all(variants(message.string)) or message.fuzzy] == []
+
+
+@each_language
+def test_a_translation_has_the_places_of_its_message(code: str) -> None:
+    for message in messages(catalogue(code)):
+        places = {place for text in variants(message.id) for place in PLACE.findall(text)}
+        *counted, last = variants(message.string)  # "one row" names no number
+        assert set(PLACE.findall(last)) == places, (message.id, last)
+        assert all(set(PLACE.findall(text)) <= places for text in counted), message.id
+
+
+@each_language
+def test_a_translation_counts_as_its_language_does(code: str) -> None:
+    found = catalogue(code)
+    for message in messages(found):
+        assert not message.pluralizable or len(variants(message.string)) == found.num_plurals, message.id
+
+
+@each_language
+def test_a_translation_can_stand_in_an_attribute(code: str) -> None:
+    for message in messages(catalogue(code)):
+        allowed = set("".join(variants(message.id)))
+        for text in variants(message.string):
+            assert set('"<>&') & set(text) <= allowed, text
+
+
+@each_language
+def test_what_is_shipped_was_made_of_what_is_edited(code: str) -> None:
+    """`make words` compiles it."""
+    made = io.BytesIO()
+    write_mo(made, catalogue(code))
+    made.seek(0)
+    with (CATALOGUES / code / "LC_MESSAGES" / "messages.mo").open("rb") as file:
+        assert bodies(file) == bodies(made)
+
+
+def bodies(file: IO[bytes]) -> set[tuple[Any, ...]]:
+    """Return all of a compiled catalogue but its head, which names the Babel that made it."""
+    return {
+        (message.context, variants(message.id), variants(message.string))
+        for message in messages(read_mo(file))
+    }
+
+
+def test_every_sentence_that_the_record_may_hold_is_known() -> None:
+    said = {one for pattern in SAYING for path in ROOT.glob(pattern) for one in sentences(path)}
+    assert said - set(KNOWN) == set()
+
+
+@each_language
+@pytest.mark.parametrize("said", [DISK, FILES, CLOCK], ids=["disk", "files", "clock"])
+def test_what_the_record_stands_on_is_said_in_every_language(code: str, said: str) -> None:
+    with speaking(code):
+        other = in_other_words(said)
+    assert other != said
+    assert re.findall(r"\d+", other) == re.findall(r"\d+", said)
+
+
+def test_every_event_and_phase_has_a_name() -> None:
+    assert set(EVENT_NAMES) == {event.type.replace("_", " ").capitalize() for event in TRANSITIONS}
+    assert set(PHASE_NAMES) == set(Phase)
+    with speaking("es"):
+        refused = Sentence(
+            "%(event)s does not lead from %(phase)s to %(to)s.", event="Settled", phase="review", to="void"
+        )
+        assert say(refused) == "Liquidación: no lleva de revisión a anulada."
+
+
+def test_every_text_of_the_rules_is_known() -> None:
+    assert set(texts()) == set(RULE_TEXTS)
+
+
+# ---- what is said ----
+
+
+def test_english_rows_are_called_as_the_rules_call_them() -> None:
+    lowest = scale()
+    ranks = "23456789TJQKA"
+    for strength, kind_ranks, suited in (*lowest.all_ranks(3), *lowest.all_ranks(5)):
+        counted: dict[int, int] = {}
+        cards = []
+        for index, rank in enumerate(kind_ranks):
+            counted[rank] = counted.get(rank, 0) + 1
+            cards.append(ranks[rank] + ("h" if suited else "hsdc"[(counted[rank] - 1 + index // 4) % 4]))
+        category = lowest.kind(strength).category.label
+        assert row_text(category, " ".join(cards)) == lowest.text(strength)
+
+
+def test_english_categories_and_naturals_are_called_as_the_rules_call_them() -> None:
+    assert [category_name(one.label).lower() for one in Category] == [one.words for one in Category]
+    assert {kind: natural_words(kind) for kind in NATURAL_WORDS} == NATURAL_WORDS
+
+
+def deal(dice: random.Random, profile: str) -> dict[str, Any]:
+    """Deal a hand whose rows are often in order, with ties, naturals and surrenders."""
+    names = [card.code for card in CARDS]
+    dice.shuffle(names)
+    offers = load_profile(profile)
+    seats = []
+    for seat in (1, 2, 3, 4):
+        thirteen = sorted((names.pop() for _ in range(13)), key=lambda code: "23456789TJQKA".index(code[0]))
+        if dice.random() < 0.3:
+            dice.shuffle(thirteen)
+        one: dict[str, Any] = {
+            "seat": seat,
+            "front": " ".join(thirteen[:3]),
+            "middle": " ".join(thirteen[3:8]),
+            "back": " ".join(thirteen[8:]),
+        }
+        if offers.naturals.kinds and dice.random() < 0.2:
+            one["declares"] = True
+        elif offers.surrender.points and dice.random() < 0.1:
+            one["surrenders"] = True
+        seats.append(one)
+    return {"profile": profile, "unit": 500, "button": dice.choice((1, 2, 3, 4)), "seats": seats}
+
+
+def test_english_lines_are_said_as_the_rules_say_them() -> None:
+    dice = random.Random(8)
+    seen: set[str] = set()
+    for profile in (*profile_names(), "scoop"):
+        for _ in range(25):
+            hand = deal(dice, "washington-1-unit" if profile == "scoop" else profile)
+            settlement = settle_json(
+                {**hand, "options": {"scoring.scoop": 3}} if profile == "scoop" else hand
+            )
+            reasons = Reasons(settlement)
+            for pair in settlement["pairs"]:
+                for line in pair["lines"]:
+                    seen.add(line["id"])
+                    assert reasons._say(pair, line) == line["why"]
+    usual = {"row_won", "scoop", "majority", "bonus", "foul", "foul_bonus", "surrender"}
+    assert usual | {"two_rows", "all_rows"} <= seen
+
+
+@each_language
+def test_every_line_is_said_in_every_language(code: str) -> None:
+    settlement = settle_json(deal(random.Random(3), "california-face-up"))
+    with speaking(code):
+        reasons = Reasons(settlement)
+        for pair in settlement["pairs"]:
+            for line in pair["lines"]:
+                assert reasons.why(pair, line) not in ("", line["why"])
+
+
+def test_a_line_of_a_later_release_is_said_as_it_came() -> None:
+    line = {"id": "something_new", "args": {}, "why": "something new happened", "points": 1}
+    with speaking("es"):
+        assert Reasons({"hands": []}).why({"a": 1, "b": 2, "lines": [line]}, line) == "something new happened"
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_every_option_is_said_in_english_as_the_rules_say_it(profile: str) -> None:
+    for _, kind, value in load_profile(profile).options():
+        said = option_says(kind, value)
+        assert said == kind.say(value)
+        with speaking("zh_Hans"):
+            assert not said or option_says(kind, value) != said
+
+
+def test_a_row_is_parted_for_the_screen_in_every_language() -> None:
+    with speaking("zh_Hans"):
+        assert row_words("one_pair", "Qs Qh Kd") == ("对子", "Q")
+        assert row_text("full_house", "Ks Kh Kd 7s 7c") == "葫芦K带7"
+    with speaking("es"):
+        assert row_words("straight", "9s 8h 7d 6c 5s") == ("Escalera", "al nueve")
+
+
+def test_a_refusal_is_said_from_its_template_and_its_arguments() -> None:
+    refused = NotNow(
+        "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.", seat=2, row="front", size=3
+    )
+    with speaking("es"):
+        said = "La fila delantera del asiento 2 tiene 3 cartas y no admite más."
+        assert say(refused) == said
+        assert say_answer(refused.sentence.refusal()) == said
+        assert say(Sentence("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))) == (
+            "Eso requiere: crupier o jefe de sala. Introduzca el PIN."
+        )
+
+
+def test_a_players_name_is_never_translated() -> None:
+    with speaking("es"):
+        assert say(NotNow("%(player)s is no player of this table.", player="front")).startswith("front ")
+
+
+def test_a_sentence_of_the_record_is_found_again_among_those_known() -> None:
+    with speaking("zh_Hant"):
+        said = in_other_words("The puck reader is not connected (/dev/ttyACM0): plug it in, or key the seat.")
+        assert "/dev/ttyACM0" in said
+        assert "莊鈕讀取器" in said
+        assert in_other_words("Nobody ever wrote this sentence.") == "Nobody ever wrote this sentence."
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    for module in (hand_words, i18n, rule_words):
+        assert doctest.testmod(module).failed == 0
+
+
+# ---- which language ----
+
+
+def test_a_browser_speaks_the_tables_language_or_its_own(felt: Felt, app: Flask) -> None:
+    felt.do("set_house", reason="The floor asked", language="es")
+    felt.to_setting()
+    client = app.test_client()
+    assert '<html lang="es">' in client.get("/").text
+    client.set_cookie("language", "zh_Hant", domain="localhost")
+    page = client.get("/").text
+    assert f'<html lang="{html_language("zh_Hant")}">' in page
+    assert "language=zh_Hant" in page, "the stream is asked in the same language"
+    client.set_cookie("language", "tlh", domain="localhost")
+    assert '<html lang="es">' in client.get("/").text
+
+
+def test_what_the_table_refuses_is_said_in_the_browsers_language(felt: Felt, app: Flask) -> None:
+    client = app.test_client()
+    client.set_cookie("language", "es", domain="localhost")
+    with felt.answering():
+        token = re.search(r'csrf-token" content="([^"]+)"', client.get("/").text)
+        assert token is not None
+        answer = client.post(
+            "/command", json={"do": "confirm"}, headers={"X-CSRF-Token": token.group(1)}
+        ).get_json()
+    assert answer["error"] == "Ningún natural espera confirmación."
+
+
+# ---- nothing is said outside the catalogues ----
+# The states of the pages are looked at by the browser tests (`Visit.unsaid`).
+
+
+@pytest.mark.parametrize("profile", ["california-face-up", "washington-1-6", "poker-flush-eastern"])
+def test_the_sheet_of_the_rules_is_in_the_catalogues(lay: Lay, profile: str) -> None:
+    felt = lay(profile=profile, options={})
+    felt.deal()
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    assert unsaid(app, "/rules") == []
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_no_script_holds_words_for_a_person(path: Path) -> None:
+    """They come from the server, in attributes; what begins as a sentence does, and is no selector, is one."""
+    code = re.sub(r"^\s*//.*$|\s//\s.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    strings = re.findall(r'"([^"\n]*)"|`([^`]*)`', code)
+    words = [text for pair in strings for text in pair if re.search(r"[A-Z][a-z]* [a-z]{2,}", text)]
+    assert [text for text in words if not re.search(r"[\[\]=#$<>{}]", text)] == []
+
+
+def test_what_is_in_no_catalogue_is_found() -> None:
+    html = '<p>⟦Seat 3⟧ · Lin Th</p><p>⟦The ⟦ten⟧⟧ lies here</p><b title="look">3</b><i lang="es">hola</i>'
+    assert list(outside(html, frozenset({"Lin"}))) == ["look", "lies here"]
+
+
+def test_why_placed_cards_are_not_seen_is_said_in_the_language_too() -> None:
+    said = "Placed cards are not seen: The last hand's cards still lie there; collect them, deal, then look again."
+    with speaking("es"):
+        assert in_other_words(f"{said} Let the table lie still for a moment.") == (
+            "No se ven cartas colocadas: Aún están las cartas de la mano anterior; recójalas, reparta y mire otra vez. "
+            "Deje la mesa quieta un momento."
+        )

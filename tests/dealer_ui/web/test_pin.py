@@ -1,0 +1,85 @@
+"""The PIN page: where a link that asks for a role leads, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from dealer_ui.web.guard import open_to
+from dealer_ui.web.pages import own_address
+from firmware.access.control import FLOOR_SESSION_S
+from firmware.table.people import Role
+from tests.dealer_ui.house import PEOPLE, house, page_of
+from tests.firmware.running_table import Table
+
+HTML = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
+    "application/signed-exchange;v=b3;q=0.7"  # Chromium's own
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    with house(tmp_path_factory.mktemp("table")) as table:
+        yield table
+
+
+@pytest.fixture
+def app(table: Table) -> Flask:
+    app = page_of(table)
+
+    @open_to(frozenset({Role.TECHNICIAN}))
+    def workshop() -> str:
+        return "the workshop"
+
+    app.add_url_rule("/workshop", view_func=workshop)
+    return app
+
+
+def test_a_link_that_asks_for_a_role_leads_to_the_pin_page_and_back(app: Flask) -> None:
+    client = app.test_client()
+    to = client.get("/workshop?step=2", headers=HTML)
+    assert to.status_code == 302
+    page = client.get(to.location, headers=HTML)
+    assert page.status_code == 200
+    assert 'data-back="/workshop?step=2"' in page.text
+    assert 'data-who="Tran"' in page.text
+    assert "Moreno" not in page.text, "he is no technician"
+    token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    order = {"do": "unlock", "by": "Tran", "pin": PEOPLE["Tran"][1]}
+    assert client.post("/command", json=order, headers=token).status_code == 200
+    assert client.get("/workshop?step=2", headers=HTML).text == "the workshop"
+
+
+def test_a_program_that_asks_for_a_role_it_has_not_is_refused(app: Flask) -> None:
+    answer = app.test_client().get("/workshop")
+    assert answer.status_code == 403
+
+
+def test_the_session_says_whose_it_is_and_how_long_it_lasts(app: Flask) -> None:
+    client = app.test_client()
+    assert client.get("/session").get_json() == {"role": "dealer", "name": "", "left_s": 0}
+    token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    client.post("/command", json={"do": "unlock", "by": "Moreno", "pin": PEOPLE["Moreno"][1]}, headers=token)
+    said = client.get("/session").get_json()
+    assert (said["role"], said["name"]) == ("floor", "Moreno")
+    assert 0 < said["left_s"] <= FLOOR_SESSION_S
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "//elsewhere.example",
+        "https://elsewhere.example/",
+        "/\\elsewhere.example",
+        "javascript:x",
+        "",
+        "/a\nb",
+    ],
+)
+def test_the_pin_page_leads_back_to_this_server_only(app: Flask, address: str) -> None:
+    assert own_address(address) == "/"
+    page = app.test_client().get("/pin", query_string={"back": address}, headers=HTML)
+    assert 'data-back="/"' in page.text

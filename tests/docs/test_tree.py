@@ -1,0 +1,33 @@
+"""The tree stays one that a stranger finds his way in: small folders, few levels, a README where code lives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("vision", "firmware", "dealer_ui")
+MOST_MODULES = 25
+MOST_LEVELS = 3
+
+
+def modules() -> list[Path]:
+    return [file.relative_to(ROOT) for top in PRODUCT for file in (ROOT / top).rglob("*.py")]
+
+
+def test_no_folder_of_the_product_has_more_than_25_modules() -> None:
+    count = Counter(file.parent for file in modules() if file.name != "__init__.py")
+    assert sum(count.values()) > 300
+    assert {folder: n for folder, n in count.items() if n > MOST_MODULES} == {}
+
+
+def test_the_product_has_at_most_three_levels_of_folders() -> None:
+    assert {file.parent for file in modules() if len(file.parent.parts) > MOST_LEVELS} == set()
+
+
+@pytest.mark.parametrize("folder", sorted({file.parent for file in modules()}), ids=str)
+def test_a_folder_of_the_product_says_in_its_readme_what_lives_there(folder: Path) -> None:
+    readme = ROOT / folder / "README.md"
+    assert readme.exists() or (ROOT / folder.parent / "README.md").exists()

@@ -1,0 +1,450 @@
+"""Who may do what, and what a PIN is good for: judged at the gate, on a real journal and real scrypt."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import SecretStr
+
+from firmware.access.control import FLOOR_SESSION_S, SESSION_S, Gate, GateCommand, refusal
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import FILE, Journal, JournalReader
+from firmware.record.pins import FOLDER, PinStore, verified
+from firmware.table import NotNow, Phase, State, apply, fold
+from firmware.table import events as ev
+from firmware.table.commands.decide import Command, House, decide, parse_command
+from firmware.table.commands.people import SignedCommand
+from firmware.table.errors import NotAllowed, PinError
+from firmware.table.events import canonical
+from firmware.table.people import MAY, PIN_ROLES, Role, check_pin, locked_for
+from tests.firmware.conftest import Deal
+
+KINDS: dict[str, type[SignedCommand]] = {
+    do: kind for kind in get_args(get_args(Command)[0]) for do in get_args(kind.model_fields["do"].annotation)
+}
+PIN, OTHER, AUDITORS, WRONG = "4711", "90210", "31415", "1357"
+
+
+class Table:
+    """A journal with a gate before it; `now` is the monotonic clock."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.now = 1000.0
+        self.start()
+
+    def start(self) -> None:
+        self.journal = Journal(self.data)
+        self.state: State = self.journal.recover()
+        self.gate = Gate(PinStore(self.data), lambda: self.now)
+        self.gate.tidy(self.state)
+
+    def restart(self) -> None:
+        self.journal.close()
+        self.now = 5.0  # the machine started anew: its monotonic clock did, too
+        self.start()
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        self.state = fold(events, self.state)
+        return self.journal.append(events, actor)
+
+    def give(self, do: str, **fields: Any) -> dict[str, Any]:
+        """Give a command as the table process judges it."""
+        command = parse_command(canonical({"do": do, **fields}))
+        try:
+            who = self.gate.admit(command, self)
+            if isinstance(command, GateCommand):
+                return self.gate.obey(command, self, who)
+            seq = self.write(decide(self.state, command, _no_house(), _no_house().rules), who.actor)
+            return {"ok": True, "seq": seq}
+        except NotAllowed as error:
+            return refusal(error, self.state)
+
+    def actors(self) -> list[tuple[str, str]]:
+        return [(entry.type, entry.actor) for entry in JournalReader(self.data).events_since(0)]
+
+
+def _no_house() -> House:
+    from firmware.rules import load_profile
+
+    return House(load_profile("washington-1-unit"), "washington-1-unit", "", 100, ())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    table = Table(tmp_path)
+    yield table
+    table.journal.close()
+
+
+@pytest.fixture
+def staffed(table: Table) -> Table:
+    """Ada is technician, Moreno floor, Lin dealer, Ito auditor."""
+    assert table.give("list_person", person="Ada", role="technician", new_pin=OTHER)["ok"]
+    ada = {"by": "Ada", "pin": OTHER}
+    assert table.give("list_person", person="Moreno", role="floor", new_pin=PIN, **ada)["ok"]
+    assert table.give("list_person", person="Lin", role="dealer", **ada)["ok"]
+    assert table.give("list_person", person="Ito", role="auditor", new_pin=AUDITORS, **ada)["ok"]
+    return table
+
+
+def test_every_command_asks_for_a_role_and_nothing_else_is_in_the_table() -> None:
+    assert set(KINDS) == set(MAY), "write into firmware.table.people.MAY who may give the command"
+    assert all(MAY.values())
+
+
+@pytest.mark.parametrize("do", sorted(MAY))
+@pytest.mark.parametrize("role", list(Role))
+def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, role: Role) -> None:
+    name = {
+        Role.TECHNICIAN: "Ada",
+        Role.FLOOR: "Moreno",
+        Role.DEALER: "Lin",
+        Role.AUDITOR: "Ito",
+    }[role]
+    pin = {Role.TECHNICIAN: OTHER, Role.FLOOR: PIN, Role.AUDITOR: AUDITORS}.get(role, "")
+    # Its own fields are judged later: what is asked here is who.
+    own: dict[str, Any] = {"person": name} if do == "log_on" else {}
+    wanted = KINDS[do].model_construct(
+        _fields_set=None, do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR, **own
+    )
+    if role is Role.DEALER:
+        staffed.give("log_on", person=name)
+    if role in MAY[do]:
+        assert staffed.gate.admit(wanted, staffed).actor == f"{role}:{name}"
+    else:
+        with pytest.raises(NotAllowed):
+            staffed.gate.admit(wanted, staffed)
+
+
+def test_a_command_that_is_not_in_the_table_is_nobodys(
+    staffed: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(MAY, "void")
+    assert staffed.give("void", reason="x", by="Ada", pin=OTHER)["error"] == "Nobody may give that command."
+
+
+# ---- before and at the first PIN ----
+
+
+def test_before_any_pin_is_set_the_dealer_may_play_and_what_the_floor_may_do_is_closed(table: Table) -> None:
+    assert table.gate.admit(parse_command('{"do":"next"}'), table).actor == "dealer"
+    answer = table.give("list_person", person="Lin", role="dealer")
+    assert not answer["ok"]
+    assert "is listed yet" in answer["error"]
+    assert "feltwatch people add NAME --role technician" in answer["error"], "the first to be listed"
+    assert not table.give("list_person", person="Moreno", role="floor", new_pin=PIN)["ok"]
+
+
+def test_the_first_technician_comes_with_a_pin_once(table: Table) -> None:
+    with pytest.raises(NotNow, match="needs a PIN"):
+        table.give("list_person", person="Ada", role="technician")
+    assert table.give("list_person", person="Ada", role="technician", new_pin=OTHER)["ok"]
+    second = table.give("list_person", person="Eve", role="technician", new_pin=PIN)
+    assert not second["ok"]
+    assert second["ask"] == ["Ada"]
+    assert table.actors() == [("person_listed", "technician:Ada")]
+
+
+def test_the_last_technician_can_neither_be_struck_nor_moved(staffed: Table) -> None:
+    for do, fields in (("strike_person", {}), ("list_person", {"role": "dealer"})):
+        with pytest.raises(NotNow, match="only technician"):
+            staffed.give(do, person="Ada", by="Ada", pin=OTHER, **fields)
+
+
+def test_a_fresh_box_takes_its_language_and_leaving_the_set_up_out_from_whoever_stands_there(
+    table: Table,
+) -> None:
+    french = parse_command('{"do": "set_house", "reason": "set-up", "language": "es"}')
+    assert table.gate.admit(french, table).actor == "set-up"
+    assert table.give("settle_step", step="language")["ok"]
+    table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
+    with pytest.raises(NotAllowed):
+        table.gate.admit(french, table)
+    assert not table.give("end_set_up", skipped=True)["ok"]
+    assert table.give("end_set_up", by="Ada", pin=OTHER)["ok"]
+    assert table.state.set_up
+    with pytest.raises(NotNow, match="over already"):
+        table.give("end_set_up", by="Ada", pin=OTHER)
+
+
+def test_a_table_that_was_left_without_a_set_up_is_nobodys_to_set(table: Table) -> None:
+    assert table.give("end_set_up", skipped=True)["ok"]
+    assert not table.give("settle_step", step="language")["ok"]
+    table.restart()
+    assert table.state.set_up
+
+
+# ---- who did it ----
+
+
+def test_a_down_begins_with_a_log_on_and_the_dealer_stands_in_what_follows(staffed: Table) -> None:
+    assert staffed.give("log_on", person="Lin")["ok"]
+    assert (staffed.state.dealer, staffed.state.down) == ("Lin", 1)
+    staffed.give("log_on", person="Moreno", pin=PIN)
+    downs = [row for row in staffed.actors() if row[0] == "logged_on"]
+    assert downs == [("logged_on", "dealer:Lin"), ("logged_on", "floor:Moreno")]
+    assert staffed.state.down == 2
+    began = JournalReader(staffed.data).last_log_on()
+    assert began is not None
+    assert began.event == ev.LoggedOn("Moreno", 2)
+    staffed.give("log_off")
+    assert staffed.state.dealer == ""
+    assert staffed.gate.admit(parse_command('{"do":"next"}'), staffed).actor == "dealer"
+
+
+def test_only_listed_dealers_log_on(staffed: Table) -> None:
+    with pytest.raises(NotNow, match="not listed"):
+        staffed.give("log_on", person="Nobody")
+    for person, pin in (("Ito", AUDITORS), ("Ada", OTHER)):
+        assert not staffed.give("log_on", person=person, pin=pin)["ok"]
+    staffed.give("log_on", person="Lin")
+    with pytest.raises(NotNow, match="logged on already"):
+        staffed.give("log_on", person="Lin")
+    staffed.give("strike_person", person="Lin", by="Moreno", pin=PIN)
+    assert staffed.state.dealer == ""
+
+
+def test_people_and_the_dealer_outlive_the_hand_that_opens(staffed: Table, deal: Deal) -> None:
+    staffed.give("log_on", person="Lin")
+    before = staffed.state
+    opened = deal.opened()
+    carried = {"dealer": before.dealer, "down": before.down, "people": before.people}
+    staffed.write([ev.HandOpened(**{**opened.__dict__, **carried})], "test")
+    staffed.restart()
+    assert staffed.state.phase is Phase.DEALING
+    assert (staffed.state.people, staffed.state.dealer, staffed.state.down) == (before.people, "Lin", 1)
+
+
+def test_an_opened_hand_carries_the_people(staffed: Table) -> None:
+    house = _no_house()
+    seats = tuple(ev.SeatOpened(n, f"p{n}", "ABCD"[n - 1]) for n in (1, 2))
+    house = House(house.rules, house.profile, "", 100, seats)
+    staffed.give("log_on", person="Lin")
+    (opened,) = decide(staffed.state, parse_command('{"do":"next"}'), house, house.rules)
+    after = apply(staffed.state, opened)
+    assert (after.people, after.dealer, after.down) == (staffed.state.people, "Lin", 1)
+    assert ev.parse(opened.type, ev.payload(opened)) == opened
+
+
+# ---- PINs ----
+
+
+def test_a_pin_with_a_command_is_good_for_that_command(staffed: Table) -> None:
+    assert staffed.give("log_on", person="Lin", by="Moreno", pin=PIN)["ok"]
+    types = [(kind, actor) for kind, actor in staffed.actors()[-3:]]
+    assert types == [("pin_tried", "table"), ("pin_accepted", "table"), ("logged_on", "floor:Moreno")]
+    assert not staffed.give("strike_person", person="Lin")["ok"]
+
+
+def test_a_session_is_opened_used_and_over(staffed: Table) -> None:
+    opened = staffed.give("unlock", by="Moreno", pin=PIN)
+    assert (opened["role"], opened["name"], opened["expires_s"]) == ("floor", "Moreno", FLOOR_SESSION_S)
+    token = {"session": opened["session"]}
+    staffed.now += FLOOR_SESSION_S - 1
+    assert staffed.give("log_on", person="Lin", **token)["ok"]
+    assert staffed.actors()[-1] == ("logged_on", "floor:Moreno")
+    staffed.now += FLOOR_SESSION_S - 1  # used since
+    assert staffed.give("log_off", **token)["ok"]
+    staffed.now += FLOOR_SESSION_S + 1
+    assert "session is over" in staffed.give("log_on", person="Lin", **token)["error"]
+    again = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
+    assert staffed.give("lock", **again) == {"ok": True}
+    assert "session is over" in staffed.give("log_on", person="Lin", **again)["error"]
+
+
+def test_a_session_goes_on_while_somebody_is_there_and_not_for_a_page_that_looks(staffed: Table) -> None:
+    token = {"session": staffed.give("unlock", by="Ada", pin=OTHER)["session"]}
+    staffed.now += SESSION_S - 1
+    assert staffed.give("stay", **token) == {"ok": True, "expires_s": SESSION_S}
+    staffed.now += SESSION_S - 1
+    look = parse_command(canonical({"do": "try_device", "device": "puck", **token}))
+    assert staffed.gate.admit(look, staffed).actor == "technician:Ada"
+    staffed.now += 2
+    with pytest.raises(NotAllowed, match="session is over"):
+        staffed.gate.admit(look, staffed)
+
+
+def test_a_lock_out_is_told_before_a_pin_is_keyed(staffed: Table) -> None:
+    for _ in range(3):
+        staffed.give("unlock", by="Moreno", pin=WRONG)
+    rows = len(staffed.actors())
+    staffed.now += 10
+    assert staffed.give("unlock", by="Moreno")["wait_s"] == 20
+    assert staffed.give("unlock", by="Ada")["wait_s"] == 0
+    assert len(staffed.actors()) == rows, "asking is no try"
+
+
+def test_an_auditor_of_an_older_release_has_no_pin_and_opens_nothing(staffed: Table) -> None:
+    staffed.write([ev.PersonListed("Old", Role.AUDITOR)], "technician:Ada")
+    staffed.restart()
+    rows = len(staffed.actors())
+    assert "no PIN yet" in staffed.give("unlock", by="Old")["error"]
+    assert "no PIN yet" in staffed.give("unlock", by="Old", pin=PIN)["error"]
+    assert len(staffed.actors()) == rows
+    assert staffed.give("set_pin", person="Old", new_pin="86420", by="Ada", pin=OTHER)["ok"]
+    assert staffed.give("unlock", by="Old", pin="86420")["role"] == "auditor"
+    with pytest.raises(NotNow, match="needs a PIN"):
+        staffed.give("list_person", person="New", role="auditor", by="Ada", pin=OTHER)
+    assert not staffed.give("list_person", person="New", role="auditor", new_pin=PIN, by="Moreno", pin=PIN)[
+        "ok"
+    ]
+
+
+def test_a_session_does_not_outlive_its_pin_or_a_restart(staffed: Table) -> None:
+    token = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
+    staffed.give("set_pin", person="Moreno", new_pin="86420", by="Ada", pin=OTHER)
+    assert "was changed" in staffed.give("log_on", person="Lin", **token)["error"]
+    token = {"session": staffed.give("unlock", by="Moreno", pin="86420")["session"]}
+    staffed.restart()
+    assert "session is over" in staffed.give("log_on", person="Lin", **token)["error"]
+
+
+def test_wrong_pins_lock_out_for_longer_and_longer(staffed: Table) -> None:
+    waits = []
+    for _ in range(5):
+        answer = staffed.give("unlock", by="Moreno", pin=WRONG)
+        assert not answer["ok"]
+        waits.append(answer["wait_s"])
+        staffed.now += answer["wait_s"]
+    assert waits == [0, 0, 30, 60, 120]
+    staffed.give("unlock", by="Moreno", pin=WRONG)
+    right = staffed.give("unlock", by="Moreno", pin=PIN)  # not even looked at
+    assert (right["ok"], right["wait_s"], right["ask"]) == (False, 240, ["Moreno"])
+    assert "locked out for 240 s" in right["error"]
+    staffed.now += 239
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 1
+    assert staffed.give("unlock", by="Ada", pin=OTHER)["ok"], "one person's lock-out is nobody else's"
+    staffed.now += 1
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["ok"]
+    assert staffed.give("unlock", by="Moreno", pin=WRONG)["wait_s"] == 0, "the count began anew"
+
+
+def test_a_lock_out_survives_a_restart_whatever_the_wall_clock_says(staffed: Table) -> None:
+    for _ in range(4):
+        staffed.now += staffed.give("unlock", by="Moreno", pin=WRONG)["wait_s"]
+    staffed.now -= 1
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 1
+    staffed.restart()
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 60, "never shorter: it begins anew"
+    staffed.now += 60
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["ok"]
+
+
+def test_a_try_counts_before_it_is_compared(staffed: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pulled_plug(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    for _ in range(3):
+        with monkeypatch.context() as broken:
+            broken.setattr(PinStore, "matches", pulled_plug)
+            with pytest.raises(KeyboardInterrupt):
+                staffed.give("unlock", by="Moreno", pin=WRONG)
+        staffed.restart()
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 30
+
+
+def test_lock_outs_grow_and_never_shrink() -> None:
+    waits = [locked_for(tried) for tried in range(40)]
+    assert waits == sorted(waits)
+    assert waits[:4] == [0.0, 0.0, 0.0, 30.0]
+    assert waits[-1] == 3600.0
+
+
+def test_a_floor_person_sets_his_own_pin_and_nobody_elses(staffed: Table) -> None:
+    moreno = {"by": "Moreno", "pin": PIN}
+    assert not staffed.give("set_pin", person="Ada", new_pin="86420", **moreno)["ok"]
+    assert not staffed.give("list_person", person="Ada", role="dealer", **moreno)["ok"]
+    assert not staffed.give("list_person", person="Eve", role="floor", new_pin="86420", **moreno)["ok"]
+    assert not staffed.give("strike_person", person="Ada", **moreno)["ok"]
+    assert staffed.give("set_pin", person="Moreno", new_pin="86420", **moreno)["ok"]
+    assert not staffed.give("unlock", **moreno)["ok"]
+    assert staffed.give("unlock", by="Moreno", pin="86420")["ok"]
+
+
+@pytest.mark.parametrize("pin", ["", "123", "12a4", "0000", "1234", "9876", "1" * 13, "١٢٣٥"])
+def test_a_poor_pin_is_refused(pin: str) -> None:
+    with pytest.raises(NotNow, match="PIN"):
+        check_pin(pin)
+
+
+def test_no_pin_and_no_verifier_is_in_the_journal_or_in_a_message(
+    staffed: Table, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers = [staffed.give("unlock", by="Moreno", pin=pin) for pin in (WRONG, PIN)]
+    for line in (f'{{"do":"unlock","pin":{WRONG}}}', f'{{"do":"next","x":"{PIN}"}}', f'"{PIN}"'):
+        with pytest.raises(NotNow) as refused:
+            parse_command(line)
+        assert PIN not in f"{refused.value} {refused.value.__cause__}"
+        assert WRONG not in f"{refused.value} {refused.value.__cause__}"
+    assert PIN not in repr(parse_command(canonical({"do": "unlock", "by": "Moreno", "pin": PIN})))
+    verifiers = [json.loads(path.read_text()) for path in (staffed.data / FOLDER).glob("*.json")]
+    assert len(verifiers) == 3
+    staffed.journal.close()
+    rows = " ".join(f"{e.actor} {e.payload}" for e in JournalReader(staffed.data).events_since(0))
+    stored = (staffed.data / FILE).read_bytes()
+    for secret in (
+        PIN,
+        OTHER,
+        AUDITORS,
+        WRONG,
+        *(v["key"] for v in verifiers),
+        *(v["salt"] for v in verifiers),
+    ):
+        assert f'"{secret}"' not in rows
+        assert secret not in json.dumps(answers)
+        if len(secret) > 5:
+            assert secret.encode() not in stored
+    assert verify(staffed.data).ok
+    assert capfd.readouterr() == ("", "")
+
+
+# ---- the store ----
+
+
+def test_verifiers_are_for_the_tables_own_user(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    name = store.keep(PIN)
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((store.folder / f"{name}.json").stat().st_mode) == 0o600
+    assert store.matches(name, PIN)
+    assert not store.matches(name, WRONG)
+    assert store.keep(PIN) != name
+
+
+def test_a_try_costs_what_the_product_says_and_not_what_the_tests_pay() -> None:
+    code = "import json; from firmware.record.pins import verifier; print(json.dumps(verifier('2846')))"
+    made = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert (made["scrypt"]["n"] >= 2**15, made["scrypt"]["r"], made["scrypt"]["p"]) == (True, 8, 1)
+    assert verified(made, "2846")
+    assert not verified(made, "2847")
+
+
+def test_a_lost_or_broken_verifier_opens_nothing_and_says_so(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    name = store.keep(PIN)
+    for text in ("", "{}", '{"scrypt":{"n":3,"r":8,"p":1},"salt":"00","key":"00"}', "[]"):
+        (store.folder / f"{name}.json").write_text(text)
+        with pytest.raises(PinError, match="set a new PIN"):
+            store.matches(name, PIN)
+    with pytest.raises(PinError, match="set a new PIN"):
+        store.matches("", PIN)
+
+
+def test_replaced_and_orphaned_verifiers_are_removed(staffed: Table) -> None:
+    store = PinStore(staffed.data)
+    orphan = store.keep(PIN)  # a stop between the file and its event
+    staffed.restart()
+    assert orphan not in store.known()
+    before = {person.pin for person in staffed.state.people if person.role in PIN_ROLES}
+    assert store.known() == before
+    staffed.give("set_pin", person="Moreno", new_pin="86420", by="Ada", pin=OTHER)
+    assert store.known() == {person.pin for person in staffed.state.people if person.pin}
+    assert len(store.known()) == 3

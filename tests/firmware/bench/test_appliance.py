@@ -1,0 +1,51 @@
+"""`bench appliance` starts the real demo and watches it; what does not come up is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from firmware.bench import appliance as appliance_bench
+
+
+@pytest.mark.exhaustive
+def test_the_demo_is_started_watched_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One start of the two that the command asks for at least, and no waiting for rest: minutes on a busy machine."""
+
+    def once(runs: int, seconds: float) -> dict[str, Any]:
+        demo = appliance_bench._Demo(("--speed", "20", "--hands", "1"))
+        try:
+            ready = demo.until_ready()
+            watched = appliance_bench._watch(demo.process.pid, seconds)
+        finally:
+            demo.end()
+        assert demo.process.poll() is not None
+        return {"ready_s": [ready] * runs, "seconds": seconds, "rest": watched, "play": watched}
+
+    monkeypatch.setattr(appliance_bench, "measure", once)
+    report = tmp_path / "report.md"
+    asked = ["--runs", "2", "--seconds", "2", "--json", "--write", str(report)]
+    done = CliRunner().invoke(appliance_bench.command, asked)
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert 0 < told["ready_s"][0] < appliance_bench.READY_WITHIN
+    assert 50 < told["rest"]["memory_mb"] < 4000
+    assert told["rest"]["cpu_percent"] > 0
+    assert told["rest"]["processes"] >= 2
+    assert f"| {told['rest']['memory_mb']} MB |" in report.read_text()
+
+
+@pytest.mark.slow
+def test_a_demo_that_does_not_come_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends_at_once = shutil.which("false")
+    assert ends_at_once is not None
+    monkeypatch.setattr("sys.executable", ends_at_once)
+    done = CliRunner().invoke(appliance_bench.command, ["--runs", "2"])
+    assert done.exit_code == 1
+    assert "ended by itself" in done.output
+    assert "Traceback" not in done.output

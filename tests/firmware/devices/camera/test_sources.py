@@ -1,0 +1,466 @@
+"""Cameras: pictures from files and from a function; late, hung, unplugged; a USB camera's settings read back."""
+
+from __future__ import annotations
+
+import errno
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from firmware.adaptive_limit import AdaptiveLimit
+from firmware.devices.camera import v4l2
+from firmware.devices.camera.files import FileFrames
+from firmware.devices.camera.replay import ReplayFrames
+from firmware.devices.camera.simulated import SimulatedCamera
+from firmware.devices.camera.source import (
+    CameraError,
+    CameraHung,
+    CameraMissing,
+    FrameLate,
+    FrameSource,
+    FrameUnreadable,
+    Image,
+    NoMoreFrames,
+    SettingRefused,
+)
+from firmware.devices.camera.uvc import FIRST_FRAMES, UvcCamera, UvcSettings
+from firmware.devices.errors import DeviceError, DeviceMissing, DeviceSettings
+from tests.firmware.devices.conftest import Clock
+from tests.waiting import DEADLINE, until
+
+
+def picture(shade: int) -> Image:
+    return np.full((4, 6, 3), shade, np.uint8)
+
+
+# files
+
+
+def test_a_folder_gives_its_pictures_in_order_and_says_when_they_end(tmp_path: Path) -> None:
+    for name, shade in (("b.png", 20), ("a.PNG", 10), ("c.jpg", 30)):
+        cv2.imwrite(str(tmp_path / name), picture(shade))
+    (tmp_path / "notes.txt").write_text("no picture")
+    source: FrameSource = FileFrames(tmp_path)
+    source.open()
+    before = time.monotonic()
+    frames = [source.frame() for _ in range(3)]
+    assert [round(float(frame.image.mean())) for frame in frames] == [10, 20, 30]
+    assert frames[0].image.shape == (4, 6, 3)
+    assert before <= frames[0].at <= frames[2].at <= time.monotonic()
+    with pytest.raises(NoMoreFrames):
+        source.frame()
+
+
+def test_one_picture_may_be_shown_again_and_again(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), picture(10))
+    source = FileFrames(tmp_path / "a.png", repeat=True)
+    source.open()
+    assert [int(source.frame().image[0, 0, 0]) for _ in range(3)] == [10, 10, 10]
+
+
+def test_a_file_that_is_no_picture_is_named_and_the_next_one_follows(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"not a picture")
+    (tmp_path / "b.jpg").write_bytes(b"")
+    cv2.imwrite(str(tmp_path / "c.png"), picture(30))
+    source = FileFrames(tmp_path)
+    source.open()
+    for name in ("a.jpg", "b.jpg"):
+        with pytest.raises(FrameUnreadable, match=name):
+            source.frame()
+    assert int(source.frame().image[0, 0, 0]) == 30
+
+
+def test_no_picture_at_all_is_a_missing_camera(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(CameraMissing, match="There is no picture") as caught:
+            FileFrames(path).open()
+        assert isinstance(caught.value, DeviceMissing)
+        assert isinstance(caught.value, FileNotFoundError)
+
+
+# any camera that is worked with deadlines
+
+
+@pytest.fixture
+def camera(clock: Clock) -> Iterator[SimulatedCamera]:
+    simulated = SimulatedCamera(lambda: picture(7), late_after=DEADLINE, hung_after=0.8, clock=clock)
+    simulated.open()
+    yield simulated
+    simulated.thaw()
+    simulated.close()
+
+
+@contextmanager
+def frozen(camera: SimulatedCamera) -> Iterator[None]:
+    """While it is frozen, a picture is late at once; outside it may take its time."""
+    camera.freeze()
+    camera._late = AdaptiveLimit(0.02, 0.02)
+    try:
+        yield
+    finally:
+        camera._late = AdaptiveLimit(DEADLINE, DEADLINE)
+        camera.thaw()
+
+
+def test_a_camera_gives_what_its_source_shows_now(camera: SimulatedCamera) -> None:
+    before = time.monotonic()
+    frame = camera.frame()
+    assert before <= frame.at <= time.monotonic()
+    assert int(frame.image[0, 0, 0]) == 7
+    camera.show(lambda: picture(8))
+    assert int(camera.frame().image[0, 0, 0]) == 8
+
+
+def test_a_late_picture_is_an_error_and_is_never_given_for_the_next_one(camera: SimulatedCamera) -> None:
+    with pytest.raises(FrameLate) as caught, frozen(camera):
+        camera.frame()
+    assert isinstance(caught.value, TimeoutError)
+    assert isinstance(caught.value, DeviceError)
+    camera.show(lambda: picture(9))
+    asked = time.monotonic()
+    frame = camera.frame()
+    assert frame.at >= asked
+    assert int(frame.image[0, 0, 0]) == 9
+
+
+def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: SimulatedCamera, clock: Clock) -> None:
+    with frozen(camera):
+        for _ in range(2):
+            with pytest.raises(FrameLate):
+                camera.frame()
+            clock.let_pass(0.5)
+        with pytest.raises(CameraHung, match="restart"):
+            camera.frame()
+
+
+def test_a_camera_whose_every_picture_outlasts_the_first_limit_is_given_its_time(clock: Clock) -> None:
+    slow = SimulatedCamera(
+        lambda: picture(7), late_after=0.05, hung_after=60.0, late_ceiling=DEADLINE, clock=clock
+    )
+    slow.open()
+    slow.freeze()
+    with pytest.raises(FrameLate):
+        slow.frame()
+    clock.let_pass(DEADLINE)
+    slow.thaw()
+    until(lambda: slow._late.seconds == DEADLINE)
+    assert int(slow.frame().image[0, 0, 0]) == 7, "none is late any more"
+    slow.close()
+
+
+def test_pictures_in_time_leave_the_limit_where_it_is(clock: Clock) -> None:
+    camera = SimulatedCamera(lambda: picture(7), late_after=DEADLINE, late_ceiling=9 * DEADLINE, clock=clock)
+    camera.open()
+    for _ in range(5):
+        camera.frame()
+    assert camera._late.seconds == DEADLINE
+    camera.close()
+
+
+def test_a_camera_that_thaws_works_again(camera: SimulatedCamera) -> None:
+    with pytest.raises(FrameLate), frozen(camera):
+        camera.frame()
+    assert int(camera.frame().image[0, 0, 0]) == 7
+
+
+def test_a_hung_camera_can_be_closed() -> None:
+    camera = SimulatedCamera(lambda: picture(7), late_after=0.2, hung_after=0.5)
+    camera.open()
+    camera.freeze()
+    with pytest.raises(FrameLate):
+        camera.frame()
+    camera.close()
+    camera.close()
+    camera.thaw()
+
+
+def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
+    class Stubborn(SimulatedCamera):
+        def _open(self) -> None:
+            self._going.wait()
+
+    camera = Stubborn(lambda: picture(7), late_after=0.2, open_within=0.2)
+    camera.freeze()
+    with pytest.raises(CameraHung, match="does not open"):
+        camera.open()
+    camera.thaw()
+    camera.close()
+
+
+def test_an_unplugged_camera_is_missing_until_it_is_opened_anew(camera: SimulatedCamera) -> None:
+    camera.unplug()
+    with pytest.raises(CameraMissing):
+        camera.frame()
+    camera.close()
+    with pytest.raises(CameraMissing, match="plug it in"):
+        camera.open()
+    camera.replug()
+    camera.open()
+    assert int(camera.frame().image[0, 0, 0]) == 7
+
+
+@pytest.mark.parametrize(
+    "thing", [None, np.zeros((4, 6), np.uint8), np.zeros((4, 6, 3)), np.zeros((0, 0, 3), np.uint8)]
+)
+def test_what_is_no_picture_is_refused(camera: SimulatedCamera, thing: Any) -> None:
+    camera.show(lambda: thing)
+    with pytest.raises(FrameUnreadable):
+        camera.frame()
+
+
+def test_an_error_of_the_source_reaches_the_caller(camera: SimulatedCamera) -> None:
+    def broken() -> Image:
+        raise TimeoutError("the source's own")
+
+    camera.show(broken)
+    with pytest.raises(TimeoutError, match="the source's own"):
+        camera.frame()
+
+
+# a USB camera, behind OpenCV's VideoCapture
+
+
+class FakeCapture:
+    """cv2.VideoCapture as a V4L2 camera with a queue of old frames would have it."""
+
+    def __init__(self, stubborn: dict[int, float] | None = None) -> None:
+        self.stubborn = stubborn or {}
+        self.values: dict[int, float] = {cv2.CAP_PROP_AUTOFOCUS: 1, **self.stubborn}
+        self.set_order: list[int] = []
+        self.number = -1
+        self.grabbed = 0
+        self.opened = self.plugged = True
+        self.queued: list[float] = []
+        self.stamp = 0.0
+        self.epoch = 0.0
+
+    def __call__(self, number: int) -> FakeCapture:
+        self.number = number
+        return self
+
+    def isOpened(self) -> bool:  # noqa: N802
+        return self.opened
+
+    def set(self, prop: int, value: float) -> bool:
+        self.set_order.append(prop)
+        if prop not in self.stubborn:
+            self.values[prop] = value
+        return True  # as drivers do, whatever came of it
+
+    def get(self, prop: int) -> float:
+        return self.stamp * 1000 if prop == cv2.CAP_PROP_POS_MSEC else self.values.get(prop, -1)
+
+    def grab(self) -> bool:
+        self.grabbed += 1
+        time.sleep(0.002)
+        self.stamp = (self.queued.pop(0) if self.queued else time.monotonic()) + self.epoch
+        return self.plugged
+
+    def retrieve(self) -> tuple[bool, Image]:
+        return True, picture(self.grabbed)
+
+    def release(self) -> None:
+        self.opened = False
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Path:
+    """A stable name that leads to video3, as udev makes them."""
+    (tmp_path / "video3").touch()
+    link = tmp_path / "usb-ACME_Camera-index0"
+    link.symlink_to("video3")
+    return link
+
+
+def test_a_usb_camera_is_opened_by_its_stable_name_and_fixed_in_the_right_order(device: Path) -> None:
+    fake = FakeCapture()
+    camera = UvcCamera(device, UvcSettings(gain=4, focus=30), fake)
+    camera.open()
+    assert fake.number == 3
+    assert fake.set_order.index(cv2.CAP_PROP_FOURCC) < fake.set_order.index(cv2.CAP_PROP_FRAME_WIDTH)
+    assert fake.values == {
+        cv2.CAP_PROP_FOURCC: cv2.VideoWriter.fourcc(*"MJPG"),
+        cv2.CAP_PROP_FRAME_WIDTH: 3840,
+        cv2.CAP_PROP_FRAME_HEIGHT: 2160,
+        cv2.CAP_PROP_BUFFERSIZE: 1,
+        cv2.CAP_PROP_AUTO_EXPOSURE: 1,
+        cv2.CAP_PROP_EXPOSURE: 100,  # V4L2 counts 0.1 ms
+        cv2.CAP_PROP_GAIN: 4,
+        cv2.CAP_PROP_AUTO_WB: 0,
+        cv2.CAP_PROP_WB_TEMPERATURE: 4500,
+        cv2.CAP_PROP_AUTOFOCUS: 0,
+        cv2.CAP_PROP_FOCUS: 30,
+    }
+    assert fake.grabbed == FIRST_FRAMES
+    camera.close()
+    assert not fake.opened
+
+
+def test_pictures_from_before_the_call_are_thrown_away(device: Path) -> None:
+    fake = FakeCapture()
+    camera = UvcCamera(device, capture=fake)
+    camera.open()
+    now = time.monotonic()
+    fake.queued = [now - 0.3, now - 0.2, now - 0.1]
+    frame = camera.frame()
+    assert frame.at >= now
+    assert int(frame.image[0, 0, 0]) == FIRST_FRAMES + 4
+    fake.queued = [now - 0.3] * 20
+    with pytest.raises(CameraError, match="only old pictures"):
+        camera.frame()
+    camera.close()
+
+
+@pytest.mark.parametrize(
+    ("stubborn", "complaint"),
+    [
+        ({cv2.CAP_PROP_FOURCC: 0}, "MJPG"),
+        ({cv2.CAP_PROP_FRAME_HEIGHT: 1080}, "height 2160"),
+        ({cv2.CAP_PROP_FRAME_WIDTH: 1920}, "width 3840"),
+        ({cv2.CAP_PROP_AUTO_EXPOSURE: 3}, "manual exposure"),
+        ({cv2.CAP_PROP_EXPOSURE: 99}, "10 ms"),
+        ({cv2.CAP_PROP_AUTO_WB: 1}, "white balance"),
+        ({cv2.CAP_PROP_AUTOFOCUS: 1}, "fixed focus"),
+    ],
+)
+def test_a_setting_that_did_not_take_is_refused_by_name(
+    device: Path, stubborn: dict[int, float], complaint: str
+) -> None:
+    camera = UvcCamera(device, capture=FakeCapture(stubborn))
+    with pytest.raises(SettingRefused, match=complaint):
+        camera.open()
+    camera.close()
+
+
+def test_a_camera_without_autofocus_is_taken_as_it_is(device: Path) -> None:
+    camera = UvcCamera(device, capture=FakeCapture({cv2.CAP_PROP_AUTOFOCUS: -1}))
+    camera.open()
+    camera.close()
+
+
+def test_stamps_of_another_clock_are_refused(device: Path) -> None:
+    fake = FakeCapture()
+    fake.epoch = 1.7e9
+    camera = UvcCamera(device, capture=fake)
+    with pytest.raises(SettingRefused, match="clock"):
+        camera.open()
+    camera.close()
+
+
+def test_a_usb_camera_that_is_absent_held_or_pulled_is_a_sentence(device: Path) -> None:
+    with pytest.raises(CameraMissing, match="not connected"):
+        UvcCamera(device.with_name("nowhere"), capture=FakeCapture()).open()
+    fake = FakeCapture()
+    fake.opened = False
+    with pytest.raises(CameraMissing, match="another program"):
+        UvcCamera(device, capture=fake).open()
+    fake = FakeCapture()
+    camera = UvcCamera(device, capture=fake)
+    camera.open()
+    fake.plugged = False
+    with pytest.raises(CameraMissing, match="cable"):
+        camera.frame()
+    camera.close()
+
+
+def test_a_usb_camera_is_told_the_mains_and_says_it_back(device: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def control(path: Path, number: int, value: int) -> int:
+        assert path == device
+        told.append((number, value))
+        return value
+
+    camera = UvcCamera(device, UvcSettings(mains_hz=60, exposure_ms=8.3), FakeCapture(), control)
+    camera.open()
+    camera.close()
+    assert told == [(v4l2.POWER_LINE_FREQUENCY, 2)]
+    camera = UvcCamera(device, capture=FakeCapture(), control=lambda *_: 3)
+    with pytest.raises(SettingRefused, match="mains of 50 Hz"):
+        camera.open()
+    camera.close()
+
+
+def test_an_exposure_that_lets_lamps_make_bands_is_refused() -> None:
+    for good, mains in ((10, 50), (20, 50), (8.3, 60), (8.33, 60), (16.7, 60)):
+        UvcSettings(exposure_ms=good, mains_hz=mains)
+    for bad, mains in ((8.3, 50), (10, 60), (5, 50), (0, 50)):
+        with pytest.raises(DeviceSettings, match="bands"):
+            UvcSettings(exposure_ms=bad, mains_hz=mains)
+
+
+def test_a_control_is_set_and_read_back_by_ioctl(tmp_path: Path) -> None:
+    device = tmp_path / "video0"
+    device.touch()
+    values: dict[int, int] = {}
+
+    def ioctl(line: int, request: int, data: bytes) -> bytes:
+        control, value = struct.unpack("=Ii", data)
+        if control != v4l2.POWER_LINE_FREQUENCY:
+            raise OSError(errno.EINVAL, "no such control")
+        if request == v4l2.SET:
+            values[control] = min(value, 1)
+        return struct.pack("=Ii", control, values[control])
+
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1, ioctl) == 1
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 2, ioctl) == 1
+    assert v4l2.set_control(device, 7, 2, ioctl) is None
+    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1) is None  # a file is no camera
+    with pytest.raises(OSError, match="No such file"):
+        v4l2.set_control(tmp_path / "video1", 7, 2)
+
+
+# a recorded hand
+
+
+def recorded(folder: Path, *shades: int) -> Path:
+    folder.mkdir()
+    for number, shade in enumerate(shades, 1):
+        cv2.imwrite(str(folder / f"{number:09}-{number}-1-frame.jpg"), picture(shade))
+        cv2.imwrite(str(folder / f"{number:09}-{number}-1-a-front.jpg"), picture(1))
+    return folder
+
+
+def shown(source: FrameSource) -> list[int]:
+    source.open()
+    shades = []
+    with suppress(NoMoreFrames):
+        while True:
+            shades.append(round(float(source.frame().image.mean())))
+    return shades
+
+
+def test_a_recorded_hand_gives_its_full_frames_each_for_one_reading(tmp_path: Path) -> None:
+    assert shown(ReplayFrames(recorded(tmp_path / "000007", 30, 60), looks=2)) == [30, 30, 60, 60]
+    recorded(tmp_path / "000008", 90)
+    assert shown(ReplayFrames(tmp_path, looks=1)) == [30, 60, 90]
+
+
+def test_a_recorded_hand_is_not_rewound_by_opening_it_anew(tmp_path: Path) -> None:
+    source = ReplayFrames(recorded(tmp_path / "000007", 30, 60), looks=1)
+    source.open()
+    source.frame()
+    source.close()
+    assert shown(source) == [60]
+
+
+def test_a_folder_without_a_recorded_hand_is_a_missing_camera(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.jpg"), picture(3))
+    with pytest.raises(CameraMissing, match="No hand was recorded"):
+        ReplayFrames(tmp_path).open()
+
+
+def test_pictures_are_checked_without_using_one_up(tmp_path: Path) -> None:
+    source = ReplayFrames(recorded(tmp_path / "000007", 30), looks=1)
+    source.open()
+    source.check()
+    assert round(float(source.frame().image.mean())) == 30
+    with pytest.raises(CameraMissing):
+        FileFrames(tmp_path / "nowhere").check()

@@ -1,0 +1,114 @@
+"""Which device each configuration means."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware.devices.camera.files import FileFrames
+from firmware.devices.camera.replay import ReplayFrames
+from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
+from firmware.devices.camera.uvc import UvcCamera, UvcSettings
+from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
+from firmware.devices.panel.simulated import SimulatedPanel
+from firmware.devices.puck.protocol import PuckLine
+from firmware.devices.puck.serial_port import SerialPuck
+from firmware.devices.puck.spot_em4100 import Em4100Spot
+from firmware.devices.puck.spot_pn532 import Pn532Spot
+from firmware.record.journal.journal import Journal
+from firmware.runtime.config import CameraConfig, Config
+from firmware.runtime.device_factory import make_camera, open_devices, panel_trouble
+from firmware.runtime.house_config import prepare_house
+from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_process import TableProcess
+from firmware.table.events import SetUpEnded
+from tests.firmware.running_table import FakeReadings
+from tests.waiting import DEADLINE, until
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [("rpicam", RpicamCamera), ("uvc", UvcCamera), ("files", FileFrames), ("replay", ReplayFrames)],
+)
+def test_each_kind_of_camera_is_made(kind: Any, made: type) -> None:
+    assert type(make_camera(CameraConfig(kind=kind, device=Path("somewhere")))) is made
+
+
+def test_a_camera_is_fixed_as_the_configuration_says() -> None:
+    ribbon = make_camera(CameraConfig(kind="rpicam", mains_hz=60, focus=0.9, colour_gains=(1.5, 2.5)))
+    assert isinstance(ribbon, RpicamCamera)
+    assert ribbon._settings == RpicamSettings(
+        mains_hz=60, exposure_ms=500 / 60, focus=0.9, colour_gains=(1.5, 2.5)
+    )
+    usb = make_camera(CameraConfig(kind="uvc", exposure_ms=20, gain=8, white_balance_k=4000))
+    assert isinstance(usb, UvcCamera)
+    assert usb._settings == UvcSettings(exposure_ms=20, gain=8, white_balance_k=4000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "link"),
+    [("puckd", PuckLine), ("pn532", Pn532Spot), ("rdm6300", Em4100Spot), ("id12la", Em4100Spot)],
+)
+def test_each_kind_of_puck_reader_is_made(kind: str, link: type) -> None:
+    config = Config.model_validate({"puck": {"kind": kind, "dealer": ("04A1B2C3D4E580",)}})
+    puck = open_devices(config).puck
+    assert isinstance(puck, SerialPuck)
+    assert type(puck._link) is link
+
+
+def test_what_is_missing_is_told_and_the_table_runs_without_it() -> None:
+    devices = open_devices(Config())
+    assert (devices.buttons, devices.lamps) == (None, None)
+    assert devices.puck is not None, "it lists the tags that are laid down, to be named"
+    faults = devices.trouble()
+    assert "GPIO header" in faults["buttons"]
+
+
+def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> None:
+    panel = SimulatedPanel(seed=1)
+    buttons = GpioButtons(panel.pins, panel.factory)
+    line = GpioPowerLine(panel.pins, panel.factory)
+    devices = Devices(
+        None,
+        buttons,
+        GpioLamps(panel.pins, panel.factory),
+        partial(panel_trouble, buttons, line),
+        GpioBuzzer(panel.pins, panel.factory),
+        (line,),
+    )
+    pin: Any = panel.factory.pin(panel.pins.buzzer)
+    with Journal(config.data) as journal:
+        journal.append([SetUpEnded()], "test")
+        house = prepare_house(config, journal)
+        table = TableProcess(config.data, journal, house, devices, FakeReadings(), config.socket, 0.0)
+        thread = threading.Thread(target=table.run)
+        thread.start()
+        try:
+            until(lambda: panel.lit() == {"ready", "next"})
+            pin.clear_states()
+            panel.cut_mains()
+            until(lambda: "battery" in table.state.faults.get("power", ""))
+            until(lambda: panel.lit() == {"fault", "next"})
+            until(lambda: [state.state for state in pin.states] == [False, True, False, True, False])
+            panel.restore_mains()
+            until(lambda: not table.state.faults)
+            until(lambda: panel.lit() == {"ready", "next"})
+            assert len(pin.states) == 5
+        finally:
+            table.stop()
+            thread.join(DEADLINE)
+
+
+def test_a_cameras_limits_are_those_of_the_configuration() -> None:
+    for kind in ("rpicam", "uvc"):
+        camera: Any = make_camera(
+            CameraConfig.model_validate(
+                {"kind": kind, "late_s": 3, "late_ceiling_s": 9, "hung_s": 5, "open_s": 6}
+            )
+        )
+        late = camera._late.figures()
+        assert (late.floor_s, late.ceiling_s, camera._hung_after, camera._open_within) == (3, 9, 5, 6)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware.devices.panel.interface import Light
+from firmware.rules import CARDS
+from firmware.runtime.panel_state import beeps, lights
+from firmware.runtime.table_process import BUTTON_COMMANDS
+from firmware.table import INITIAL, Card, NotNow, Phase, Seat
+from firmware.table import events as ev
+from firmware.table.commands.decide import decide, step
+from firmware.table.events import Payback
+from tests.dealer_ui.felt import Felt
+
+if TYPE_CHECKING:
+    from tests.firmware.running_table import Table
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_white_is_lit_exactly_where_it_goes_on(phase: Phase) -> None:
+    waits = {Phase.SHOWDOWN, Phase.READING, Phase.REVIEW}
+    assert ("next" in lights(replace(INITIAL, phase=phase), trouble=False)) == (phase not in waits)
+
+
+def test_white_is_dark_while_the_payback_that_it_would_mark_is_refused() -> None:
+    back = Payback(hand=1, payer="Lin", winner="Tran", amount=500)
+    owes = replace(INITIAL, phase=Phase.ARCHIVED, paybacks=(back,), stacks={"Lin": 400, "Tran": 0})
+    assert "next" not in lights(owes, trouble=False)
+    assert "next" in lights(replace(owes, stacks={"Lin": 500, "Tran": 0}), trouble=False)
+
+
+def test_green_blinks_while_a_natural_waits_and_nothing_else_is_open() -> None:
+    deck = [Card(card.code, sure=True) for card in CARDS]
+    shown = Seat(1, "p1", "A", front=tuple(deck[:3]), middle=tuple(deck[3:8]), back=tuple(deck[8:13]))
+    waiting = replace(INITIAL, phase=Phase.REVIEW, button=1, seats=(replace(shown, declares=True),))
+    assert lights(waiting, trouble=False)["confirm"] is Light.BLINK
+    assert lights(waiting, trouble=False)["reject"] is Light.ON
+    for other in (
+        replace(waiting, button=None),
+        replace(waiting, seats=(replace(shown, declares=True, front=()),)),
+        replace(waiting, seats=(replace(shown, declares=True, confirmed=True),)),
+        replace(waiting, seats=(shown,)),
+    ):
+        assert "confirm" not in lights(other, trouble=False)
+
+
+def test_trouble_is_red_and_takes_the_ready_lamp_away() -> None:
+    assert lights(INITIAL, trouble=True).get("fault") is Light.ON
+    assert "ready" not in lights(INITIAL, trouble=True)
+    assert "fault" not in lights(INITIAL, trouble=False)
+
+
+def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
+    table: Table, cards: Callable[..., dict[str, Any]]
+) -> None:
+    seen: list[Phase] = []
+
+    def agree() -> None:
+        process, state = table.process, table.state
+        seen.append(state.phase)
+        shown = lights(state, trouble=False)
+        for button, command in BUTTON_COMMANDS.items():
+            try:
+                step(state, decide(state, command, process._house, process._rules), process._rules)
+            except NotNow:
+                assert button not in shown, f"{button} is lit in {state.phase} and does nothing"
+            else:
+                assert button in shown, f"{button} is dark in {state.phase} and does something"
+
+    agree()
+    table.puck_at(1)
+    table.until(lambda state: state.puck.seat == 1)
+    for phase in (Phase.DEALING, Phase.SETTING):
+        table.do('{"do":"next"}')
+        assert table.state.phase is phase
+        agree()
+    table.do('{"do":"declare","seat":1}', '{"do":"next"}')
+    table.until_phase(Phase.READING)
+    agree()
+    table.until(lambda _: table.readings.jobs != [])
+    table.readings.answer(cards("Kd"), table.readings.jobs[-1].number)
+    table.until_phase(Phase.REVIEW)
+    agree()  # a card is asked for, and a natural waits
+    table.do('{"do":"set_card","seat":2,"row":"back","index":4,"card":"Kd"}')
+    agree()
+    table.do('{"do":"confirm"}')
+    assert table.until_phase(Phase.SETTLED).paid == frozenset()
+    agree()
+    pair = table.state.settlement["pairs"][0]  # type: ignore[index]
+    table.do(f'{{"do":"mark_paid","a":{pair["a"]},"b":{pair["b"]}}}')
+    agree()
+    assert {Phase.IDLE, Phase.DEALING, Phase.SETTING, Phase.READING, Phase.REVIEW, Phase.SETTLED} <= set(seen)
+
+
+def test_white_is_dark_while_the_buttons_seat_is_asked(tmp_path: Path) -> None:
+    """Five play, and the puck was moved to where another of them would sit out."""
+    felt = Felt(tmp_path, seats=dict(zip(range(1, 6), "ABCDA", strict=True)))
+    felt.deal(button=2)
+    assert "next" in lights(felt.state, trouble=False, house=felt.house)
+    felt.say(ev.PuckSeen("seat", 1))
+    assert "next" not in lights(felt.state, trouble=False, house=felt.house)
+    with pytest.raises(NotNow, match="must be dealt in"):
+        felt.do("next")
+    felt.journal.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "times"),
+    [
+        ((False, False), (False, True), 1),
+        ((False, False), (True, False), 2),
+        ((False, False), (True, True), 2),
+        ((True, False), (True, True), 1),
+        ((False, True), (True, True), 2),
+        ((True, True), (True, True), 0),
+        ((True, True), (False, True), 0),
+        ((False, True), (False, False), 0),
+    ],
+)
+def test_the_buzzer_calls_for_what_is_new_and_bad(
+    before: tuple[bool, bool], now: tuple[bool, bool], times: int
+) -> None:
+    assert beeps(before, now) == times

@@ -1,0 +1,1 @@
+"""Arrays, errors and pictures: what every room of `vision` uses."""

@@ -1,0 +1,97 @@
+"""Loads pictures from files, whatever people hand over: one sentence where a file cannot be used."""
+
+from __future__ import annotations
+
+import stat
+import warnings
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+
+import cv2
+import numpy as np
+from PIL import Image as Pillow
+
+from vision.base.arrays import Image
+from vision.base.errors import PictureError, PictureFileError
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
+MIN_SIDE_PX = 32
+MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
+MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, not packed at all
+_JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
+
+
+def load_picture(path: Path) -> Image:
+    """Read a file as BGR uint8 (h × w × 3), turned upright by its EXIF note.
+
+    Raises:
+        PictureFileError: the file is missing or cannot be read.
+        PictureError: it holds no picture, half a picture, or one that is too small or too large.
+    """
+    try:
+        data = _held(path)
+    except FileNotFoundError:
+        raise PictureFileError(f"There is no file {path}.") from None
+    except PictureFileError:  # an OSError, too
+        raise
+    except OSError as error:
+        raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
+    if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
+        raise PictureError(f"{path} is cut off: the end of the JPEG is missing; copy it again.")
+    if (pixels := _pixels(data)) > MAX_PIXELS:
+        raise PictureError(
+            f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
+        )
+    try:
+        # What does not say its size is not unpacked: OpenCV would take the word of a damaged head, for gigabytes.
+        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if pixels else None
+    except cv2.error:  # more pixels than OpenCV agrees to hold
+        picture = None
+    if picture is None:
+        raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
+    h, w = picture.shape[:2]
+    if min(h, w) < MIN_SIDE_PX:
+        raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
+    return np.asarray(picture, np.uint8)
+
+
+def _held(path: Path) -> bytes:
+    """Return a file's bytes. Raises OSError; PictureFileError for what is no file, PictureError for one without end.
+
+    A stick may hold a pipe, or a link to a device: who reads those waits for ever, or until no memory is left.
+    """
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # of a folder the system says what is wrong
+        raise PictureFileError(f"{path} is no plain file.")
+    if seen.st_size > MOST_BYTES:
+        raise PictureError(f"{path} has {seen.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read.")
+    return path.read_bytes()
+
+
+def _pixels(data: bytes) -> int:
+    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 for what is no whole file.
+
+    A PNG's parts say their own lengths, too, and OpenCV makes room for what they say before it looks for it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # of bombs, and of notes that are damaged: only the size is asked for
+            with Pillow.open(BytesIO(data)) as picture:
+                picture.verify()
+                return picture.width * picture.height
+    except Pillow.DecompressionBombError:
+        return MAX_PIXELS * 10
+    except (OSError, ValueError, SyntaxError, OverflowError, MemoryError, EOFError):
+        return 0
+
+
+def picture_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files named, and the pictures in the folders named (sorted, without their subfolders)."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)
+        else:
+            yield path

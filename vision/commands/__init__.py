@@ -1,0 +1,1 @@
+"""The commands `feltwatch read`, `enrol` and `optics`."""

@@ -1,0 +1,91 @@
+"""`feltwatch enrol`: learns the house's own deck from pictures of its spread, or only checks that a deck is whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from vision.base.errors import VisionError
+from vision.base.pictures import load_picture, picture_files
+from vision.commands.options import one_line
+from vision.felt.layout import TableLayout
+from vision.reading.enrolment import check_deck, enrol, load_profile, save_profile, spread
+from vision.reading.network import CardReader
+from vision.reading.table_reading import read
+
+
+@click.command(name="enrol")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.option("--name", default="house", show_default=True, help="What to call the deck.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store what was learnt in this file."
+)
+@click.option(
+    "--check", "only_check", is_flag=True, help="Only check that all 52 cards are there; store nothing."
+)
+@click.option(
+    "--deck",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --check: the enrolled deck's profile.",
+)
+@click.option(
+    "--layout",
+    "layout_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    paths: tuple[Path, ...],
+    name: str,
+    out: Path | None,
+    only_check: bool,
+    deck: Path | None,
+    layout_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Learn a deck from pictures of its 52 cards laid out on the felt.
+
+    Without PATH it shows how to lay them. Take two or three pictures, gathering and laying the cards anew in
+    between, and give them all.
+    """
+    try:
+        layout = TableLayout.load(layout_file)
+        if not paths:
+            click.echo(how_to_lay(layout))
+            return
+        frames = [load_picture(file) for file in picture_files(paths)]
+        if only_check:
+            profile = load_profile(deck) if deck else None
+            found = check_deck(read(frames[0], layout, CardReader(deck=profile)), layout)
+            click.echo(
+                json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
+                if as_json
+                else str(found)
+            )
+            if not found.whole:
+                raise SystemExit(1)
+            return
+        learnt = enrol(frames, layout, CardReader(), name)
+        target = out or Path(f"{name}.npz")
+        save_profile(learnt, target)
+    except VisionError as error:
+        raise click.UsageError(str(error)) from error
+    result = {"deck": name, "file": str(target), "sha256": learnt.sha256, "pictures": len(frames)}
+    click.echo(
+        json.dumps(result)
+        if as_json
+        else one_line(f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}.")
+    )
+
+
+def how_to_lay(layout: TableLayout) -> str:
+    """Say how the 52 cards are laid for enrolment and deck check."""
+    hands = spread(layout)
+    lines = ["Lay the 52 cards face up on the felt, from each player's left:"]
+    for place, rows in hands.items():
+        lines += [f"  {place} {row:<6} {' '.join(cards)}" for row, cards in rows.items()]
+    return "\n".join(map(one_line, lines))

@@ -1,0 +1,90 @@
+"""`feltwatch optics`: what a camera at a height sees of the felt, before anything is bought or drilled."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import click
+
+from vision.base.errors import VisionError
+from vision.felt.layout import TableLayout
+from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table, sight
+
+
+@click.command("optics")
+@click.option(
+    "--camera", "key", default="cm3", show_default=True, metavar="NAME", help="Which camera; see --list."
+)
+@click.option(
+    "--height", type=float, metavar="METRES", help="Of the lens above the felt; default: the layout's."
+)
+@click.option(
+    "--layout",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
+@click.option("--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="Hertz.")
+@click.option(
+    "--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True, help="The sensor's gain."
+)
+@click.option("--list", "listed", is_flag=True, help="The known cameras over usual heights, in Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    key: str, height: float | None, layout: Path | None, mains: str, iso: int, listed: bool, as_json: bool
+) -> None:
+    """Work out what a camera at a height sees: area, px/mm, cards in pixels, depth of field, light.
+
+    Judged against what the card reader was measured at. Exit 1 where the felt cannot be read so. Computed for a
+    camera that looks straight down through an ideal lens; UNTESTED on hardware.
+
+        feltwatch optics --camera cm3 --height 1.15
+    """
+    known = cameras()
+    if listed:
+        click.echo(coverage_table(), nl=False)
+        for camera in known.values():
+            click.echo(f"{camera.key}: {camera.name}; {camera.note}")
+        return
+    if key not in known:
+        raise click.BadParameter(
+            f"there is no camera {key}; known are {', '.join(known)}", param_hint="--camera"
+        )
+    try:
+        felt = TableLayout.load(layout)
+        seen = sight(
+            known[key],
+            felt.camera.height_mm if height is None else height * 1000,
+            felt,
+            mains_hz=int(mains),
+            iso=iso,
+        )
+    except VisionError as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(json.dumps(seen.to_json()) if as_json else _text(seen, felt, iso))
+    if seen.grade is Grade.NO:
+        raise click.exceptions.Exit(1)
+
+
+def _text(seen: Sight, felt: TableLayout, iso: int) -> str:
+    wide, high = (side / 1000 for side in seen.area_mm)
+    near, far = (side / 1000 for side in seen.depth_mm)
+    rows = [
+        ("camera", f"{seen.camera.name} at {seen.height_mm / 1000:g} m"),
+        (
+            "covers",
+            f"{wide:.2f} × {high:.2f} m; the felt is {felt.width_mm / 1000:g} × {felt.height_mm / 1000:g} m",
+        ),
+        ("lowest height", f"{seen.lowest_mm / 1000:.2f} m, where the felt just fills the picture"),
+        ("resolution", f"{seen.px_per_mm:.2f} px/mm"),
+        ("a card", f"{seen.card_px[0]:.0f} × {seen.card_px[1]:.0f} px"),
+        ("its index", ", ".join(f"{name} {size:.0f} px" for name, size in seen.index_px.items())),
+        ("a marker", f"{seen.marker_px:.0f} px"),
+        ("sharp", f"{near:.2f} m to " + ("infinity" if math.isinf(far) else f"{far:.2f} m")),
+    ]
+    rows += [(f"light, {ms:.3g} ms", f"{lux:.0f} lux at ISO {iso}") for ms, lux in seen.exposures]
+    rows += [("verdict", str(seen.grade)), *(("", problem) for problem in seen.problems)]
+    rows += [("note", seen.camera.note)]
+    return "\n".join(f"{name:14}{value}" for name, value in rows)

@@ -1,0 +1,188 @@
+"""`feltwatch read`: photos and folders of photos in, the cards in them out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from vision.base.arrays import Image, Points
+from vision.base.errors import NoMarkersError, VisionError
+from vision.base.pictures import load_picture, picture_files
+from vision.commands.options import THREADS, one_line
+from vision.felt.layout import TableLayout
+from vision.reading.enrolment import load_profile
+from vision.reading.loose import read_photograph
+from vision.reading.network import CardReader
+from vision.reading.table_reading import TableReading, card_json, read
+
+_SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
+
+
+@click.command(name="read")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option(
+    "--layout",
+    "layout_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
+@click.option("--loose", is_flag=True, help="Any photo: no felt, no zones, every visible card.")
+@click.option(
+    "--draw",
+    "out",
+    type=click.Path(path_type=Path),
+    help="Draw what was read: a file for one photo, a folder for several.",
+)
+@click.option(
+    "--deck",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The enrolled deck's profile (feltwatch enrol).",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per photo.")
+@THREADS
+def command(
+    paths: tuple[Path, ...],
+    layout_file: Path | None,
+    loose: bool,
+    out: Path | None,
+    deck: Path | None,
+    as_json: bool,
+    threads: int,
+) -> None:
+    """Read the cards in photos and folders of photos.
+
+    With the felt's markers in the picture every card is given with its zone; with --loose every visible card of any
+    photo, assuming one deck of 52. A card marked "?" is one to ask about.
+    """
+    if loose and layout_file:
+        raise click.UsageError("--loose reads without a felt; leave --layout out.")
+    try:
+        reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
+        layout = None if loose else TableLayout.load(layout_file)
+    except VisionError as error:
+        raise click.UsageError(str(error)) from error
+    files = list(picture_files(paths))
+    if not files:
+        raise click.UsageError("There is no picture in the folders named.")
+    look = _loose(reader) if layout is None else _on_table(layout, reader)
+    failed = False
+    for file in _with_progress(files):
+        try:
+            picture = load_picture(file)
+            result, outlines = look(picture)
+        except VisionError as error:
+            failed = True
+            why = str(error)
+            if isinstance(error, NoMarkersError):
+                why += "; for a photo without the felt use --loose"
+            click.echo(f"Error: {_named(file, why)}", err=True)
+            if as_json:
+                click.echo(json.dumps({"image": str(file), "error": why}))
+            continue
+        click.echo(json.dumps({"image": str(file), **result}) if as_json else _in_words(file, result))
+        if out is not None:
+            _draw(picture, outlines, out / f"{file.stem}.png" if len(files) > 1 or out.is_dir() else out)
+    if failed:
+        sys.exit(2)
+
+
+Outline = tuple[str, tuple[int, int, int], Points]
+Look = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
+
+
+def _named(file: Path, message: str) -> str:
+    return one_line(message if str(file) in message else f"{file}: {message}")
+
+
+def _with_progress(files: list[Path]) -> Iterable[Path]:
+    """Show a progress bar on the terminal (never in what a program reads) where there is some waiting to do."""
+    console = Console(stderr=True)
+    if len(files) < 3 or not console.is_terminal:
+        return files
+    return track(files, "reading", console=console)
+
+
+def _on_table(layout: TableLayout, reader: CardReader) -> Look:
+    def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+        reading = read(picture, layout, reader)
+        return reading.to_json(), _table_outlines(reading)
+
+    return look
+
+
+def _table_outlines(reading: TableReading) -> list[Outline]:
+    cards = [card for zone in reading.zones for card in zone.cards]
+    found = [(c.card if c.sure else c.card + "?", _SURE if c.sure else _UNSURE, c.corners) for c in cards]
+    return found + [(o.what, _OTHER, o.corners) for o in reading.others]
+
+
+def _loose(reader: CardReader) -> Look:
+    def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+        start = time.perf_counter()
+        cards, verdicts = read_photograph(picture, reader)
+        h, w = picture.shape[:2]
+        result = {
+            "size": [w, h],
+            "cards": [card_json(c) for c in cards],
+            "others": [],
+            "verdicts": {name: verdict.to_json() for name, verdict in verdicts.items()},
+            "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
+        }
+        return result, [
+            (c.card if c.sure else c.card + "?", _SURE if c.sure else _UNSURE, c.corners) for c in cards
+        ]
+
+    return look
+
+
+def _in_words(file: Path, result: dict[str, Any]) -> str:
+    """Say what was read, a line per zone; unsure cards carry a question mark."""
+    lines = [str(file)]
+    if "zones" in result:
+        lines += [f"  {z['place']} {z['row']:<6} {_cards(z['cards'])}" for z in result["zones"]]
+        others = Counter(other["what"] for other in result["others"])
+        lines += [f"  also there: {what} ({count})" for what, count in sorted(others.items())]
+    else:
+        cards = result["cards"]
+        unsure = sum(not c["sure"] for c in cards)
+        lines += [
+            f"  {_cards(cards)}",
+            f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
+        ]
+    lines += [f"  ! {verdict['text']}" for verdict in result["verdicts"].values() if not verdict["ok"]]
+    return "\n".join(map(one_line, lines))
+
+
+def _cards(cards: list[dict[str, Any]]) -> str:
+    return " ".join(c["card"] + ("" if c["sure"] else "?") for c in cards) or "-"
+
+
+def _draw(picture: Image, outlines: list[Outline], path: Path) -> None:
+    """Write the picture with what was read drawn in."""
+    canvas = picture.copy()
+    line = max(1, round(max(canvas.shape[:2]) / 900))
+    for text, ink, corners in outlines:
+        shape = np.round(corners).astype(np.int32)
+        cv2.polylines(canvas, [shape], True, ink, line, cv2.LINE_AA)
+        x, y = (int(v) for v in shape.mean(axis=0))
+        for stroke, width in (((0, 0, 0), 4 * line), (ink, 2 * line)):
+            cv2.putText(canvas, text, (x - 12 * line, y), 0, 0.8 * line, stroke, width, cv2.LINE_AA)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        written = cv2.imwrite(str(path), canvas)
+    except cv2.error:
+        written = False
+    if not written:
+        raise click.UsageError(f"{path} cannot be written; name a file ending in .png or .jpg, or a folder.")

@@ -1,0 +1,305 @@
+"""The felt's calibration: where a table's felt lies in its camera's picture, measured once, stored and compared.
+
+Every reading finds the felt afresh by its markers. The calibration says where it lay when somebody set the table up and
+looked at it, so that a camera that was knocked is told; and its figures say how well the camera hangs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import CalibrationError
+from vision.felt.geometry import FeltView, find_felt, project
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.felt.quality import Verdict, judge
+
+FRAMES: Final = 5
+"""Pictures of one calibration: enough to see that nothing moves, and to halve the corners' noise."""
+
+MAX_ERROR_PX: Final = 1.0
+"""The most that markers may lie off a flat felt on average (HARDWARE.md §6, acceptance)."""
+
+MAX_WANDER_PX: Final = 1.0
+"""The most that a marker's corner may wander between the pictures: three times what noise does to it."""
+
+MAX_TILT_DEG: Final = 2.0
+"""HARDWARE.md §5.2: beyond, the far side is noticeably smaller and out of focus."""
+
+MIN_MARGIN_PX: Final = 10.0
+"""Markers whose white border came nearer to the picture's edge were missed (HARDWARE.md §3.5)."""
+
+MUST_BE_WELL: Final = ("sharpness", "resolution", "light", "colour")
+"""Without these there is nothing to hold a later picture against."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """How the camera hangs: leaning by ``tilt_deg``, so high above the felt, so far off its middle (mm)."""
+
+    tilt_deg: float
+    height_mm: float
+    across_mm: float
+    down_mm: float
+
+
+@dataclass(frozen=True)
+class Movement:
+    """What moved between two calibrations, seen on the felt.
+
+    ``most_mm``: the corner of the felt that moved farthest; the others: the picture as a whole went so far to the
+    right and down, turned clockwise, and grew by this share.
+    """
+
+    most_mm: float
+    right_mm: float
+    down_mm: float
+    turned_deg: float
+    larger: float
+
+
+@dataclass(frozen=True, eq=False)
+class FeltCalibration:
+    """A calibrated felt: the homography from felt millimetres to pixels, the picture's size, what it stands on.
+
+    ``layout`` and ``lens`` are SHA-256 of the layout's text and the lens's calibration ("": none). ``figures`` are for
+    people to compare.
+    """
+
+    homography: Matrix
+    width_px: int
+    height_px: int
+    layout: str
+    lens: str
+    figures: dict[str, float]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the calibration's JSON, by which a record names it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def reference(self, width: int, height: int) -> Matrix:
+        """Return the homography for a picture of this size.
+
+        Raises:
+            CalibrationError: the picture's proportions are others.
+        """
+        sx, sy = width / self.width_px, height / self.height_px
+        if not math.isclose(sx, sy, rel_tol=0.01):
+            raise CalibrationError(
+                f"the felt was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
+                f"{width}×{height} has other proportions: calibrate in the camera's present mode"
+            )
+        # the middle of the first pixel is the origin, so sizes scale about half a pixel outside it
+        return np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]]) @ self.homography
+
+    def to_json(self) -> str:
+        """Write the calibration as canonical JSON: the same calibration is always the same text."""
+        values = {
+            "homography": self.homography.tolist(),
+            "width_px": self.width_px,
+            "height_px": self.height_px,
+            "layout": self.layout,
+            "lens": self.lens,
+            "figures": self.figures,
+        }
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> FeltCalibration:
+        """Read a stored calibration.
+
+        Raises:
+            CalibrationError: the text is no calibration of a felt.
+        """
+        try:
+            values: dict[str, Any] = json.loads(text)
+            found = cls(
+                np.array(values["homography"], float),
+                int(values["width_px"]),
+                int(values["height_px"]),
+                str(values["layout"]),
+                str(values["lens"]),
+                {str(name): float(figure) for name, figure in values["figures"].items()},
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CalibrationError(f"this is no felt calibration ({error}): calibrate anew") from error
+        matrix = found.homography
+        if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or abs(np.linalg.det(matrix)) < 1e-12:
+            raise CalibrationError("this is no felt calibration (impossible values): calibrate anew")
+        if found.width_px <= 0 or found.height_px <= 0:
+            raise CalibrationError("this is no felt calibration (impossible size): calibrate anew")
+        return found
+
+
+def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | None = None) -> FeltCalibration:
+    """Measure where the felt lies, from several pictures of it (BGR, h × w × 3) in which nothing moves.
+
+    Raises:
+        CalibrationError: a marker is hidden, something moves, or the picture is not good enough.
+        MarkersError: a picture does not show the felt.
+    """
+    if not frames:
+        raise CalibrationError("there is no picture to calibrate from: take some of the bare felt")
+    if len({frame.shape for frame in frames}) > 1:
+        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+    views = [find_felt(frame, layout, lens) for frame in frames]
+    missing = sorted(
+        {m.id for m in layout.markers.at} - _ids(views[0]).intersection(*(_ids(view) for view in views))
+    )
+    if missing:
+        raise CalibrationError(
+            f"not every marker was seen ({', '.join(map(str, missing))} missing): clear the felt's edges, keep hands "
+            "away, and calibrate again"
+        )
+    wander = _wander_px(views)
+    if wander > MAX_WANDER_PX:
+        raise CalibrationError(
+            f"the markers wander by {wander:.1f} pixels from picture to picture: fasten the camera, let the table be, "
+            "and calibrate again"
+        )
+    verdicts = judge(frames[-1], views[-1], layout)
+    for name in MUST_BE_WELL:
+        if not verdicts[name].ok:
+            raise CalibrationError(verdicts[name].text)
+    view = views[-1]
+    matrix = np.mean([v.homography / v.homography[2, 2] for v in views], axis=0)
+    hangs = pose(view, layout)
+    figures = {
+        "error_px": float(np.mean([v.error_px for v in views])),
+        "wander_px": wander,
+        "px_per_mm": view.px_per_mm,
+        "tilt_deg": hangs.tilt_deg,
+        "height_mm": hangs.height_mm,
+        "across_mm": hangs.across_mm,
+        "down_mm": hangs.down_mm,
+        **{name: verdicts[name].figure for name in ("sharpness", "light", "glare", "banding")},
+    }
+    width, height = view.size
+    rounded = {name: round(figure, 4) for name, figure in figures.items()}
+    lens_hash = lens.sha256 if lens else ""
+    return FeltCalibration(np.asarray(matrix, float), width, height, layout.sha256, lens_hash, rounded)
+
+
+def pose(view: FeltView, layout: TableLayout) -> Pose:
+    """Work out how the camera hangs, from a view of the felt.
+
+    Without the lens's calibration its angle of view is taken from the layout: heights are then as right as that.
+    """
+    width, height = view.size
+    if view.lens:
+        camera = view.lens.matrix
+    else:
+        focal = width / 2 / math.tan(math.radians(layout.camera.horizontal_fov_deg) / 2)
+        camera = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    columns = np.linalg.inv(camera) @ view.homography
+    columns = columns / np.linalg.norm(columns[:, :2], axis=0).mean()
+    if columns[2, 2] < 0:
+        columns = -columns
+    first, second, start = columns.T
+    left, _, right = np.linalg.svd(np.column_stack([first, second, np.cross(first, second)]))
+    turn = left @ right
+    eye = -turn.T @ start
+    tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(turn[2, 2])))))
+    middle = np.array([layout.width_mm, layout.height_mm]) / 2
+    across, down = eye[:2] - middle
+    return Pose(tilt, -float(eye[2]), float(across), float(down))
+
+
+def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
+    """Say what moved from one homography to another of the same felt, in millimetres on the felt."""
+    middle = np.array([layout.width_mm, layout.height_mm]) / 2
+    box = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
+    there = project(np.asarray(np.linalg.inv(before), float), project(now, box))
+    shift = (there - box).mean(axis=0)
+    # the one turn and growth that fit best, as a complex number: Procrustes in the plane
+    old, new = _complex(box - middle), _complex(there - there.mean(axis=0))
+    factor = complex((np.conj(old) * new).sum() / (np.abs(old) ** 2).sum())
+    return Movement(
+        most_mm=float(np.linalg.norm(there - box, axis=1).max()),
+        right_mm=float(shift[0]),
+        down_mm=float(shift[1]),
+        turned_deg=math.degrees(math.atan2(factor.imag, factor.real)),
+        larger=abs(factor) - 1,
+    )
+
+
+def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
+    """Judge what matters when a camera is hung: markers, how flat the felt lies, tilt, margin."""
+    found, wanted = len(view.markers), len(layout.markers.at)
+    hangs = pose(view, layout)
+    margin = margin_px(view, layout)
+    return [
+        Verdict(
+            "markers",
+            found == wanted,
+            found,
+            wanted,
+            "markers",
+            "all markers are seen" if found == wanted else "markers are hidden: clear the felt's edges",
+        ),
+        Verdict(
+            "fit",
+            view.error_px <= MAX_ERROR_PX,
+            view.error_px,
+            MAX_ERROR_PX,
+            "px",
+            "the felt lies flat"
+            if view.error_px <= MAX_ERROR_PX
+            else "the markers do not lie as on a flat felt: lay it flat, or calibrate the lens",
+        ),
+        Verdict(
+            "tilt",
+            hangs.tilt_deg <= MAX_TILT_DEG,
+            hangs.tilt_deg,
+            MAX_TILT_DEG,
+            "°",
+            "the camera looks straight down"
+            if hangs.tilt_deg <= MAX_TILT_DEG
+            else "the camera leans: level it above the felt's middle",
+        ),
+        Verdict(
+            "margin",
+            margin >= MIN_MARGIN_PX,
+            margin,
+            MIN_MARGIN_PX,
+            "px",
+            "the felt lies well inside the picture"
+            if margin >= MIN_MARGIN_PX
+            else "a marker lies too near the picture's edge: move the camera or hang it higher",
+        ),
+    ]
+
+
+def margin_px(view: FeltView, layout: TableLayout) -> float:
+    """Return how far the markers' white borders stay from the picture's edge, at the nearest."""
+    out = layout.markers.quiet_mm
+    grow = np.array([[-out, -out], [out, -out], [out, out], [-out, out]])
+    corners = np.concatenate([layout.markers.corners_mm(marker.id) + grow for marker in layout.markers.at])
+    at = view.to_image(corners)
+    far = np.array(view.size) - 1 - at
+    return float(min(at.min(), far.min()))
+
+
+def _ids(view: FeltView) -> set[int]:
+    return {marker.id for marker in view.markers}
+
+
+def _wander_px(views: Sequence[FeltView]) -> float:
+    """Return how far the corner that wanders most strays from its mean place."""
+    corners = np.array(
+        [np.concatenate([m.corners for m in sorted(view.markers, key=lambda m: m.id)]) for view in views]
+    )
+    return float(np.linalg.norm(corners - corners.mean(axis=0), axis=2).max())
+
+
+def _complex(points: Points) -> np.ndarray[Any, np.dtype[np.complex128]]:
+    return np.asarray(points[:, 0] + 1j * points[:, 1])

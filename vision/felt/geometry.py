@@ -1,0 +1,455 @@
+"""Where the felt lies in a picture: its markers, the map from felt millimetres to pixels, zones cut out upright.
+
+Markers are looked for in a reduced picture, which is several times faster, and their corners then refined in the
+full one. All corners of all markers together give the homography by least squares.
+
+Pixel coordinates count from the middle of the first pixel. Homographies map felt millimetres to pixels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import DisagreeingMarkersError, NoMarkersError, PictureError, TooFewMarkersError
+from vision.felt.edges import refine_corners
+from vision.felt.layout import TableLayout, Zone
+from vision.felt.lens import Lens
+from vision.felt.markers import dictionary
+
+SEARCH_PX = 1536
+"""The long side of the picture in which markers are first looked for: the reference build's markers are 41 px wide
+there, the least at which all are found even out of focus (HARDWARE.md §3.5)."""
+
+MIN_SIDE_PX = 64
+"""No felt can be made out in a smaller picture."""
+
+NEAR_MM = 10.0
+"""A marker farther from where the others put it is not part of the same felt: twice a zone's margin."""
+
+STRAY_MM = 60.0
+"""One that lies nearer its place than this is the felt's own after all, and the felt is bent or another. Farther
+off it is a spare marker, or a pattern that looks like one: it is left out."""
+
+MAX_ERROR_MM = 2.5
+"""The most the markers' corners may contradict a flat felt on average: half a zone's margin."""
+
+MAX_DOUBT_MM = 1.5
+"""The most that the corners' own noise may move a zone's corner (one standard deviation)."""
+
+CORNER_NOISE_PX = 0.25
+"""How well a marker's corner is found, at least (measured on rendered frames with an ordinary camera's noise)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMarker:
+    """A marker seen: its number and its corners, 4×2 pixels, in OpenCV's order."""
+
+    id: int
+    corners: Points
+
+    @property
+    def side_px(self) -> float:
+        """The mean length of its sides."""
+        return float(np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class FeltView:
+    """The felt as a picture shows it.
+
+    ``homography`` maps felt millimetres to pixels; ``markers`` are the felt's own, ``others`` whatever other
+    markers of the dictionary are in view. Where there is a ``lens``, all three are in pixels of the picture as a
+    lens without distortion would have made it; :meth:`to_image` leads to the real one's.
+    ``error_px`` and ``error_mm`` say how far the corners lie from where the homography puts them (root mean
+    square); ``doubt_mm`` how well the least known zone's corner is known; ``px_per_mm`` is the mean over the felt.
+    """
+
+    homography: Matrix
+    markers: tuple[FoundMarker, ...]
+    others: tuple[FoundMarker, ...]
+    error_px: float
+    error_mm: float
+    doubt_mm: float
+    px_per_mm: float
+    size: tuple[int, int]
+    lens: Lens | None = None
+
+    def to_image(self, points_mm: Points) -> Points:
+        """Map n×2 felt millimetres to the picture's pixels."""
+        points = project(self.homography, points_mm)
+        return self.lens.distort(points) if self.lens else points
+
+    def rectify(self, frame: Image, zone: Zone, px_per_mm: float) -> Image:
+        """Cut a zone out upright, as :func:`rectify` does."""
+        return rectify(frame, self.homography, zone, px_per_mm, self.lens)
+
+    def smaller(self, frame: Image, px_per_mm: float) -> tuple[Image, FeltView]:
+        """Halve the picture as long as it keeps this many pixels per millimetre; give it and the felt's place in it.
+
+        Halving is by far the fastest way to average a picture.
+        """
+        times = 1
+        while self.px_per_mm >= 2 * times * px_per_mm and min(frame.shape[:2]) >= 2:
+            frame = _averaged(frame, 2)
+            times *= 2
+        height, width = frame.shape[:2]
+        shrink = np.array([[1, 0, (1 - times) / 2], [0, 1, (1 - times) / 2], [0, 0, times]]) / times
+        small = replace(
+            self,
+            homography=shrink @ self.homography,
+            markers=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.markers),
+            others=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.others),
+            error_px=self.error_px / times,
+            px_per_mm=self.px_per_mm / times,
+            size=(width, height),
+            lens=self.lens.for_size(width, height) if self.lens else None,
+        )
+        return frame, small
+
+
+def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> FeltView:
+    """Find the layout's felt in a picture.
+
+    Args:
+        frame: height × width × 3 BGR or height × width, 8 bits.
+        layout: the felt to look for.
+        lens: the camera's calibration; without it the lens is taken to be free of distortion.
+
+    Raises:
+        PictureError: this is no picture of 8-bit pixels, or it is too small.
+        NoMarkersError: no marker of this felt is in view.
+        TooFewMarkersError: those in view do not fix the felt well enough.
+        DisagreeingMarkersError: they do not lie as the layout says, or belong to two felts.
+    """
+    grey = as_grey(frame)
+    height, width = grey.shape
+    found = find_markers(grey, layout)
+    known = {marker.id for marker in layout.markers.at}
+    if lens:
+        lens = lens.for_size(width, height)
+        found = [FoundMarker(m.id, lens.undistort(m.corners)) for m in found]
+    candidates = [marker for marker in found if marker.id in known]
+    if not candidates:
+        raise NoMarkersError(_nothing(found, layout))
+    ours = _one_felt(candidates, layout)
+    second = _one_felt([marker for marker in candidates if marker not in ours], layout)
+    if len(second) >= 2 and _elsewhere(second, ours, layout):
+        ids, again = _ids(ours), _ids(second)
+        raise DisagreeingMarkersError(
+            f"two felts are in view (markers {ids} and again {again}): take one away or cover its markers"
+        )
+    others = tuple(marker for marker in found if marker not in ours)
+    return _view(ours, layout, others, (width, height), lens)
+
+
+def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
+    """Find all markers of the layout's dictionary, also such as are not the felt's, with refined corners.
+
+    They are looked for at reduced size, and again at full size where fewer than four of the felt's show.
+    """
+    known = {marker.id for marker in layout.markers.at}
+    found: list[FoundMarker] = []
+    for longest in (SEARCH_PX, max(grey.shape)):
+        small, times = reduced(grey, longest)
+        corners, ids, _ = _detector(layout.markers.dictionary).detectMarkers(small)
+        found = [
+            FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * times - 0.5)
+            for number, points in zip([] if ids is None else np.ravel(ids), corners, strict=True)
+            if _not_cut(np.asarray(points, float), small)
+        ]
+        if times == 1 or len(known & {marker.id for marker in found}) >= 4:
+            break
+    return [FoundMarker(marker.id, refine_corners(grey, marker.corners)) for marker in found]
+
+
+def rectify(
+    frame: Image, homography: Matrix, zone: Zone, px_per_mm: float, lens: Lens | None = None
+) -> Image:
+    """Cut a zone out of the picture, upright as its player sees it, his near side at the bottom.
+
+    Returns:
+        (height_mm · px_per_mm) × (width_mm · px_per_mm) pixels, rounded, with the frame's channels. What lies
+        outside the picture is black.
+    """
+    size = zone_size(zone, px_per_mm)
+    warp = homography @ _zone_to_felt(zone, px_per_mm)
+    if lens:
+        return np.asarray(cv2.remap(frame, *_maps(warp, size, lens), cv2.INTER_LINEAR), np.uint8)
+    edges = np.array([[-0.5, -0.5], [size[0], -0.5], [size[0], size[1]], [-0.5, size[1]]])
+    corners = project(warp, edges)
+    limit = (frame.shape[1], frame.shape[0])
+    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - 2, 0, limit)
+    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + 3, 0, limit)
+    part = frame[low[1] : high[1], low[0] : high[0]]
+    if part.size == 0:
+        return np.zeros((size[1], size[0], *frame.shape[2:]), np.uint8)
+    warp = np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ warp
+    # Where pixels are to spare they are averaged first: picking single ones would invent edges.
+    spare = int(math.dist(corners[0], corners[1]) / size[0] + 0.1)
+    if spare > 1 and min(part.shape[:2]) >= spare:
+        part = _averaged(part, spare)
+        warp = np.array([[1, 0, (1 - spare) / 2], [0, 1, (1 - spare) / 2], [0, 0, spare]]) @ warp
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return np.asarray(cv2.warpPerspective(part, warp, size, flags=flags), np.uint8)
+
+
+def zone_size(zone: Zone, px_per_mm: float) -> tuple[int, int]:
+    """Give the width and height of a rectified zone in pixels."""
+    return max(1, round(zone.width_mm * px_per_mm)), max(1, round(zone.height_mm * px_per_mm))
+
+
+def zone_to_image(
+    homography: Matrix, zone: Zone, px_per_mm: float, points: Points, lens: Lens | None = None
+) -> Points:
+    """Map n×2 pixels of a rectified zone back to the picture's."""
+    mapped = project(homography @ _zone_to_felt(zone, px_per_mm), points)
+    return lens.distort(mapped) if lens else mapped
+
+
+def project(homography: Matrix, points: Points) -> Points:
+    """Map n×2 points by a 3×3 homography."""
+    mapped = np.column_stack([np.asarray(points, float), np.ones(len(points))]) @ homography.T
+    return np.asarray(mapped[:, :2] / mapped[:, 2:])
+
+
+def as_grey(frame: Image) -> Image:
+    """Make one channel of a picture.
+
+    Raises:
+        PictureError: it has other than 8-bit pixels in one or three channels, or is too small.
+    """
+    if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or (frame.ndim == 3 and frame.shape[2] != 3):
+        raise PictureError("a picture must have 8 bits a channel, in one channel or in blue, green and red")
+    height, width = frame.shape[:2]
+    if min(height, width) < MIN_SIDE_PX:
+        raise PictureError(
+            f"the picture is {width}×{height} pixels; at least {MIN_SIDE_PX} each way are needed"
+        )
+    return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+def reduced(picture: Image, longest: int) -> tuple[Image, int]:
+    """Shrink a picture by a whole factor, so that its long side is at most ``longest``; give the factor too.
+
+    The factor is a power of two, or three times one: a picture is halved several times faster than it is averaged
+    otherwise. A pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one; a rest at the right
+    and lower edge is cut off.
+    """
+    least = max(1, math.ceil(max(picture.shape[:2]) / longest))
+    power = 1 << (least - 1).bit_length()
+    times = 3 * power // 4 if least <= 3 * power // 4 else power
+    return (picture, 1) if times == 1 else (_averaged(picture, times), times)
+
+
+def _averaged(picture: Image, times: int) -> Image:
+    """Shrink a picture to its pixels' averages, by halves as long as that goes."""
+    height, width = (max(1, n // times) for n in picture.shape[:2])
+    small = picture[: height * times, : width * times]
+    while times % 2 == 0:
+        times //= 2
+        small = _area_mean(small, width * times, height * times)
+    return small if times == 1 else _area_mean(small, width, height)
+
+
+def _area_mean(picture: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _detector(name: str) -> cv2.aruco.ArucoDetector:
+    how = cv2.aruco.DetectorParameters()  # its corners in whole pixels do: they are refined from the edges
+    how.minDistanceToBorder = 0  # of a camera that leans, markers lie at the picture's edge
+    return cv2.aruco.ArucoDetector(dictionary(name), how)
+
+
+def _not_cut(corners: Points, picture: Image) -> bool:
+    """Tell whether a marker lies wholly in the picture: one that its edge cuts off has its corners elsewhere."""
+    height, width = picture.shape[:2]
+    return bool((corners >= 1).all() and (corners <= (width - 2, height - 2)).all())
+
+
+def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:
+    if found:
+        wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
+        return (
+            f"none of the felt's markers ({wanted}) is in view, but others are ({_ids(found)}): "
+            "this is another felt; lay out the right one or name its layout"
+        )
+    return "the felt's markers are not seen: the whole felt must be in view, lit and in focus"
+
+
+def _ids(markers: Sequence[FoundMarker]) -> str:
+    return ", ".join(str(number) for number in sorted({marker.id for marker in markers}))
+
+
+def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[FoundMarker]:
+    """Pick the largest set of markers that lie to one another as the layout says, each number once."""
+    best: list[FoundMarker] = []
+    best_error = math.inf
+    for a, b in itertools.combinations(candidates, 2):
+        if a.id == b.id or (a in best and b in best):
+            continue
+        homography = _fit([a, b], layout)
+        if homography is None:
+            continue
+        chosen: dict[int, tuple[float, FoundMarker]] = {}
+        for marker in candidates:
+            off = _off_mm(marker, homography, layout)
+            # two neighbours foretell a far marker badly: the farther, the more is forgiven, up to its own size
+            if off < layout.markers.side_mm and off < chosen.get(marker.id, (math.inf, marker))[0]:
+                chosen[marker.id] = (off, marker)
+        members = [marker for _, marker in chosen.values()]
+        members, error = _agreeing(members, layout)
+        if len(members) > len(best) or (len(members) == len(best) and error < best_error):
+            best, best_error = members, error
+    return best or list(candidates[:1])
+
+
+def _elsewhere(second: Sequence[FoundMarker], ours: Sequence[FoundMarker], layout: TableLayout) -> bool:
+    """Say whether a second set of markers is another felt, and not this one's, bent."""
+    homography = _fit(ours, layout)
+    twice = {m.id for m in second} & {m.id for m in ours}
+    return bool(twice) or homography is None or _off_mm(second[0], homography, layout) > STRAY_MM
+
+
+def _agreeing(members: list[FoundMarker], layout: TableLayout) -> tuple[list[FoundMarker], float]:
+    """Drop the marker that lies farthest off until all agree; give them and their greatest distance, mm."""
+    while len(members) >= 2:
+        homography = _fit(members, layout)
+        if homography is None:
+            return [], math.inf
+        off = [_off_mm(marker, homography, layout) for marker in members]
+        if max(off) <= NEAR_MM:
+            return members, max(off)
+        members = [marker for i, marker in enumerate(members) if i != int(np.argmax(off))]
+    return [], math.inf
+
+
+def _fit(markers: Sequence[FoundMarker], layout: TableLayout) -> Matrix | None:
+    felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in markers])
+    seen = np.concatenate([marker.corners for marker in markers])
+    homography, _ = cv2.findHomography(felt, seen, 0)
+    if homography is None or not np.isfinite(homography).all() or abs(np.linalg.det(homography)) < 1e-12:
+        return None
+    return np.asarray(homography, float)
+
+
+def _inverse(homography: Matrix) -> Matrix:
+    return np.asarray(np.linalg.inv(homography), float)
+
+
+def _off_mm(marker: FoundMarker, homography: Matrix, layout: TableLayout) -> float:
+    back = project(_inverse(homography), marker.corners)
+    return float(np.linalg.norm(back - layout.markers.corners_mm(marker.id), axis=1).max())
+
+
+def _view(
+    ours: list[FoundMarker],
+    layout: TableLayout,
+    others: tuple[FoundMarker, ...],
+    size: tuple[int, int],
+    lens: Lens | None,
+) -> FeltView:
+    homography = _fit(ours, layout)
+    if len(ours) < 2 or homography is None:
+        raise TooFewMarkersError(
+            f"only marker {_ids(ours)} of the felt fits where it should be; at least two and better all "
+            f"{len(layout.markers.at)} must be in view: clear the felt's edges, and check that the layout is the felt's"
+        )
+    known = {marker.id for marker in layout.markers.at}
+    felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in ours])
+    seen = np.concatenate([marker.corners for marker in ours])
+    error_px = _rms(project(homography, felt) - seen)
+    error_mm = _rms(project(_inverse(homography), seen) - felt)
+    present = {marker.id for marker in ours}
+    strayed = [_off_mm(m, homography, layout) for m in others if m.id in known - present]
+    error_mm = max([error_mm, *(off for off in strayed if off < STRAY_MM)])
+    corners = np.concatenate([zone.corners_mm for zone in layout.zones])
+    doubt = _doubt_mm(homography, felt, corners, CORNER_NOISE_PX)
+    if doubt > MAX_DOUBT_MM:
+        raise TooFewMarkersError(
+            f"only markers {_ids(ours)} are in view; they leave the zones uncertain by {doubt:.1f} mm: "
+            "clear the markers on the other sides of the felt"
+        )
+    doubt *= max(1.0, error_px / CORNER_NOISE_PX)
+    if error_mm > MAX_ERROR_MM or doubt > MAX_DOUBT_MM:
+        raise DisagreeingMarkersError(
+            f"the markers lie {error_mm:.1f} mm from where this felt has them: lay the felt flat, "
+            "calibrate the lens, or name the right layout"
+        )
+    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
+    area = cv2.contourArea(project(homography, box).astype(np.float32))
+    px_per_mm = math.sqrt(area / (layout.width_mm * layout.height_mm))
+    return FeltView(homography, tuple(ours), others, error_px, error_mm, doubt, px_per_mm, size, lens)
+
+
+def _rms(distances: Points) -> float:
+    return float(np.sqrt((distances**2).sum(axis=1).mean()))
+
+
+def _doubt_mm(homography: Matrix, felt: Points, at: Points, noise_px: float) -> float:
+    """Carry the corners' noise over to other places of the felt: the worst standard deviation, millimetres.
+
+    The usual propagation: with J the pixels' derivatives by the homography's eight free entries, the entries'
+    covariance is noise² · (JᵀJ)⁻¹.
+    """
+    scale = np.array([1 / 500, 1 / 500])  # millimetres brought near 1 keep the matrix well conditioned
+    near = homography @ np.diag([500, 500, 1])
+    near = near / near[2, 2]
+    known = _derivatives(near, felt * scale)
+    normal = known.T @ known
+    if np.linalg.cond(normal) > 1e14:
+        return math.inf
+    spread = np.linalg.inv(normal) * noise_px**2
+    there = _derivatives(near, at * scale).reshape(-1, 2, 8)
+    in_px = np.einsum("nij,jk,nlk->nil", there, spread, there)
+    step = 0.5
+    px_per_mm = np.linalg.norm(project(homography, at + step) - project(homography, at), axis=1) / math.hypot(
+        step, step
+    )
+    return float(np.max(np.sqrt(np.trace(in_px, axis1=1, axis2=2)) / px_per_mm))
+
+
+def _derivatives(homography: Matrix, points: Points) -> Points:
+    x, y = points[:, 0], points[:, 1]
+    one, nought = np.ones_like(x), np.zeros_like(x)
+    w = np.column_stack([x, y, one]) @ homography[2]
+    u, v = project(homography, points).T
+    across = np.column_stack([x, y, one, nought, nought, nought, -u * x, -u * y])
+    down = np.column_stack([nought, nought, nought, x, y, one, -v * x, -v * y])
+    return np.asarray((np.stack([across, down], axis=1) / w[:, None, None]).reshape(-1, 8))
+
+
+def _zone_to_felt(zone: Zone, px_per_mm: float) -> Matrix:
+    """Map pixels of the upright zone to felt millimetres, 3×3."""
+    corner, right, down = zone.to_felt(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    width, height = zone_size(zone, px_per_mm)
+    across, along = (right - corner) * zone.width_mm / width, (down - corner) * zone.height_mm / height
+    origin = corner + (across + along) / 2  # the middle of the first pixel
+    return np.array([[across[0], along[0], origin[0]], [across[1], along[1], origin[1]], [0, 0, 1]])
+
+
+def _maps(
+    warp: Matrix, size: tuple[int, int], lens: Lens
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Follow the lens on a coarse grid, which is smooth enough, and fill in between."""
+    step = 16
+    columns, rows = (np.arange(0, n + step, step, dtype=float) for n in size)
+    grid = np.stack(np.meshgrid(columns, rows), axis=-1)
+    bent = lens.distort(project(warp, grid.reshape(-1, 2))).reshape(grid.shape)
+    across, down = (_tents(n, step) for n in size)
+    x, y = (down @ bent[:, :, i] @ across.T for i in (0, 1))
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def _tents(count: int, step: int) -> Points:
+    """Weights that interpolate between grid points ``step`` apart: count × (grid points)."""
+    at = np.arange(count)[:, None] / step
+    return np.asarray(np.clip(1 - np.abs(at - np.arange(-(-(count + step) // step))), 0, None))

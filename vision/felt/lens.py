@@ -1,0 +1,269 @@
+"""The lens's distortion, measured once with a ChArUco board and stored as JSON.
+
+The board is printed on A3 and held in front of the camera in a dozen ways. Its markers are of another dictionary
+than the felt's, so the one is never taken for the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import CalibrationError, CalibrationFileError
+
+BOARD_SQUARES = (10, 7)
+BOARD_SQUARE_MM = 38.0
+BOARD_MARKER_MM = 28.0
+"""Ten by seven squares of 38 mm: 380 × 266 mm, which leaves A3 its margins."""
+
+MIN_VIEWS = 6
+"""Fewer views leave focal length and distortion entangled."""
+
+MIN_CORNERS = 12
+"""A view with fewer of the board's 54 inner corners says little."""
+
+MIN_COVERAGE = 0.7
+"""The share of the picture's width and height the views must reach: distortion shows at the edges."""
+
+SAME_VIEW = 0.02
+"""Corners that lie less than this share of the picture's width apart on average are the same view again."""
+
+UNDISTORT_STEPS = 40
+"""Each step leaves a share of the error, a small one but for a fisheye; half a dozen steps are usual."""
+
+MAX_ERROR_PX = 1.0
+"""The most the corners may lie off on average; a careful calibration reaches 0.2 to 0.5."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """A calibrated lens: camera matrix (3×3, pixels), distortion (k1 k2 p1 p2 k3), the picture's size it is for."""
+
+    matrix: Matrix
+    distortion: Points
+    width_px: int
+    height_px: int
+    error_px: float
+
+    def undistort(self, points: Points) -> Points:
+        """Map n×2 pixels of the picture to where a lens without distortion would have put them."""
+        bent = np.asarray(points, float)
+        straight = bent.copy()
+        for _ in range(UNDISTORT_STEPS):
+            error = self.distort(straight) - bent
+            straight -= error
+            if np.abs(error).max(initial=0) < 1e-6:
+                break
+        return straight
+
+    def distort(self, points: Points) -> Points:
+        """Map n×2 pixels of the undistorted picture to the picture's own: the inverse of :meth:`undistort`."""
+        flat = np.column_stack([np.asarray(points, float), np.ones(len(points))])
+        rays = flat @ np.linalg.inv(self.matrix).T
+        zero = np.zeros(3)
+        bent, _ = cv2.projectPoints(rays.reshape(-1, 1, 3), zero, zero, self.matrix, self.distortion)
+        return np.asarray(bent, float).reshape(-1, 2)
+
+    def for_size(self, width: int, height: int) -> Lens:
+        """Give the same lens for a picture of another size.
+
+        Raises:
+            CalibrationError: the picture's proportions are others, so it shows another part of the sensor.
+        """
+        if (width, height) == (self.width_px, self.height_px):
+            return self
+        sx, sy = width / self.width_px, height / self.height_px
+        if not math.isclose(sx, sy, rel_tol=0.01):
+            raise CalibrationError(
+                f"the lens was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
+                f"{width}×{height} has other proportions: calibrate in the camera's present mode"
+            )
+        # the middle of the first pixel is the origin, so sizes scale about half a pixel outside it
+        scale = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
+        return Lens(scale @ self.matrix, self.distortion, width, height, self.error_px * sx)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the calibration's JSON, by which a record names it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """Write the calibration as JSON; :meth:`from_json` reads the same back."""
+        return json.dumps(
+            {
+                "width_px": self.width_px,
+                "height_px": self.height_px,
+                "matrix": self.matrix.tolist(),
+                "distortion": self.distortion.tolist(),
+                "error_px": self.error_px,
+            },
+            indent=1,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Lens:
+        """Read a stored calibration.
+
+        Raises:
+            CalibrationError: the text is no calibration.
+        """
+        try:
+            values: dict[str, Any] = json.loads(text)
+            lens = cls(
+                np.array(values["matrix"], float),
+                np.array(values["distortion"], float),
+                int(values["width_px"]),
+                int(values["height_px"]),
+                float(values["error_px"]),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CalibrationError(f"this is no lens calibration ({error}): calibrate anew") from error
+        numbers = np.concatenate([lens.matrix.ravel(), lens.distortion.ravel()])
+        if lens.matrix.shape != (3, 3) or lens.distortion.shape != (5,) or not np.isfinite(numbers).all():
+            raise CalibrationError("this is no lens calibration (wrong shape): calibrate anew")
+        if lens.matrix[0, 0] <= 0 or lens.matrix[1, 1] <= 0 or lens.width_px <= 0 or lens.height_px <= 0:
+            raise CalibrationError("this is no lens calibration (impossible values): calibrate anew")
+        return lens
+
+    def save(self, path: str | Path) -> None:
+        """Store the calibration as a JSON file.
+
+        Raises:
+            CalibrationFileError: the file cannot be written.
+        """
+        try:
+            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CalibrationFileError(
+                f"the lens calibration cannot be stored in {path}: {error.strerror}"
+            ) from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Lens:
+        """Read a calibration from a JSON file.
+
+        Raises:
+            CalibrationFileError: the file cannot be read.
+            CalibrationError: it is no calibration.
+        """
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CalibrationFileError(
+                f"the lens calibration {path} cannot be read: {error.strerror}"
+            ) from error
+
+
+def board_picture(px_per_mm: float = 12.0) -> Image:
+    """Draw the board to print: 266 × 380 mm, one channel; print it at its true size and glue it on something flat."""
+    size = tuple(round(n * BOARD_SQUARE_MM * px_per_mm) for n in BOARD_SQUARES)
+    return np.asarray(_board().generateImage((size[0], size[1]), marginSize=0, borderBits=1), np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class BoardView:
+    """The board in one picture: the inner corners found (n×2 pixels), their numbers, the picture's size."""
+
+    corners: npt.NDArray[np.float32]
+    ids: npt.NDArray[np.int32]
+    size: tuple[int, int]
+
+    @property
+    def outline(self) -> Points:
+        """The corners' convex hull, n×2 pixels: what part of the picture the board covers."""
+        return np.asarray(cv2.convexHull(self.corners), float).reshape(-1, 2)
+
+    def is_like(self, other: BoardView) -> bool:
+        """Say whether the board is held as in another view, which then says nothing new."""
+        mine, theirs = (dict(zip(v.ids.tolist(), v.corners, strict=True)) for v in (self, other))
+        both = mine.keys() & theirs.keys()
+        apart = [float(np.linalg.norm(mine[k] - theirs[k])) for k in both]
+        return bool(apart) and float(np.mean(apart)) < SAME_VIEW * self.size[0]
+
+
+def find_board(frame: Image) -> BoardView | None:
+    """Find the board in a picture; None where too little of it can be made out."""
+    corners, ids, _, _ = cv2.aruco.CharucoDetector(_board()).detectBoard(frame)
+    if ids is None or len(ids) < MIN_CORNERS:
+        return None
+    seen = np.asarray(corners, np.float32).reshape(-1, 2)
+    return BoardView(seen, np.ravel(ids).astype(np.int32), (frame.shape[1], frame.shape[0]))
+
+
+def reach(views: Sequence[BoardView]) -> tuple[float, float]:
+    """Return the share of the picture's width and of its height that the views reach over."""
+    if not views:
+        return 0.0, 0.0
+    x, y = np.ptp(np.concatenate([view.corners for view in views]), axis=0) / views[0].size
+    return float(x), float(y)
+
+
+def calibrate_lens(frames: Sequence[Image]) -> Lens:
+    """Measure the lens from pictures of the board, all of one size.
+
+    Raises:
+        CalibrationError: too few pictures show the board, they leave the edges out, or they do not agree.
+    """
+    if len({frame.shape[:2] for frame in frames}) > 1:
+        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+    views = [view for frame in frames if (view := find_board(frame))]
+    return lens_of(views, len(frames))
+
+
+def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
+    """Measure the lens from views of the board, found in so many `pictures` (as many as views, unless said).
+
+    Raises:
+        CalibrationError: they are too few, of different sizes, leave the edges out, or do not agree.
+    """
+    if len({view.size for view in views}) > 1:
+        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+    if len(views) < MIN_VIEWS:
+        raise CalibrationError(
+            f"the board can be made out in {len(views)} of {len(views) if pictures is None else pictures} pictures; "
+            f"{MIN_VIEWS} are needed: hold it flat, wholly in view, lit and sharp, each time at another angle"
+        )
+    across, down = reach(views)
+    if min(across, down) < MIN_COVERAGE:
+        raise CalibrationError(
+            f"the board was shown over {across:.0%} of the picture's width and {down:.0%} of its height; "
+            f"at least {MIN_COVERAGE:.0%} are needed: show it near the edges too"
+        )
+    lens = fit_lens(views)
+    if not lens.error_px <= MAX_ERROR_PX:
+        raise CalibrationError(
+            f"the pictures do not agree: corners lie {lens.error_px:.2f} pixels off, at most {MAX_ERROR_PX:g} are "
+            "allowed; use a flat, stiff board and sharp pictures"
+        )
+    return lens
+
+
+def fit_lens(views: Sequence[BoardView]) -> Lens:
+    """Fit a lens to at least two views, however well they serve: `lens_of` says whether they do."""
+    known = np.asarray(_board().getChessboardCorners(), np.float32)
+    width, height = views[0].size
+    error, matrix, distortion, _, _ = cv2.calibrateCamera(
+        [known[view.ids] for view in views],
+        [view.corners for view in views],
+        (width, height),
+        np.eye(3),
+        np.zeros(5),
+    )
+    return Lens(
+        np.asarray(matrix, float), np.asarray(distortion, float).ravel()[:5], width, height, float(error)
+    )
+
+
+def _board() -> cv2.aruco.CharucoBoard:
+    words = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
+    return cv2.aruco.CharucoBoard(BOARD_SQUARES, BOARD_SQUARE_MM, BOARD_MARKER_MM, words)

@@ -1,0 +1,210 @@
+"""What an overhead camera at a height sees of the felt: area, pixels, depth of field, light. Computed, not measured.
+
+The camera looks straight down through a lens without distortion. UNTESTED on hardware.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from vision.base.errors import OpticsError
+from vision.felt.calibration import MIN_MARGIN_PX
+from vision.felt.layout import TableLayout
+from vision.felt.quality import MIN_PX_PER_MM
+
+WELL_PX_PER_MM: Final = 2.0
+"""The coarsest picture at which the reader was measured over the whole grid of decks (docs/reader-report.md)."""
+
+MEASURED_PX_PER_MM: Final = 1.5
+"""The coarsest at which it still read every card, in a small sample (docs/reader-report.md, "1.5 px/mm (limit)")."""
+
+MIN_MARKER_PX: Final = 60.0
+"""The side from which a marker is always found in a strongly blurred picture (HARDWARE.md §3.5)."""
+
+INDEX_MM: Final[Mapping[str, float]] = {"regular": 8.5, "jumbo": 15.0}
+"""The height of an index's rank: a usual deck's 8.4 to 9.2 mm, a jumbo one's 14 to 18 (VISION.md)."""
+
+METER: Final = 250.0
+"""An incident-light meter's constant: E = 250 · N² / (t · ISO), lux (HARDWARE.md §3.4)."""
+
+MIN_LUX: Final = 500.0
+"""What the house's lamps give at least on the felt (HARDWARE.md §3.4); a camera that needs more needs more lamps."""
+
+GRAIN_ISO: Final = 200
+
+
+@dataclass(frozen=True)
+class CameraModel:
+    """A camera's data sheet: pixels, angles of view, lens and sensor."""
+
+    key: str
+    name: str
+    width_px: int
+    height_px: int
+    horizontal_fov_deg: float
+    vertical_fov_deg: float
+    focal_mm: float
+    f_number: float
+    pixel_um: float
+    nearest_focus_mm: float
+    note: str
+
+    def area_mm(self, height_mm: float) -> tuple[float, float]:
+        """Give width and height of the felt in view, millimetres."""
+        return (
+            2 * height_mm * math.tan(math.radians(self.horizontal_fov_deg) / 2),
+            2 * height_mm * math.tan(math.radians(self.vertical_fov_deg) / 2),
+        )
+
+    def px_per_mm(self, height_mm: float) -> float:
+        """Give the pixels that a millimetre of felt covers."""
+        return self.width_px / self.area_mm(height_mm)[0]
+
+    def depth_mm(self, height_mm: float) -> tuple[float, float]:
+        """Give the distances between which a point is blurred by no more than a pixel; the far one may be infinite."""
+        circle = self.pixel_um / 1000
+        hyperfocal = self.focal_mm**2 / (self.f_number * circle) + self.focal_mm
+        near = height_mm * (hyperfocal - self.focal_mm) / (hyperfocal + height_mm - 2 * self.focal_mm)
+        left = hyperfocal - height_mm
+        return near, height_mm * (hyperfocal - self.focal_mm) / left if left > 0 else math.inf
+
+    def lux(self, exposure_ms: float, iso: float) -> float:
+        """Give the light on the felt that a picture so exposed needs."""
+        return METER * self.f_number**2 / (exposure_ms / 1000 * iso)
+
+    def lowest_mm(self, width_mm: float, height_mm: float) -> float:
+        """Give the height from which a felt of this size just fills the picture, either way round."""
+
+        def needed(across: float, down: float) -> float:
+            wide, high = self.area_mm(1.0)
+            return max(across / wide, down / high)
+
+        return min(needed(width_mm, height_mm), needed(height_mm, width_mm))
+
+
+def cameras() -> dict[str, CameraModel]:
+    """Read the cameras that are known, by their short names: `hardware/cameras.toml`."""
+    source = importlib.resources.files("hardware") / "cameras.toml"
+    table: dict[str, dict[str, Any]] = tomllib.loads(source.read_text(encoding="utf-8"))
+    return {key: CameraModel(key=key, **values) for key, values in table.items()}
+
+
+class Grade(StrEnum):
+    """How well the reader does at such a scale, by what was measured."""
+
+    WELL = "well"
+    MARGINAL = "marginal"
+    NO = "no"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a camera at a height makes of a felt; lengths in millimetres unless the name says pixels.
+
+    ``problems`` are sentences that say what to change; ``grade`` sums them up.
+    """
+
+    camera: CameraModel
+    height_mm: float
+    area_mm: tuple[float, float]
+    px_per_mm: float
+    card_px: tuple[float, float]
+    index_px: dict[str, float]
+    marker_px: float
+    depth_mm: tuple[float, float]
+    exposures: tuple[tuple[float, float], ...]
+    lowest_mm: float
+    grade: Grade
+    problems: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the figures as JSON values."""
+        near, far = self.depth_mm
+        return {
+            "camera": self.camera.key,
+            "name": self.camera.name,
+            "height_mm": self.height_mm,
+            "area_mm": [round(side) for side in self.area_mm],
+            "px_per_mm": round(self.px_per_mm, 2),
+            "card_px": [round(side) for side in self.card_px],
+            "index_px": {name: round(size) for name, size in self.index_px.items()},
+            "marker_px": round(self.marker_px),
+            "depth_of_field_mm": [round(near), None if math.isinf(far) else round(far)],
+            "light": [{"exposure_ms": round(ms, 2), "lux": round(lux)} for ms, lux in self.exposures],
+            "lowest_height_mm": round(self.lowest_mm),
+            "verdict": str(self.grade),
+            "problems": list(self.problems),
+        }
+
+
+def sight(
+    camera: CameraModel, height_mm: float, layout: TableLayout, *, mains_hz: int = 50, iso: int = GRAIN_ISO
+) -> Sight:
+    """Work out what this camera sees of this felt from this height, and judge it.
+
+    Raises:
+        OpticsError: no camera hangs at such a height, or no sensor has such a sensitivity.
+    """
+    if not 100 <= height_mm <= 5000:
+        raise OpticsError(f"a camera hangs 0.1 to 5 m above the felt, not {height_mm / 1000:g} m")
+    if iso <= 0 or mains_hz not in (50, 60):
+        raise OpticsError("the sensitivity is more than ISO 0 and the mains have 50 or 60 Hz")
+    fine = camera.px_per_mm(height_mm)
+    margin = 2 * MIN_MARGIN_PX / fine
+    lowest = camera.lowest_mm(layout.width_mm, layout.height_mm)
+    flicker_ms = 1000 / (2 * mains_hz)
+    exposures = tuple((n * flicker_ms, camera.lux(n * flicker_ms, iso)) for n in (1, 2))
+    marker_px = layout.markers.side_mm * fine
+    near, far = camera.depth_mm(height_mm)
+    wrong, poor = [], []
+    if camera.lowest_mm(layout.width_mm + margin, layout.height_mm + margin) > height_mm:
+        wrong.append(f"the felt does not fit into the picture: hang the camera above {lowest / 1000:.2f} m")
+    if fine < MIN_PX_PER_MM:
+        wrong.append(f"below {MIN_PX_PER_MM:g} px/mm the reader refuses the picture: hang the camera lower")
+    elif fine < MEASURED_PX_PER_MM:
+        wrong.append(f"below {MEASURED_PX_PER_MM:g} px/mm nothing was measured: hang the camera lower")
+    elif fine < WELL_PX_PER_MM:
+        poor.append(
+            f"below {WELL_PX_PER_MM:g} px/mm little was measured: hang the camera lower or use a jumbo index"
+        )
+    if marker_px < MIN_MARKER_PX:
+        poor.append(f"a marker covers less than {MIN_MARKER_PX:g} px: print larger ones")
+    if height_mm < camera.nearest_focus_mm:
+        wrong.append("the lens does not focus so near: hang the camera higher")
+    if exposures[1][1] > MIN_LUX:
+        poor.append(
+            f"it needs more than {MIN_LUX:g} lux at {exposures[1][0]:.3g} ms: more light or a higher ISO"
+        )
+    return Sight(
+        camera=camera,
+        height_mm=height_mm,
+        area_mm=camera.area_mm(height_mm),
+        px_per_mm=fine,
+        card_px=(layout.card.width_mm * fine, layout.card.height_mm * fine),
+        index_px={name: size * fine for name, size in INDEX_MM.items()},
+        marker_px=marker_px,
+        depth_mm=(near, far),
+        exposures=exposures,
+        lowest_mm=lowest,
+        grade=Grade.NO if wrong else Grade.MARGINAL if poor else Grade.WELL,
+        problems=(*wrong, *poor),
+    )
+
+
+def coverage_table(heights_mm: tuple[float, ...] = (800, 1000, 1200, 1500)) -> str:
+    """Write the table of all cameras over these heights in Markdown: metres in view and px/mm."""
+    known = cameras().values()
+    lines = ["| height, m | " + " | ".join(c.name for c in known) + " |", "|---" * (len(known) + 1) + "|"]
+    for height in heights_mm:
+        cells = []
+        for camera in known:
+            wide, high = (side / 1000 for side in camera.area_mm(height))
+            cells.append(f"{wide:.2f} × {high:.2f} m, {camera.px_per_mm(height):.2f} px/mm")
+        lines.append(f"| {height / 1000:.1f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,300 @@
+"""Is this picture good enough to read? Each answer is a measured figure, its limit, and a sentence.
+
+Nothing here looks at a card's face. Sharpness and light are measured on the felt's own markers, which are black on
+white whatever lies on the table; glare and banding on the felt.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Image, Matrix, Points
+from vision.felt.edges import edge_spread_px
+from vision.felt.geometry import FeltView, as_grey, project, reduced
+from vision.felt.layout import TableLayout
+
+# The limits, each with its reason.
+
+MAX_EDGE_MM = 1.3
+"""An edge may take no more than the stroke of an ordinary index is wide (1.1 to 1.7 mm): beyond, strokes run into
+one another and 6, 8 and 9 grow alike."""
+
+MIN_PX_PER_MM = 1.2
+"""At 1.0 px/mm the prototype read 79 of 100 cards, at 1.3 98 (VISION.md)."""
+
+MIN_WHITE = 70.0
+"""Below, red ink (a third of white) and black (a tenth) are closer than 20 of 255 grey levels, and the sensor's
+noise at such light is 3 to 5 of them."""
+
+MAX_WHITE = 249.0
+"""Above, white paper is burnt out: thin strokes shrink, and glare can no longer be told from paper."""
+
+BURNT = 250
+"""A grey level that only a reflection reaches where paper does not."""
+
+MAX_GLARE_MM2 = 60.0
+"""Half the area of an ordinary index with its suit: less cannot hide one."""
+
+MAX_BANDING = 0.04
+"""A lamp that flickers by more than a twenty-fifth: it shows as stripes, and readings differ between frames."""
+
+BANDS = (4, 40)
+"""Stripes in one picture: a rolling shutter of 1/14 s sees 7 to 8 periods of mains flicker; slower changes of light
+are shadows."""
+
+MAX_MOVED_MM = 3.0
+"""A knock, not the heat of the day: markers are found within 0.1 mm, and a zone's margin is 5 mm."""
+
+MIN_COLOUR = 8.0
+"""The spread of colour, in levels of 255, that a picture with red pips or a coloured felt exceeds several times
+over; a grey one, tinted or not, stays below 4."""
+
+SMALL_PX_PER_MM = 1.0
+"""The picture at this scale serves for glare, stripes and colour: half an index is still 60 pixels."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One judgement: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
+
+    ``where`` names the zone it is about, if it is about one.
+    """
+
+    name: str
+    ok: bool
+    figure: float
+    limit: float
+    unit: str
+    text: str
+    where: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the verdict as JSON values."""
+        return {
+            "ok": self.ok,
+            "figure": round(self.figure, 3),
+            "limit": self.limit,
+            "unit": self.unit,
+            "text": self.text,
+            **({"where": self.where} if self.where else {}),
+        }
+
+
+def judge(
+    frame: Image,
+    view: FeltView,
+    layout: TableLayout,
+    reference: Matrix | None = None,
+    *,
+    grey: Image | None = None,
+    small: tuple[Image, FeltView] | None = None,
+) -> dict[str, Verdict]:
+    """Judge a picture in which the felt was found.
+
+    Args:
+        frame: the picture, height × width × 3 BGR (or one channel), 8 bits.
+        view: where the felt lies in it.
+        layout: the felt.
+        reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
+        grey: the picture in grey, where the caller has it.
+        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, likewise.
+
+    Returns:
+        Verdicts by name: ``sharpness``, ``resolution``, ``light``, ``glare``, ``banding``, ``colour`` and, with
+        a reference, ``camera``.
+    """
+    grey = as_grey(frame) if grey is None else grey
+    shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
+    level = as_grey(shrunk)
+    verdicts = [
+        _sharpness(grey, view, layout),
+        _resolution(view, layout),
+        _light(grey, view, layout),
+        _glare(level, near, layout),
+        _banding(level, near, layout),
+        colour(shrunk),
+    ]
+    if reference is not None:
+        verdicts.append(_camera(view, layout, reference))
+    return {verdict.name: verdict for verdict in verdicts}
+
+
+def colour(frame: Image) -> Verdict:
+    """Judge whether a picture, of a felt or not, has colours; without them no suit can be told by its ink."""
+    figure = 0.0
+    if frame.ndim == 3:
+        small, _ = reduced(frame, 320)
+        luma, red, blue = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YCrCb), float).reshape(-1, 3).T
+        # what goes along with the brightness is a tint, as of an old photograph: it is taken out
+        basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
+        figure = float(np.percentile(_off_the_tint(basis, np.column_stack([red, blue])), 99.9))
+    ok = figure >= MIN_COLOUR
+    text = (
+        "the picture has colours"
+        if ok
+        else "no colour in this picture: suits cannot be told; set the camera to colour"
+    )
+    return Verdict("colour", ok, figure, MIN_COLOUR, "levels", text)
+
+
+def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+    """Take the worst of the markers: a lens that leans is sharp on one side only."""
+    spreads = []
+    for marker in view.markers:
+        corners = view.lens.distort(marker.corners) if view.lens else marker.corners
+        spread = edge_spread_px(grey, corners)
+        if spread is not None:
+            spreads.append(spread * layout.markers.side_mm / marker.side_px)
+    figure = max(spreads, default=math.inf)
+    ok = figure <= MAX_EDGE_MM
+    text = "the picture is sharp" if ok else "the picture is out of focus: clean the lens and set the focus"
+    return Verdict("sharpness", ok, figure, MAX_EDGE_MM, "mm", text)
+
+
+def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
+    """Take the zone that is farthest from the camera."""
+    figure = math.inf
+    for zone in layout.zones:
+        box = project(view.homography, zone.corners_mm)
+        area = cv2.contourArea(box.astype(np.float32)) / (zone.width_mm * zone.height_mm)
+        figure = min(figure, math.sqrt(area))
+    ok = figure >= MIN_PX_PER_MM
+    text = (
+        "the cards are large enough"
+        if ok
+        else "the cards are too small in the picture: hang the camera lower or use its full resolution"
+    )
+    return Verdict("resolution", ok, figure, MIN_PX_PER_MM, "px/mm", text)
+
+
+def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+    """Take the white of the darkest marker; or that of the brightest, if it is burnt out."""
+    whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
+    if max(whites) > MAX_WHITE:
+        text = "the picture is overexposed: shorten the exposure or dim the lamps"
+        return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
+    ok = min(whites) >= MIN_WHITE
+    text = (
+        "the light is right" if ok else "the picture is too dark: turn the lamps up or lengthen the exposure"
+    )
+    return Verdict("light", ok, min(whites), MIN_WHITE, "levels", text)
+
+
+def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
+    """Give the grey level of a marker's white: the upper quarter over the marker and half its white border."""
+    corners = layout.markers.corners_mm(marker_id)
+    out = layout.markers.quiet_mm / 2
+    grid = np.linspace(0, 1, 48)
+    low, high = corners[0] - out, corners[2] + out
+    x, y = np.meshgrid(low[0] + grid * (high[0] - low[0]), low[1] + grid * (high[1] - low[1]))
+    at = view.to_image(np.column_stack([x.ravel(), y.ravel()])).astype(np.float32)
+    levels = cv2.remap(grey, at[:, 0].reshape(48, 48), at[:, 1].reshape(48, 48), cv2.INTER_LINEAR)
+    return float(np.percentile(levels, 85))
+
+
+def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+    """Find the largest burnt-out patch in any zone."""
+    worst, where = 0.0, ""
+    for zone in layout.zones:
+        small = view.rectify(grey, zone, SMALL_PX_PER_MM)
+        burnt = (small >= BURNT).astype(np.uint8)
+        if np.count_nonzero(burnt) <= worst * SMALL_PX_PER_MM**2:
+            continue
+        _, _, stats, _ = cv2.connectedComponentsWithStats(burnt)
+        area = float(np.asarray(stats)[1:, cv2.CC_STAT_AREA].max(initial=0)) / SMALL_PX_PER_MM**2
+        if area > worst:
+            worst, where = area, zone.name
+    ok = worst <= MAX_GLARE_MM2
+    text = "no glare" if ok else f"glare in zone {where}: move or shade the lamp that is mirrored there"
+    return Verdict("glare", ok, worst, MAX_GLARE_MM2, "mm²", text, "" if ok else where)
+
+
+def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+    """Look for stripes along the picture's rows on the felt that no zone and no marker covers."""
+    small, shrink = reduced(grey, 800)
+    bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
+    figure = _stripes(small, bare)
+    ok = figure <= MAX_BANDING
+    text = (
+        "no stripes"
+        if ok
+        else "the light flickers: set the exposure to a multiple of the mains' half period or change the lamps"
+    )
+    return Verdict("banding", ok, figure, MAX_BANDING, "of the light", text)
+
+
+def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrink: float) -> Image:
+    """Mark the felt between zones and markers, well away from both: cards stray, and throw shadows."""
+    mask = np.zeros((size[1], size[0]), np.uint8)
+    away = 12.0
+
+    def fill(box_mm: Points, value: int) -> None:
+        points = (view.to_image(box_mm) + 0.5) / shrink - 0.5
+        cv2.fillConvexPoly(mask, np.round(points).astype(np.int32), value)
+
+    unit = np.array([[0.0, 0.0], [1, 0], [1, 1], [0, 1]])
+    fill(away + unit * (layout.width_mm - 2 * away, layout.height_mm - 2 * away), 255)
+    for zone in layout.zones:
+        grown = np.array([zone.width_mm, zone.height_mm]) + 2 * away
+        fill(zone.to_felt(unit * grown - away), 0)
+    side = layout.markers.side_mm + 2 * (layout.markers.quiet_mm + away / 2)
+    for marker in layout.markers.at:
+        fill((unit - 0.5) * side + (marker.x_mm, marker.y_mm), 0)
+    return mask
+
+
+def _stripes(grey: Image, bare: Image) -> float:
+    """Give the amplitude of the strongest even stripes, as a share of the light."""
+    counts = np.count_nonzero(bare, axis=1)
+    seen = np.flatnonzero(counts >= 10)
+    height, width = grey.shape
+    if len(seen) < height // 3:
+        return 0.0
+    # some fifty pixels of each row are enough, evenly taken from its bare ones
+    some = (np.linspace(0, 1, 49, endpoint=False) * counts[seen, None]).astype(int)
+    places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
+    light = np.log(grey.ravel()[places].astype(float) + 1)
+    x, y = places % width / width - 0.5, places // width / height - 0.5
+    basis = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y, y * y * y, x * y * y, x * x * y], -1)
+    known, wanted = basis[:, ::7].reshape(-1, 9), light[:, ::7].ravel()
+    slope = np.linalg.lstsq(known.T @ known, known.T @ wanted, rcond=None)[0]
+    rest = light - np.einsum("ijk,k->ij", basis, slope)
+    line = np.median(rest, axis=1)  # the middle one, so that a card gone astray does not count
+    # a sine of each whole number of periods is fitted, as rows may be missing
+    window = np.hanning(len(line) + 2)[1:-1]
+    line = line - np.average(line, weights=window)
+    turns = np.arange(BANDS[0], BANDS[1] + 1)
+    waves = np.exp(-2j * np.pi * np.outer(turns, seen / height))
+    strength = 2 * np.abs(waves @ (line * window)) / window.sum()
+    return float(max(0.0, strength.max() - np.median(strength)))
+
+
+def _off_the_tint(basis: Points, hues: Points) -> Points:
+    """Say how far each pixel's hue lies from the tint that most pixels of its brightness share."""
+    some_basis, some_hues = basis[::7], hues[::7]
+    weights = np.ones(len(some_basis))
+    for _ in range(4):  # pixels off the tint count less each time (Huber's weights)
+        scaled = some_basis * weights[:, None]
+        tint = np.linalg.lstsq(scaled.T @ some_basis, scaled.T @ some_hues, rcond=None)[0]
+        weights = 1 / np.maximum(1, np.hypot(*(some_hues - some_basis @ tint).T))
+    # einsum stays on this thread: for so little work, BLAS's threads cost more than they save
+    return np.asarray(np.hypot(*(hues - np.einsum("nk,kc->nc", basis, tint)).T))
+
+
+def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
+    """Say how far the felt's corners have wandered in the picture, in millimetres on the felt."""
+    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
+    back = project(np.asarray(np.linalg.inv(reference)), project(view.homography, box))
+    figure = float(np.linalg.norm(back - box, axis=1).max())
+    ok = figure <= MAX_MOVED_MM
+    text = (
+        "the camera is where it was"
+        if ok
+        else "the camera or the felt has moved since it was set up: fasten it and run the set-up again"
+    )
+    return Verdict("camera", ok, figure, MAX_MOVED_MM, "mm", text)

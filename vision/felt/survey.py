@@ -1,0 +1,154 @@
+"""One look at the table for whoever sets it up: what is found where in the picture, and every figure with its limit.
+
+No card is read and none is looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Image, Points
+from vision.base.errors import CalibrationError, MarkersError
+from vision.felt.calibration import FeltCalibration, Movement, Pose, movement, pose, set_up_verdicts
+from vision.felt.geometry import as_grey, find_felt, find_markers, reduced
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.felt.quality import Verdict, colour, judge
+
+SHOWN_PX: Final = 1280
+"""The long side of the picture that is shown, at most."""
+QUALITY: Final = 80
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Something's four corners in the picture that is shown, n×2 pixels."""
+
+    name: str
+    corners: Points
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one frame shows.
+
+    ``picture`` is a JPEG, ``times`` smaller than the frame of ``size``; outlines are in its pixels. Where the felt is
+    not found, ``error`` says why, and only the markers that were seen are given. ``missing`` are markers where they
+    ought to be.
+    """
+
+    picture: bytes
+    size: tuple[int, int]
+    shown: tuple[int, int]
+    error: str
+    found: tuple[Outline, ...]
+    missing: tuple[Outline, ...]
+    strange: tuple[Outline, ...]
+    zones: tuple[Outline, ...]
+    verdicts: tuple[Verdict, ...]
+    pose: Pose | None = None
+    moved: Movement | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all but the picture as JSON values."""
+        return {
+            "size": list(self.size),
+            "shown": list(self.shown),
+            "error": self.error,
+            "markers": {
+                "found": _told(self.found),
+                "missing": _told(self.missing),
+                "strange": _told(self.strange),
+            },
+            "zones": _told(self.zones),
+            "verdicts": {verdict.name: verdict.to_json() for verdict in self.verdicts},
+            "pose": _rounded(self.pose),
+            "moved": _rounded(self.moved),
+        }
+
+
+def survey(
+    frame: Image,
+    layout: TableLayout,
+    lens: Lens | None = None,
+    calibration: FeltCalibration | None = None,
+) -> Survey:
+    """Look at a frame (BGR, h × w × 3); with the calibration in force, also at what moved since.
+
+    Raises:
+        PictureError: it is no picture that can be looked at.
+    """
+    grey = as_grey(frame)
+    height, width = grey.shape
+    small, times = reduced(frame, SHOWN_PX)
+    picture = jpeg(small)
+    shown = (small.shape[1], small.shape[0])
+
+    def outline(name: str, corners: Points) -> Outline:
+        return Outline(name, (corners + 0.5) / times - 0.5)
+
+    known = {marker.id for marker in layout.markers.at}
+    try:
+        view = find_felt(frame, layout, lens)
+    except (MarkersError, CalibrationError) as error:
+        seen = find_markers(grey, layout)
+        count = Verdict(
+            "markers",
+            False,
+            len({m.id for m in seen} & known),
+            len(known),
+            "markers",
+            "the felt is not found",
+        )
+        return Survey(
+            picture,
+            (width, height),
+            shown,
+            str(error),
+            tuple(outline(str(m.id), m.corners) for m in seen if m.id in known),
+            (),
+            tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
+            (),
+            (count, colour(frame)),
+        )
+    reference, why = None, ""
+    if calibration:
+        try:
+            reference = calibration.reference(width, height)
+        except CalibrationError as error:
+            why = str(error)
+    judged = judge(frame, view, layout, reference)
+    present = {marker.id for marker in view.markers}
+    return Survey(
+        picture,
+        (width, height),
+        shown,
+        why,
+        tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(present)),
+        tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(known - present)),
+        tuple(
+            outline(str(m.id), lens.for_size(width, height).distort(m.corners) if lens else m.corners)
+            for m in view.others
+        ),
+        tuple(outline(zone.name, view.to_image(zone.corners_mm)) for zone in layout.zones),
+        (*set_up_verdicts(view, layout), *judged.values()),
+        pose(view, layout),
+        movement(view.homography, reference, layout) if reference is not None else None,
+    )
+
+
+def jpeg(picture: Image) -> bytes:
+    """Pack a picture as it is shown."""
+    return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
+
+
+def _told(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:
+    return [{"name": o.name, "corners": np.round(o.corners, 1).tolist()} for o in outlines]
+
+
+def _rounded(values: Pose | Movement | None) -> dict[str, float] | None:
+    return None if values is None else {name: round(value, 4) for name, value in vars(values).items()}

@@ -1,0 +1,1 @@
+"""From pixels to named cards: both networks, and what makes a name sure."""

@@ -1,0 +1,290 @@
+"""From indices to cards: which indices belong to one card, and which card each is.
+
+A card shows up to four indices and is one of 52; each of the 52 lies on the table once. So the indices are gathered
+into clusters (one physical card each), and all clusters are named together by the cheapest assignment of cards to
+clusters. A card's *margin* is what it would cost to name it otherwise: the label is forbidden, the assignment solved
+again, and the costs compared. It is in nats; measured on photographs it separates right from wrong far better than
+the network's own probabilities do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from vision.reading.cards import CARDS
+from vision.reading.network import Floats, Indices, log_softmax
+from vision.reading.pairs import Stance, best_first, exact_pairs, log_agreement
+
+# A card is 63 × 88 mm and its index stands about 6.5 mm from the side and 12.5 mm from the top: from one index to
+# the card's other one it is 50 mm across and 63 mm down.
+_PAIR_ANGLE = math.atan2(63, 50)
+_PAIR_ANGLE_SLACK = 0.65  # radians: perspective and the network's own error
+_PAIR_DISTANCE = (2.2, 7.5)  # in index heights, from jumbo (27 mm) to small indices (13 mm)
+_PAIR_DISTANCE_USUAL = 4.4
+_OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
+_SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
+_MERGE_SAME_CARD = 0.25
+_MERGE_DISTANCE = 6.5
+_MERGE_ANGLE_SLACK = 1.0  # radians, likewise: such two were not paired, so they lie worse
+_CORNER = 1.2  # in index heights
+_SAME_MIDDLE = 0.5  # likewise: how far apart the middles of one card's two pairs of indices may lie
+
+_WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
+_FORBIDDEN = 1e3
+_HINT = 2.0  # nats by which a name may stand out in print
+_CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
+_WHOLE_WEIGHS = 4.0  # nats by which the whole card may speak against a name
+CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; nearly all print stays below 3
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The indices of one physical card, and what they say together.
+
+    Attributes:
+        members: rows of the indices.
+        logp: 52 log-probabilities.
+        presence: log-odds that there is a card at all.
+        whole: 52 log-probabilities by what the whole card shows beside its indices; all alike where that is nothing.
+    """
+
+    members: tuple[int, ...]
+    logp: Floats
+    presence: float
+    whole: Floats = field(default_factory=lambda: np.zeros(len(CARDS)))
+
+    @cached_property
+    def both(self) -> Floats:
+        """What the indices and the whole card say together; the whole card tips the scales, it does not outweigh."""
+        return log_softmax(self.logp + np.maximum(self.whole - self.whole.max(), -_WHOLE_WEIGHS))
+
+    @property
+    def likeliest(self) -> str:
+        """The card that its indices and what else it shows name, whatever others claim it."""
+        return CARDS[int(self.both.argmax())]
+
+    @property
+    def stands_out(self) -> float:
+        """By how many nats the likeliest name stands out; what is more than clear does not count."""
+        second, first = np.partition(self.logp, -2)[-2:]
+        return min(float(first - second), _CLEAR_NAME)
+
+    @property
+    def evidence(self) -> float:
+        """How much speaks for a card, in nats: its presence, and that one name stands out. Print names none clearly."""
+        return self.presence + self.stands_out
+
+
+@dataclass(frozen=True)
+class Named:
+    """A cluster with its name: margin in nats, candidates from likely to unlikely (the name first)."""
+
+    cluster: Cluster
+    card: str
+    margin: float
+    candidates: tuple[str, ...]
+
+    @property
+    def denied(self) -> float:
+        """By how many nats the whole card is rather another one."""
+        return float(self.cluster.whole.max() - self.cluster.whole[CARDS.index(self.card)])
+
+
+def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) -> Indices:
+    """Make one of indices found at the same place (at several scales, in overlapping crops).
+
+    `weights` says how far to trust each one (1 by default); `radius` is in index heights.
+    """
+    if not len(indices):
+        return indices
+    trust = indices.heat * (1.0 if weights is None else weights)
+    order = np.argsort(-trust, kind="stable")
+    free = np.ones(len(indices), bool)
+    kept: list[int] = []
+    logps: list[Floats] = []
+    apart = np.hypot(*np.moveaxis(indices.places[None] - indices.places[:, None], 2, 0))
+    ratio = indices.sizes[None] / indices.sizes[:, None]
+    beside = apart < radius * indices.sizes[:, None]
+    alike = beside & (ratio < 1.9) & (ratio > 1 / 1.9)
+    for i in order:
+        if not free[i]:
+            continue
+        same = alike[i] & free
+        free &= ~beside[i]
+        share = trust[same] / trust[same].sum()
+        kept.append(int(i))
+        logps.append(log_softmax(share @ indices.logp[same]))
+    fused = indices.take(np.array(kept))
+    return replace(fused, logp=np.array(logps))
+
+
+def clusters(
+    indices: Indices, card_mm: tuple[float, float] | None = None, stance: Stance | None = None
+) -> list[Cluster]:
+    """Gather the indices of each physical card.
+
+    Where the indices are in millimetres and the card's width and height are known (`card_mm`), two that lie exactly
+    as one card's indices lie (`stance`, where the table taught it) are one card, unless they clearly name two.
+    """
+    groups = _pairs(indices) if card_mm is None else exact_pairs(indices, card_mm, stance)
+    paired = {k for group in groups for k in group}
+    groups += [(k,) for k in range(len(indices)) if k not in paired]
+    found = sorted((_cluster(indices, g) for g in groups), key=lambda c: -c.presence)
+    apart = np.linalg.norm(indices.places[:, None] - indices.places[None], axis=2)
+    merged: list[Cluster] = []
+    owner = np.full(len(indices), -1)
+    for cluster in found:
+        rows = list(cluster.members)
+        beside = np.unique(owner[apart[:, rows].min(axis=1) < _MERGE_DISTANCE * indices.sizes[rows].mean()])
+        for k in beside[beside >= 0].tolist():
+            other = merged[k]
+            if _one_card(indices, other, cluster):
+                logp = log_softmax(other.logp + 0.7 * cluster.logp)
+                merged[k] = Cluster(other.members + cluster.members, logp, other.presence)
+                owner[rows] = k
+                break
+        else:
+            owner[rows] = len(merged)
+            merged.append(cluster)
+    return merged
+
+
+def _pairs(indices: Indices) -> list[tuple[int, ...]]:
+    """Pair opposite indices that lie as one card's two indices lie and name the same card, the best first."""
+    n = len(indices)
+    if n < 2:
+        return []
+    step = indices.places[None] - indices.places[:, None]
+    size = np.sqrt(indices.sizes[None] * indices.sizes[:, None])
+    distance = np.linalg.norm(step, axis=2) / size
+    u = indices.directions
+    along = np.einsum("ijk,ik->ij", step, u)
+    down = np.einsum("ijk,ik->ij", step, np.stack([-u[:, 1], u[:, 0]], axis=1))
+    turn = np.arctan2(down, along) - _PAIR_ANGLE
+    turn = np.abs((turn + np.pi) % (2 * np.pi) - np.pi)
+    bend = np.maximum(turn, turn.T)
+    ratio = indices.sizes[None] / indices.sizes[:, None]
+    fits = (u @ u.T < _OPPOSITE) & (bend < _PAIR_ANGLE_SLACK) & (ratio > 0.5) & (ratio < 2)
+    fits &= (distance > _PAIR_DISTANCE[0]) & (distance < _PAIR_DISTANCE[1])
+    scored = []
+    for i, j in zip(*np.nonzero(np.triu(fits, 1)), strict=True):
+        agreement = log_agreement(indices.logp[i], indices.logp[j])
+        if agreement > math.log(_SAME_CARD):
+            odd = bend[i, j] + abs(math.log(distance[i, j] / _PAIR_DISTANCE_USUAL))
+            scored.append((1.5 * odd - agreement, int(i), int(j)))
+    return best_first(scored)
+
+
+def _cluster(indices: Indices, members: tuple[int, ...]) -> Cluster:
+    rows = np.array(members)
+    heat = indices.heat[rows]
+    logp = np.minimum(1, 1.15 * heat) @ indices.logp[rows]
+    presence = float((np.log(heat / (1 - heat + 1e-4)) + 1.2).sum())
+    return Cluster(members, log_softmax(np.maximum(logp, -14.0 * len(members))), presence)
+
+
+def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
+    """Tell whether two clusters near one another are one card whose indices were not paired (perspective, a third one).
+
+    The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
+    opposite to some index of the other; two must each have the other right of it and below; beside a card that shows
+    both of its own, a third must lie in a corner left, and two more around the same middle.
+    """
+    if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
+        return False
+    i, j = np.array(a.members), np.array(b.members)
+    if len(i) > 1 and len(j) > 1:
+        off = indices.places[i].mean(axis=0) - indices.places[j].mean(axis=0)
+        return bool(np.hypot(*off) < _SAME_MIDDLE * indices.sizes[j].mean())
+    if (indices.directions[i] @ indices.directions[j].T).min() > -0.3:
+        return False
+    if len(i) == len(j) == 1:
+        return _stands_below(indices, int(i[0]), int(j[0])) and _stands_below(indices, int(j[0]), int(i[0]))
+    whole, third = (i, j[0]) if len(i) > 1 else (j, i[0])
+    return _in_a_corner(indices, whole, int(third))
+
+
+def _stands_below(indices: Indices, one: int, other: int) -> bool:
+    """Tell whether an index lies about where one, as it reads, has its card's other index: right of it and below."""
+    step, u = indices.places[other] - indices.places[one], indices.directions[one]
+    turn = math.atan2(float(step @ np.array([-u[1], u[0]])), float(step @ u)) - _PAIR_ANGLE
+    return abs((turn + math.pi) % (2 * math.pi) - math.pi) < _MERGE_ANGLE_SLACK
+
+
+def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
+    """Tell whether an index lies in one of the two corners that a card's two opposite indices leave."""
+    first, second = whole[:2]
+    along = indices.directions[first]
+    step = indices.places[second] - indices.places[first]
+    beside = indices.places[first] + along * (step @ along)
+    corners = np.array([beside, indices.places[second] - (beside - indices.places[first])])
+    off = np.linalg.norm(corners - indices.places[third], axis=1).min()
+    return bool(off < _CORNER * indices.sizes[third])
+
+
+def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
+    """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
+
+    Where a clear cluster is left without a name because its card is taken, or takes its next best, two places claim one
+    card, and somebody has to look: the margin is 0, unless each of the 52 has a place. With `conflicts`, the cluster
+    left over is named too; without, the misread half of an index in a heap is likelier than a second card of a name.
+    """
+    if not found:
+        return []
+    n = len(found)
+    cost = np.minimum(-np.array([c.both for c in found]), _WORST)
+    price = [c.presence if conflicts else c.presence + max(0.0, c.stands_out - _HINT) for c in found]
+    absent = np.full((n, n), 60.0)
+    absent[np.arange(n), np.arange(n)] = np.maximum(0.2, price)
+    matrix = np.hstack([cost, absent])
+    rows, columns = linear_sum_assignment(matrix)
+    named, claimed = [], []
+    for row, column in zip(rows, columns, strict=True):
+        if column < len(CARDS):
+            margin, others = _margin(matrix, int(row), int(column))
+            named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
+        elif found[row].evidence > CLEARLY_THERE:
+            best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
+            claimed.append(Named(found[row], best_three[0], 0.0, best_three))
+    doubtful = {claim.card for claim in claimed}
+    if not is_whole_deck(named + claimed):  # there, what is left over is no guess
+        pushed = [n for n in named if n.cluster.likeliest != n.card]
+        doubtful |= {n.card for n in pushed} | {
+            n.cluster.likeliest for n in pushed if n.cluster.stands_out > _HINT
+        }
+    named = [replace(n, margin=0.0) if n.card in doubtful else n for n in named]
+    return named + claimed if conflicts else named
+
+
+def is_whole_deck(named: list[Named]) -> bool:
+    """Say whether each of the 52 cards is named, and none twice: where two claim one card, another has no name.
+
+    Only then would a wrong name have had to push aside the card that it belongs to.
+    """
+    return len(named) == len(CARDS) == len({one.card for one in named})
+
+
+def _margin(matrix: NDArray[np.float64], row: int, column: int) -> tuple[float, tuple[str, ...]]:
+    """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them).
+
+    That there is a card at all is another question, which its presence answers: here it must be some card.
+    """
+    tried = matrix.copy()
+    tried[row, len(CARDS) :] = _FORBIDDEN
+    rows, columns = linear_sum_assignment(tried)
+    best = float(tried[rows, columns].sum())
+    others: list[str] = []
+    margin = math.inf
+    for _ in range(2):
+        tried[row, column] = _FORBIDDEN
+        rows, columns = linear_sum_assignment(tried)
+        margin = min(margin, float(tried[rows, columns].sum()) - best)
+        column = int(columns[row])
+        others.append(CARDS[column])
+    return margin, tuple(others)

@@ -1,0 +1,329 @@
+"""Learns a house's own deck from a spread of its 52 cards, and checks that a deck is whole.
+
+The spread fills the felt: place A the clubs, B the diamonds, C the hearts, D the spades; in each place the front
+row holds 2 3 4, the middle 5 6 7 8 9, the back T J Q K A, from the player's left. So every picture says which index
+is which, and the network's last layer can be refitted for ranks and suits: a ridge-like correction that stays small
+where the deck gives no reason for it. A few seconds on one core.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from vision.base.arrays import Image
+from vision.base.errors import EnrolmentError, EnrolmentFileError
+from vision.felt.geometry import find_felt
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.reading.cards import CARDS, RANKS, SUITS
+from vision.reading.network import FEATURES, CardReader, DeckProfile, Floats, Indices, log_softmax
+from vision.reading.table_reading import TableReading, observe, read
+
+_PENALTY = 0.02
+"""How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
+
+_CLEAR = 0.6  # the heat of what is an index; below, it may be print, but for the hottest on its card
+_SLOT_MM = 45.0  # an index farther than this from its card's place belongs to no card of the spread
+MIN_FRAMES = 2
+"""Pictures of the spread: one to learn from, one to be judged on."""
+
+
+def spread(layout: TableLayout) -> dict[str, dict[str, list[str]]]:
+    """Return where each card lies: by place and row, from the player's left.
+
+    Raises:
+        EnrolmentError: the felt does not have four places of 3, 5 and 5 cards.
+    """
+    hands: dict[str, dict[str, list[str]]] = {}
+    for place, suit in zip(layout.places, SUITS, strict=False):
+        ranks = iter(RANKS)
+        for row in ("front", "middle", "back"):
+            zone = layout.zone(place, row)
+            hands.setdefault(place, {})[row] = [rank + suit for rank in islice(ranks, zone.capacity)]
+    laid = [card for rows in hands.values() for cards in rows.values() for card in cards]
+    if sorted(laid) != sorted(CARDS):
+        raise EnrolmentError("A deck is laid out on four places of 3, 5 and 5 cards; this felt has others.")
+    return hands
+
+
+@dataclass(frozen=True)
+class DeckCheck:
+    """What a spread lacks: cards not seen in their place, and cards seen that belong elsewhere."""
+
+    missing: tuple[str, ...]
+    misplaced: tuple[str, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all 52 cards lie where they belong."""
+        return not self.missing and not self.misplaced
+
+    def __str__(self) -> str:
+        if self.whole:
+            return "52 of 52 cards are there."
+        parts = []
+        if self.missing:
+            parts.append(f"not seen in their places: {' '.join(self.missing)}")
+        if self.misplaced:
+            parts.append(f"seen where they do not belong: {' '.join(self.misplaced)}")
+        return f"{52 - len(self.missing)} of 52 cards are there; " + "; ".join(parts) + "."
+
+
+def check_deck(reading: TableReading, layout: TableLayout) -> DeckCheck:
+    """Compare a reading with the spread; a card that is not sure does not count as seen."""
+    hands = spread(layout)
+    missing, misplaced = [], []
+    for zone in reading.zones:
+        want = hands[zone.place][zone.row]
+        sure = [c.card for c in zone.cards if c.sure]
+        missing += [card for card in want if card not in sure]
+        misplaced += [card for card in sure if card not in want]
+    return DeckCheck(tuple(missing), tuple(misplaced))
+
+
+def enrol(frames: Sequence[Image], layout: TableLayout, reader: CardReader, name: str) -> DeckProfile:
+    """Learn a deck from pictures of its spread (BGR, h × w × 3): at least two, of several lays of the cards if can be.
+
+    Raises:
+        EnrolmentError: too few pictures, cards missing, a wrong deck, or a result that does not read the spread.
+        MarkersError: a picture does not show the felt.
+    """
+    if len(frames) < MIN_FRAMES:
+        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(frames)}.")
+    lessons = [lesson(frame, layout, reader) for frame in frames]
+    for number, one in enumerate(lessons, 1):
+        one.refuse_a_wrong_deck(number)
+    return learn(lessons, frames[-1], layout, reader, name)
+
+
+def learn(
+    lessons: Sequence[Lesson],
+    last: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    name: str,
+    lens: Lens | None = None,
+) -> DeckProfile:
+    """Learn a deck from lessons, of which the `last` picture gave the last.
+
+    Raises:
+        EnrolmentError: too few lessons, or a result that does not read the last picture.
+    """
+    if len(lessons) < MIN_FRAMES:
+        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(lessons)}.")
+    # judged on a picture that it has not seen, before all pictures go into the profile
+    trial = CardReader(reader.path, deck=_fit(lessons[:-1], name))
+    wrong = [spot.card for spot in read_spread(last, layout, trial, lens) if spot.seen != spot.card]
+    if wrong:
+        raise EnrolmentError(
+            f"What was learnt misreads {' '.join(sorted(wrong))} in the last picture; take more pictures."
+        )
+    return _fit(lessons, name)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place of the spread, the card that belongs there, and what was read there (None: nothing)."""
+
+    place: str
+    row: str
+    card: str
+    seen: str | None
+    sure: bool
+
+
+def read_spread(
+    frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None
+) -> list[Spot]:
+    """Read a picture of the spread, place by place.
+
+    Raises:
+        MarkersError: the picture does not show the felt.
+    """
+    spots = []
+    hands = spread(layout)
+    view = find_felt(frame, layout, lens)
+    for zone in read(frame, layout, reader, lens=lens).zones:
+        middles = view.to_image(
+            layout.zone(zone.place, zone.row).to_felt(layout.slots_mm(layout.zone(zone.place, zone.row)))
+        )
+        at = np.array([card.corners.mean(axis=0) for card in zone.cards]).reshape(-1, 2)
+        for card, middle in zip(hands[zone.place][zone.row], middles, strict=True):
+            away = np.linalg.norm(at - middle, axis=1) / view.px_per_mm
+            near = zone.cards[int(away.argmin())] if len(away) and away.min() < _SLOT_MM else None
+            spots.append(
+                Spot(zone.place, zone.row, card, near.card if near else None, near is not None and near.sure)
+            )
+    return spots
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Indices of one picture of the spread with the cards they must be, as numbers into CARDS.
+
+    `elsewhere`: what looks like an index and is none, print on those cards; it is to be named no more clearly.
+    """
+
+    indices: Indices
+    cards: np.ndarray[tuple[int], np.dtype[np.intp]]
+    elsewhere: Indices
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The cards of which no index is seen in their place."""
+        return tuple(code for k, code in enumerate(CARDS) if k not in set(self.cards.tolist()))
+
+    @property
+    def strange(self) -> tuple[tuple[str, str], ...]:
+        """What is surely read in the place of what: (seen, wanted)."""
+        belief = np.exp(self.indices.logp)
+        other = belief.argmax(axis=1)
+        strange = (
+            (belief.max(axis=1) > 0.98)
+            & (other != self.cards)
+            & (belief[range(len(other)), self.cards] < 1e-3)
+        )
+        pairs = zip(other[strange], self.cards[strange], strict=True)
+        return tuple(sorted({(CARDS[o], CARDS[c]) for o, c in pairs}))
+
+    def refuse_a_wrong_deck(self, number: int) -> None:
+        """Raise EnrolmentError where this picture, `number` of its series, is not of the spread."""
+        if self.missing:
+            raise EnrolmentError(
+                f"Picture {number} does not show {' '.join(self.missing)} in the place the spread gives."
+            )
+        pairs = set(self.strange)
+        if len(pairs) > len(CARDS) // 2:
+            raise EnrolmentError(f"Picture {number} does not show the spread: most cards lie elsewhere.")
+        swapped = sorted(f"{a} in the place of {b}" for a, b in pairs if (b, a) in pairs)
+        if swapped:
+            some = ", ".join(swapped[:4]) + (" …" if len(swapped) > 4 else "")
+            raise EnrolmentError(f"In picture {number} cards seem to be swapped: {some}.")
+
+
+def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None) -> Lesson:
+    """Find the indices of a spread and give each the card in whose place it lies.
+
+    Raises:
+        MarkersError: the picture does not show the felt.
+    """
+    plain = CardReader(reader.path) if reader.deck else reader
+    _, indices = observe(frame, layout, plain, lens=lens)
+    hands = spread(layout)
+    middles, codes = [], []
+    for zone in layout.zones:
+        middles.append(zone.to_felt(layout.slots_mm(zone)))
+        codes += hands[zone.place][zone.row]
+    places = np.concatenate(middles)
+    # an index stands off its card's middle, towards its own corner: go back along that way
+    along = indices.directions
+    down = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    own = indices.places + 25.0 * along + 31.0 * down
+    distance = np.linalg.norm(own[:, None] - places[None], axis=2)
+    nearest = distance.argmin(axis=1)
+    near = (distance.min(axis=1) < _SLOT_MM) & (indices.heat > 0.3)
+    hottest = np.zeros(len(places))
+    np.maximum.at(hottest, nearest[near], indices.heat[near])
+    keep = near & ((indices.heat > _CLEAR) | (indices.heat == hottest[nearest]))
+    cards = np.array([CARDS.index(code) for code in codes])[nearest[keep]]
+    return Lesson(indices.take(keep), cards, indices.take(near & ~keep))
+
+
+def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
+    """Refit the last layer: the least correction that names the spread's indices rightly."""
+    seen = Indices.joined([*(part.indices for part in taught), *(part.elsewhere for part in taught)])
+    features, cards = seen.features, np.concatenate([part.cards for part in taught])
+    # rank and suit were independent when logp was put together, so each comes back by summing out the other
+    by_suit = seen.logp.reshape(-1, len(SUITS), len(RANKS))
+    before = np.hstack([np.logaddexp.reduce(by_suit, axis=1), np.logaddexp.reduce(by_suit, axis=2)])
+    rank, suit = cards % len(RANKS), cards // len(RANKS)
+    rows, classes, width = np.arange(len(cards)), len(RANKS) + len(SUITS), features.shape[1]
+    truth = np.exp(before)  # print is to be named as before, no more clearly
+    truth[: len(cards)] = 0
+    truth[rows, rank] = 1
+    truth[rows, len(RANKS) + suit] = 1
+    blocks = (slice(0, len(RANKS)), slice(len(RANKS), classes))
+
+    def cost(flat: Floats) -> tuple[float, Floats]:
+        weight, bias = flat[: classes * width].reshape(classes, width), flat[classes * width :]
+        logits = before + features @ weight.T + bias
+        named = np.hstack([log_softmax(logits[:, block]) for block in blocks])
+        loss = -(named * truth).sum() / len(cards) + _PENALTY * float(flat @ flat)
+        slope = (np.exp(named) - truth) / len(cards)
+        gradient = np.concatenate([(slope.T @ features).ravel(), slope.sum(axis=0)]) + 2 * _PENALTY * flat
+        return float(loss), gradient
+
+    result = minimize(
+        cost, np.zeros(classes * (width + 1)), jac=True, method="L-BFGS-B", options={"maxiter": 300}
+    )
+    weight = result.x[: classes * width].reshape(classes, width)
+    return DeckProfile(name, weight, result.x[classes * width :])
+
+
+def profile_json(profile: DeckProfile, model: str) -> str:
+    """Write a deck's profile, learnt with the model of this SHA-256, as canonical JSON for the record."""
+    values = {
+        "name": profile.name,
+        "model": model,
+        "weight": profile.weight.tolist(),
+        "bias": profile.bias.tolist(),
+    }
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def profile_of_json(text: str, model: str) -> DeckProfile:
+    """Read what `profile_json` wrote, for the model of this SHA-256.
+
+    Raises:
+        EnrolmentError: it is no profile, or was learnt with another model.
+    """
+    try:
+        values = json.loads(text)
+        profile = DeckProfile(
+            str(values["name"]), np.array(values["weight"], float), np.array(values["bias"], float)
+        )
+        learnt_with = str(values["model"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise EnrolmentError("This is no deck profile; enrol the deck again.") from error
+    classes = len(RANKS) + len(SUITS)
+    if profile.weight.shape != (classes, FEATURES) or profile.bias.shape != (classes,):
+        raise EnrolmentError("This is no deck profile; enrol the deck again.")
+    if learnt_with != model:
+        raise EnrolmentError(
+            f"The deck {profile.name} was learnt with another card reader's model; enrol the deck again."
+        )
+    return profile
+
+
+def save_profile(profile: DeckProfile, path: Path) -> None:
+    """Write a deck's profile to a file.
+
+    Raises:
+        EnrolmentFileError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            np.savez(file, name=np.array(profile.name), weight=profile.weight, bias=profile.bias)
+    except OSError as error:
+        raise EnrolmentFileError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def load_profile(path: Path) -> DeckProfile:
+    """Read a deck's profile.
+
+    Raises:
+        EnrolmentFileError: it is missing or is no profile.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return DeckProfile(str(stored["name"]), stored["weight"], stored["bias"])
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise EnrolmentFileError(f"{path} is no deck profile; enrol the deck again.") from error

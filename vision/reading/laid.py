@@ -1,0 +1,125 @@
+"""Where cards lie on the felt: from the indices seen there to cards with a name, a place and the zone they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Points
+from vision.felt.layout import TableLayout, Zone
+from vision.reading.cards import CARDS, RANKS, SUITS
+from vision.reading.decode import CLEARLY_THERE, Cluster, Named, clusters, name
+from vision.reading.network import Floats, Indices
+from vision.reading.pairs import Stance, index_inset_mm, learnt_stance
+
+_OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
+_CONCENTRIC_MM = 15.0
+_COURTS = "JQK"
+_STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
+_HALF_WIDE, _AROUND_MM = 0.27, 1.5  # an index's half width in its heights, and what an estimate may be off
+_SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Where a card lies on the felt, in millimetres; how far its indices reach from its corners, across and down."""
+
+    middle: Points
+    corners: Points
+    indices: Points
+
+    @classmethod
+    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> Laid:
+        """Work out the card's place from its indices: between two opposite ones, else from one."""
+        width, height = layout.card.width_mm, layout.card.height_mm
+        k = cluster.members[0]
+        inset = index_inset_mm(indices.sizes[k])
+        if stance is not None:
+            inset = (np.array([width, height]) - (stance.across, stance.down)) / 2
+        across, over = np.array([width, height]) - 2 * inset
+        middle = None
+        for first, m in permutations(cluster.members, 2):
+            # two places so far apart say how the card is turned far better than the network does
+            step, along = indices.places[m] - indices.places[first], indices.directions[first]
+            turned = np.array([[across, over], [-over, across]]) @ step
+            turned /= np.linalg.norm(turned) + 1e-9
+            longer = np.linalg.norm(step) / np.hypot(across, over)
+            larger = indices.sizes[m] / indices.sizes[first]
+            if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
+                along, middle = turned, indices.places[first] + step / 2
+                break
+        else:
+            along = indices.directions[k]
+        down = np.array([-along[1], along[0]])
+        if middle is None:
+            middle = indices.places[k] + along * across / 2 + down * over / 2
+        u, v = along * width / 2, down * height / 2
+        corners = np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v])
+        return cls(middle, corners, inset + np.array([_HALF_WIDE, 0.5]) * indices.sizes[k] + _AROUND_MM)
+
+
+def cards_on(
+    indices: Indices, layout: TableLayout, look: Callable[[Sequence[Laid]], Floats] | None = None
+) -> list[tuple[Named, Laid]]:
+    """Name all cards whose indices were seen on the felt, and say where each lies.
+
+    `look` says of cards (n) what they are by all but their indices, n × 52 log-probabilities.
+    """
+    stance = learnt_stance(indices)
+    found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
+    laid = [(cluster, Laid.of(indices, cluster, layout, stance)) for cluster in found]
+    hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
+    cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
+    if look is not None:
+        seen = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
+        said = look([place for _, place in seen])
+        for (c, place), one in zip(seen, said, strict=True):
+            cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
+    named = name([cluster for cluster, _ in cards.values()], conflicts=True)
+    return [(one, cards[one.cluster.members][1]) for one in named]
+
+
+def _of_a_court(whole: Floats) -> Floats:
+    """Leave of what a court shows beside its indices that it is one: its picture differs from deck to deck.
+
+    Where it is taken for pips, nothing is said.
+    """
+    if CARDS[int(whole.argmax())][0] not in _COURTS:
+        return np.zeros_like(whole)
+    by_rank = whole.reshape(len(SUITS), len(RANKS)).max(axis=0)
+    return np.tile(by_rank, len(SUITS))
+
+
+def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple[Cluster, Laid]]) -> bool:
+    """Tell whether a cluster lies wholly inside a card that shows both of its own indices: its print, and no card.
+
+    What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
+    millimetres only. So does a pair that is not the host's figure, the same both ways up around the host's own middle.
+    """
+    if cluster.evidence >= _OF_ITS_OWN:
+        return False
+    at = indices.places[list(cluster.members)].tolist()
+    return any(
+        host is not cluster
+        and all(cv2.pointPolygonTest(under.corners.astype(np.float32), (x, y), False) > 0 for x, y in at)
+        and (len(at) == 1 or float(np.hypot(*(under.middle - place.middle))) < _CONCENTRIC_MM)
+        for host, under in hosts
+    )
+
+
+def homes(cards: Sequence[Laid], layout: TableLayout) -> list[Zone | None]:
+    """Return for each card the zone in which its middle lies, or else the nearest one it may have strayed from."""
+    middles = np.array([card.middle for card in cards]).reshape(-1, 2)
+    scores = []
+    for zone in layout.zones:
+        half = np.array([zone.width_mm, zone.height_mm]) / 2
+        outside = (np.abs(zone.from_felt(middles) - half) - half).clip(0).max(axis=1)
+        # ties between zones that touch go to the one whose middle is nearer
+        far = np.hypot(*(middles - (zone.x_mm, zone.y_mm)).T)
+        scores.append(np.where(outside <= _STRAY_MM, outside + 1e-3 * far, np.inf))
+    best = np.argmin(scores, axis=0)
+    return [layout.zones[k] if np.isfinite(scores[k][n]) else None for n, k in enumerate(best.tolist())]

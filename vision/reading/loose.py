@@ -1,0 +1,140 @@
+"""Reads any photograph: every visible card, the scale unknown and found by itself.
+
+A pyramid of sizes gives a first reading; the trusted cards of it say how large an index is in this photograph; the
+photograph is read again at the sizes that bring an index to what the network reads best.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Image, Points
+from vision.felt.quality import Verdict, colour
+from vision.reading.decode import Cluster, Named, clusters, fuse, name
+from vision.reading.network import CardReader, Floats, Indices
+from vision.reading.suits import told_apart
+from vision.reading.table_reading import ReadCard, read_card
+
+_PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
+_MAX_ENLARGED = 2.6
+_MAX_LONG_SIDE_PX = 3000
+_BEST_INDEX_PX = 34.0
+_SECOND_PASS_PX = (34.0, 43.0, 50.0, 58.0)
+_READABLE_PX = (13.0, 80.0)
+_ODD_SIZE = 1.55  # a group of cards so much larger or smaller than the rest is read at its own scale too
+
+
+@dataclass(frozen=True)
+class LooseCard:
+    """A card in a photograph.
+
+    Attributes:
+        named: its name, margin and candidates.
+        corners: 4 × 2, the card's estimated corners in pixels, from the index's own corner on clockwise.
+    """
+
+    named: Named
+    corners: Points
+
+
+def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
+    """Read every card in a BGR picture (h × w × 3, uint8); the surest first."""
+    long_side = max(picture.shape[:2])
+    first = []
+    for target in _PYRAMID_PX:
+        scale = target / long_side
+        if scale < 2.2:
+            first.append(_read_at(picture, reader, scale))
+    coarse, trust = _weighed(first, spread=0.45)
+    if not len(coarse):
+        return []
+    fused = fuse(coarse, trust)
+    sizes, weights = _index_sizes(fused, name(clusters(fused)))
+    usual = _weighted_median(sizes, weights)
+    scales = [wanted / usual for wanted in _SECOND_PASS_PX]
+    strong = weights >= 1.0
+    for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
+        if group.any():
+            scales.append(_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]))
+    scales = [min(s, _MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side) for s in scales]
+    second = [_read_at(picture, reader, scale, quarters) for scale in scales for quarters in range(4)]
+    fine, trust = _weighed(second, spread=0.5)
+    certain = coarse.heat > 0.35
+    everything = Indices.joined([fine, coarse.take(certain)])
+    trust = np.concatenate([trust, 0.5 * _weighed(first, spread=0.45)[1][certain]])
+    expected = np.append(sizes[strong], usual)
+    ratio = everything.sizes[:, None] / expected[None]
+    fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
+    fits &= (everything.sizes > expected.min() / 1.7) & (everything.sizes < expected.max() * 1.7)
+    indices = fuse(everything.take(fits), trust[fits])
+    found = [LooseCard(n, _corners(indices, n.cluster)) for n in name(clusters(indices))]
+    return sorted(found, key=lambda card: -card.named.margin)
+
+
+def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
+    """Read every card in a BGR picture and judge how surely each may be taken; with the verdicts on the picture."""
+    seen, cards = colour(picture), read_loose(picture, reader)
+    suits, taken = told_apart([card.named for card in cards])
+    read = [
+        read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear)
+        for card, clear in zip(cards, taken, strict=True)
+    ]
+    return read, {verdict.name: verdict for verdict in (seen, suits)}
+
+
+def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
+    """Read the picture at a scale, turned by quarters of a circle, and bring what is seen back to its own pixels."""
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    sized = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
+    seen = reader.indices(np.ascontiguousarray(np.rot90(sized, quarters)))
+    places, directions = seen.places, seen.directions
+    for done in range(quarters):  # one quarter back at a time
+        side = sized.shape[1 - (quarters - 1 - done) % 2]
+        places = np.stack([side - 1 - places[:, 1], places[:, 0]], axis=1)
+        directions = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
+    seen = replace(seen, places=places, directions=directions)
+    readable = (seen.sizes > _READABLE_PX[0]) & (seen.sizes < _READABLE_PX[1])
+    return seen.take(readable), scale
+
+
+def _weighed(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
+    """Join the passes in the photograph's own pixels; trust falls with the distance from the best-read size."""
+    trust = [np.exp(-0.5 * (np.log(seen.sizes / _BEST_INDEX_PX) / spread) ** 2) for seen, _ in passes]
+    return Indices.joined([seen.scaled(1 / scale) for seen, scale in passes]), np.concatenate(trust)
+
+
+def _index_sizes(indices: Indices, named: list[Named]) -> tuple[Floats, Floats]:
+    """Return index heights and how far to trust each, from the named cards or, without any, from all indices."""
+    if not named:
+        return indices.sizes, indices.heat
+    sizes = np.array([indices.sizes[list(n.cluster.members)].mean() for n in named])
+    return sizes, np.array([min(n.margin, 5.0) ** 1.5 + 1e-3 for n in named])
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]])
+
+
+def _corners(indices: Indices, cluster: Cluster) -> Points:
+    """Estimate a card's corners from its indices: two opposite ones give its size, one the usual proportions."""
+    k = cluster.members[0]
+    along = indices.directions[k]
+    down = np.array([-along[1], along[0]])
+    start = indices.places[k]
+    opposite = [m for m in cluster.members[1:] if indices.directions[m] @ along < 0]
+    if opposite:
+        across = indices.places[opposite[0]] - start
+        mm = math.hypot(*across) / math.hypot(50, 63)
+        # so that both indices lie where they lie, whatever the perspective
+        u, v = along * (across @ along) / 50, down * (across @ down) / 63
+    else:
+        mm = float(indices.sizes[k]) / 17.5
+        u, v = along * mm, down * mm
+    corner = start - 6.5 * u - 12.5 * v
+    return np.array([corner, corner + 63 * u, corner + 63 * u + 88 * v, corner + 88 * v])

@@ -1,0 +1,115 @@
+"""Reads a whole card by its pips, its indices hidden: what there is to be said of it beside them.
+
+It is a network of its own (`models/pips.onnx`, made by `models/training/pips.py`) and knows nothing of what
+the indices say. Where both name another card, it is asked about, whatever the margin; where the whole card shows too
+little (covered, soft, an odd deck's print) nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from vision.base.arrays import Image, Points
+from vision.base.errors import ModelError
+from vision.reading.cards import CARDS, SUITS
+
+SIZE = (64, 88)
+"""A card's picture, width and height: about one pixel for a millimetre."""
+HIDDEN = 128
+"""The level of what is hidden from it."""
+COUNTS = "A23456789TC"
+"""What is told apart: an ace, pips by their number, a court."""
+DIFFERS = 3.0
+"""Nats by which the pips must speak for another card than the index to make a question."""
+
+_SEEN = 0.3  # of a card must be left to look at
+_CONCENTRIC_MM = 15.0  # two cards do not lie so near one another: print that was taken for one
+_FRAME = np.array([[0, 0], [SIZE[0], 0], [SIZE[0], SIZE[1]]], np.float32) - np.float32(0.5)
+
+
+def count_of(code: str) -> int:
+    """Return the number into `COUNTS` of a card."""
+    return COUNTS.index("C" if code[0] in "JQK" else code[0])
+
+
+_NAMES = np.array([[count_of(code), len(COUNTS) + SUITS.index(code[1])] for code in CARDS])
+
+
+class PipReader:
+    """The network, loaded once.
+
+    Raises:
+        ModelError: the file is no such model.
+    """
+
+    def __init__(self, model: Path, threads: int = 2) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(model), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime has no root error of its own
+            raise ModelError(f"The pip reader's model {model} cannot be loaded: {error}") from error
+
+    def says(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Give the log-probability of each of the 52 for each of some cards (n × 88 × 64 × 3, BGR); courts alike."""
+        if not len(cards):
+            return np.empty((0, len(CARDS)))
+        names = self._session.run(None, {"cards": cards})[0]
+        return np.asarray(names.astype(np.float64)[:, _NAMES].sum(axis=2))
+
+
+def cut_out(
+    picture: Image,
+    to_picture: Callable[[Points], Points],
+    corners: Sequence[Points],
+    hidden_mm: Sequence[Points],
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Cut cards out of a picture, upright, and hide their indices and what other cards may cover of them.
+
+    Args:
+        picture: BGR.
+        to_picture: brings millimetres of the felt to its pixels.
+        corners: of each card, 4 × 2 mm on the felt, its own upper left one first, clockwise.
+        hidden_mm: how far its indices reach from its corners, across and down.
+
+    Returns:
+        The cards, and of which enough is left to look at.
+    """
+    n = len(corners)
+    cards, hidden = np.empty((n, SIZE[1], SIZE[0], 3), np.uint8), np.zeros((n, SIZE[1], SIZE[0]), np.uint8)
+    if not n:
+        return cards, np.zeros(0, bool)
+    outlines = np.array(corners)
+    seen = to_picture(outlines.reshape(-1, 2)).reshape(n, 4, 2).astype(np.float32)
+    # every card's outline as each of the cards sees it, in the pixels of its picture
+    right, down = (outlines[:, k] - outlines[:, 0] for k in (1, 3))
+    axes = np.stack([SIZE[0] * right / _square(right), SIZE[1] * down / _square(down)], axis=1)
+    off = (outlines[None] - outlines[:, None, None, 0]).reshape(n, -1, 2)
+    over = (off @ axes.transpose(0, 2, 1)).reshape(n, n, 4, 2) - 0.5
+    lies = (over.max(axis=2) > 0).all(axis=2) & (over.min(axis=2) < SIZE).all(axis=2)
+    middles = outlines.mean(axis=1)
+    lies &= np.hypot(*np.moveaxis(middles[None] - middles[:, None], 2, 0)) > _CONCENTRIC_MM
+    for k in range(n):
+        x, y = (max(1, round(float(v))) for v in hidden_mm[k])
+        for rows in (slice(None, y), slice(-y, None)):
+            hidden[k, rows, :x] = hidden[k, rows, -x:] = 1
+        for other in np.flatnonzero(lies[k]).tolist():
+            cv2.fillConvexPoly(hidden[k], np.round(over[k, other]).astype(np.int32), 1)
+        # over one card perspective makes no difference
+        cv2.warpAffine(picture, cv2.getAffineTransform(seen[k, :3], _FRAME), SIZE, cards[k], cv2.INTER_LINEAR)
+    cards[hidden > 0] = HIDDEN
+    return cards, np.asarray(1 - hidden.mean(axis=(1, 2)) >= _SEEN)
+
+
+def _square(steps: Points) -> Points:
+    """Return the squared lengths of steps (n × 2), n × 1."""
+    return np.asarray((steps**2).sum(axis=1, keepdims=True))

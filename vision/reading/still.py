@@ -1,0 +1,167 @@
+"""One reading out of several frames: waits until the table lies still, then until enough frames agree.
+
+A single frame may catch a hand, a card still sliding or a lamp's flicker. Averaging frames gains nothing (measured);
+agreement does: a card is sure only if every one of the frames names it surely and alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Image
+from vision.felt.calibration import FeltCalibration
+from vision.felt.layout import TableLayout
+from vision.felt.lens import Lens
+from vision.reading.network import CardReader
+from vision.reading.objects import Other
+from vision.reading.table_reading import ReadCard, TableReading, ZoneReading, read
+
+AGREE = 3
+"""Frames that must agree (HARDWARE.md §3.4)."""
+
+_SMALL_PX = 320  # the width at which two frames are compared for motion
+_CHANGED_LEVELS = 14  # of 255: three times the sensor's noise after shrinking
+_MOVING_SHARE = 0.002  # of the picture: a finger tip over the felt is about 0.5 %
+_LIGHT_LEVELS = 6.0  # of 255, the mean of the picture: a lamp was switched, a shadow fell over the table
+_SAME_PLACE = 0.35  # of a card's height
+
+
+class Waiting(Enum):
+    """Why there is no reading yet."""
+
+    FIRST = "the first frame has nothing to compare with"
+    MOVING = "something moves over the table"
+    LIGHT = "the light is changing"
+    MORE = "more frames have to agree"
+
+
+@dataclass
+class StillReader:
+    """Takes frames one after another until `agree` of them, all of a still table, were read.
+
+    >>> still = StillReader(layout, reader)              # doctest: +SKIP
+    >>> answer = still.offer(frame)                      # doctest: +SKIP
+    """
+
+    layout: TableLayout
+    reader: CardReader
+    agree: int = AGREE
+    lens: Lens | None = None
+    felt: FeltCalibration | None = None
+
+    def __post_init__(self) -> None:
+        self._last: Image | None = None
+        self._readings: list[TableReading] = []
+
+    def offer(self, frame: Image) -> TableReading | Waiting:
+        """Take a frame (BGR, h × w × 3); return the joint reading, or what is still waited for.
+
+        Raises:
+            MarkersError: the felt cannot be found in a frame of a still table.
+            CalibrationError: the calibration is of pictures of other proportions.
+        """
+        small = _shrunk(frame)
+        last, self._last = self._last, small
+        if last is None or last.shape != small.shape:
+            self._readings.clear()
+            return Waiting.FIRST
+        why = _change(last, small)
+        if why is not None:
+            self._readings.clear()
+            return why
+        reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
+        before = self._readings[0] if self._readings else None
+        self._readings.append(
+            read(frame, self.layout, self.reader, lens=self.lens, reference=reference, look=before)
+        )
+        if len(self._readings) < self.agree:
+            return Waiting.MORE
+        readings, self._readings = self._readings, []
+        return agreed(readings)
+
+
+def _shrunk(frame: Image) -> Image:
+    height = max(1, round(frame.shape[0] * _SMALL_PX / frame.shape[1]))
+    grey = cv2.cvtColor(
+        cv2.resize(frame, (_SMALL_PX, height), interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2GRAY
+    )
+    return np.asarray(grey, np.uint8)
+
+
+def _change(before: Image, after: Image) -> Waiting | None:
+    """Tell what changed between two small frames: the light as a whole, or something in them."""
+    difference = after.astype(np.float32) - before
+    light = float(np.median(difference))
+    if abs(light) > _LIGHT_LEVELS:
+        return Waiting.LIGHT
+    moved = np.abs(difference - light) > _CHANGED_LEVELS
+    return Waiting.MOVING if moved.mean() > _MOVING_SHARE else None
+
+
+def looks_alike(before: Image, after: Image) -> bool:
+    """Say whether two frames of one size show nothing that moved and no other light."""
+    return before.shape == after.shape and _change(_shrunk(before), _shrunk(after)) is None
+
+
+def agreed(readings: list[TableReading]) -> TableReading:
+    """Make one reading of several of the same table: the last one, sure only where all of them agree.
+
+    A card or another thing that not every frame shows is kept: a card is asked about.
+    """
+    last = readings[-1]
+    zones = []
+    for number, zone in enumerate(last.zones):
+        seen = [reading.zones[number].cards for reading in readings]
+        cards = [_joined([_at(cards, card) for cards in seen]) for card in zone.cards]
+        cards += [replace(card, sure=False) for card in _vanished(seen, zone.cards)]
+        zones.append(ZoneReading(zone.place, zone.row, tuple(cards)))
+    return replace(last, zones=tuple(zones), others=_things(readings))
+
+
+def _things(readings: list[TableReading]) -> tuple[Other, ...]:
+    """Return the other things of all frames, the last frame's first, each kind at each place once."""
+    things: list[Other] = []
+    for reading in reversed(readings):
+        things += [other for other in reading.others if not any(_same_thing(other, t) for t in things)]
+    return tuple(things)
+
+
+def _same_thing(one: Other, other: Other) -> bool:
+    apart = float(np.linalg.norm(one.corners.mean(axis=0) - other.corners.mean(axis=0)))
+    side = float(
+        np.linalg.norm(one.corners[1] - one.corners[0]) + np.linalg.norm(one.corners[2] - one.corners[1])
+    )
+    return one.what == other.what and apart <= side / 4
+
+
+def _vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
+    """Return the cards that an earlier frame shows where the last one shows none, each place once."""
+    gone: list[ReadCard] = []
+    for cards in seen[:-1]:
+        gone += [card for card in cards if _at(kept, card) is None and _at(tuple(gone), card) is None]
+    return gone
+
+
+def _at(cards: tuple[ReadCard, ...], wanted: ReadCard) -> ReadCard | None:
+    """Return the card that lies where another one was seen."""
+    reach = _SAME_PLACE * float(np.linalg.norm(wanted.corners[3] - wanted.corners[0]))
+    middle = wanted.corners.mean(axis=0)
+    near = [(float(np.linalg.norm(card.corners.mean(axis=0) - middle)), k) for k, card in enumerate(cards)]
+    best = min(near, default=None)
+    return cards[best[1]] if best is not None and best[0] <= reach else None
+
+
+def _joined(sightings: list[ReadCard | None]) -> ReadCard:
+    """Make one card of its sightings, the last of which is there: the least confidence, all candidates."""
+    card = sightings[-1]
+    assert card is not None
+    seen = [s for s in sightings if s is not None]
+    agree = len(seen) == len(sightings) and all(s.card == card.card and s.sure for s in seen)
+    candidates = tuple(
+        dict.fromkeys([s.card for s in reversed(seen)] + [c for s in seen for c in s.candidates])
+    )
+    return replace(card, confidence=min(s.confidence for s in seen), sure=agree, candidates=candidates)

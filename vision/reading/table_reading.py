@@ -1,0 +1,360 @@
+"""Reads the table: one overhead frame in, the cards of every zone out, each sure or to be asked about.
+
+Markers give the homography from the felt to the frame; every zone is cut out at a fixed scale and shown to the
+network; what it finds is brought together on the felt in millimetres, so that a card seen in two zones' pictures is
+one card; all cards are named together; a card belongs to the zone in which its middle lies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import cv2
+import numpy as np
+
+from vision.base.arrays import Image, Matrix, Points
+from vision.felt.geometry import FeltView, as_grey, find_felt
+from vision.felt.layout import TableLayout, Zone
+from vision.felt.lens import Lens
+from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
+from vision.reading.cards import CARDS
+from vision.reading.decode import Named, fuse, is_whole_deck
+from vision.reading.laid import Laid, cards_on, homes
+from vision.reading.network import Calibration, CardReader, Floats, Indices
+from vision.reading.objects import KnownCard, Other, find_others
+from vision.reading.pips import DIFFERS, cut_out
+from vision.reading.suits import told_apart
+
+_Whole = tuple[Image, Callable[[Points], Points]]
+"""A picture in which whole cards are looked at, and what brings millimetres of the felt to its pixels."""
+
+PX_PER_MM = 2.0
+"""The scale at which zones are read first: more costs time and gains nothing where all is clear (measured)."""
+
+NEEDED = ("resolution", "light", "colour")
+"""The verdicts without which nothing read may be taken without asking."""
+
+_AGAIN_PX = 45.0
+"""How high an index is where it is read again. Measured: 11 wrong names became 2; at 52 px 7 were left."""
+_AGAIN_PX_PER_MM = (1.3, 3.0)  # the least and the greatest scale for that
+_CLEARLY_WHOLE, _CLEARLY_PART = 4.5, 9.0
+"""Nats, with all 52 cards named and with fewer: what is named by less is read again, sure or not."""
+_AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
+_INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
+
+
+@dataclass(frozen=True)
+class ReadCard:
+    """One card as read.
+
+    Attributes:
+        card: its code, the best guess.
+        margin: nats by which that name beats every other.
+        evidence: nats that speak for there being a card at all.
+        confidence: 0 … 1, the probability that the name is right.
+        sure: whether it may be taken without asking.
+        candidates: codes from likely to unlikely, the card itself first.
+        corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
+        denied: its index names it surely, its pips speak for another card.
+    """
+
+    card: str
+    margin: float
+    evidence: float
+    confidence: float
+    sure: bool
+    candidates: tuple[str, ...]
+    corners: Points
+    denied: bool = False
+
+
+@dataclass(frozen=True)
+class ZoneReading:
+    """The cards of one zone, from the player's left to his right."""
+
+    place: str
+    row: str
+    cards: tuple[ReadCard, ...]
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """What one frame shows.
+
+    Attributes:
+        size: width and height of the frame in pixels.
+        markers: ids of the felt markers found.
+        zones: one per zone of the layout, in its order.
+        others: cards outside the zones, and what is no card that was read (`objects.py`); a card keeps its own
+            sureness whatever lies beside it.
+        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
+            `suits` does, none of the suits it names.
+        ms: milliseconds per stage.
+        view: where the felt lies in the frame.
+    """
+
+    size: tuple[int, int]
+    markers: tuple[int, ...]
+    zones: tuple[ZoneReading, ...]
+    others: tuple[Other, ...] = ()
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    ms: dict[str, float] = field(default_factory=dict)
+    view: FeltView | None = field(default=None, repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain data, in the form that `feltwatch read --json` prints."""
+        return {
+            "size": list(self.size),
+            "markers": list(self.markers),
+            "zones": [
+                {"place": z.place, "row": z.row, "cards": [card_json(c) for c in z.cards]} for z in self.zones
+            ],
+            "others": [{"what": o.what, "corners": _rounded(o.corners)} for o in self.others],
+            "verdicts": {name: verdict.to_json() for name, verdict in self.verdicts.items()},
+            "ms": self.ms,
+        }
+
+
+def card_json(card: ReadCard) -> dict[str, Any]:
+    """Return one card as plain data."""
+    return {
+        "card": card.card,
+        "confidence": round(card.confidence, 4),
+        "sure": card.sure,
+        "candidates": list(card.candidates),
+        "corners": _rounded(card.corners),
+    }
+
+
+def _rounded(points: Points) -> list[list[float]]:
+    return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
+
+
+def read_card(
+    named: Named, corners: Points, worth: Calibration, *, fit: bool = True, soft: float = 1.0
+) -> ReadCard:
+    """Judge a named card: how surely it may be taken; from a picture that is not fit to be read, not at all.
+
+    `soft`: by how much the picture is softer than it should be; the margin must be as much larger.
+    """
+    return ReadCard(
+        card=named.card,
+        margin=named.margin,
+        evidence=named.cluster.evidence,
+        confidence=worth.confidence(named.margin, named.cluster.evidence),
+        sure=fit and worth.sure(named.margin / soft, named.cluster.evidence),
+        candidates=named.candidates,
+        corners=corners,
+    )
+
+
+def read(
+    frame: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    *,
+    lens: Lens | None = None,
+    px_per_mm: float = PX_PER_MM,
+    reference: Matrix | None = None,
+    look: TableReading | None = None,
+) -> TableReading:
+    """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
+
+    A zone in which a card is unsure is read once more, at another scale. With `reference`, the homography of the
+    set-up, it is judged whether the camera moved since. `look` is what an earlier frame of the same look showed, in
+    which nothing moved: where the felt lies and how good the picture is are taken from it.
+
+    Raises:
+        MarkersError: the felt's markers do not say where the felt is.
+    """
+    clock = _Clock()
+    grey = as_grey(frame)
+    view = look.view if look is not None and look.view is not None else find_felt(grey, layout, lens)
+    clock.lap("markers")
+    parts = _seen(frame, view, layout.zones, reader, px_per_mm, clock)
+    small = view.smaller(frame, SMALL_PX_PER_MM)
+    if look is not None:
+        verdicts = {name: verdict for name, verdict in look.verdicts.items() if name != "suits"}
+    else:
+        verdicts = judge(frame, view, layout, reference, grey=grey, small=small)
+    fit = all(verdicts[name].ok for name in NEEDED)
+    soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
+    clock.lap("verdicts")
+    whole = small[0], small[1].to_image
+    found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
+    clock.lap("decode")
+    unclear = _unclear(found)
+    if fit and unclear:
+        parts += _seen(frame, view, unclear, reader, _closer(parts), clock)
+        found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
+    verdicts[suits.name] = suits
+    cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
+    astray: list[Other] = []
+    known: list[KnownCard] = []
+    for card, place, home in found:
+        known.append(KnownCard(card.card, card.sure or card.denied, place.corners))
+        in_frame = replace(card, corners=view.to_image(place.corners))
+        if home is None:
+            astray.append(Other("foreign", in_frame.corners))
+        else:
+            across = float(home.from_felt(place.middle[None])[0, 0])
+            cards[home.place, home.row].append((across, in_frame))
+    clock.lap("decode")
+    others = find_others(frame, view, layout, known, small=small)
+    clock.lap("others")
+    h, w = frame.shape[:2]
+    return TableReading(
+        size=(w, h),
+        markers=tuple(m.id for m in view.markers),
+        zones=tuple(
+            ZoneReading(
+                z.place, z.row, tuple(c for _, c in sorted(cards[z.place, z.row], key=lambda at: at[0]))
+            )
+            for z in layout.zones
+        ),
+        others=(*astray, *others),
+        verdicts=verdicts,
+        ms=clock.ms,
+        view=view,
+    )
+
+
+def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
+    """Return the zones with a card that is unsure or not clearly named."""
+    every = len({card.card for card, _, _ in found}) == len(CARDS)
+    clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
+    again = [home for card, _, home in found if not card.sure or card.margin < clearly]
+    return list(dict.fromkeys(home for home in again if home is not None))
+
+
+def _judged(
+    parts: list[Indices],
+    layout: TableLayout,
+    reader: CardReader,
+    whole: _Whole,
+    *,
+    fit: bool,
+    soft: float = 1.0,
+) -> tuple[list[tuple[ReadCard, Laid, Zone | None]], Verdict]:
+    """Name all cards, judge each, and say where it lies and in which zone; with the verdict on their suits.
+
+    A card of which its indices and the whole card say two things has no margin.
+    """
+
+    def look(places: Sequence[Laid]) -> Floats:
+        assert reader.pips is not None
+        cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
+        return np.where(enough[:, None], reader.pips.says(cards), 0.0)
+
+    indices = _fitting(fuse(Indices.joined(parts)))
+    laid = cards_on(indices, layout, look if reader.pips else None)
+    names = [named for named, _ in laid]
+    worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
+    suits, taken = told_apart(names)
+    where = homes([place for _, place in laid], layout)
+    read = [
+        read_card(named, place.corners, worth, fit=fit and clear, soft=soft)
+        for (named, place), clear in zip(laid, taken, strict=True)
+    ]
+    judged = [
+        replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
+        for card, named in zip(read, names, strict=True)
+    ]
+    return [(card, place, home) for card, (_, place), home in zip(judged, laid, where, strict=True)], suits
+
+
+def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
+    """Read the upright picture of one zone, as `FeltView.rectify` cuts it out, at whatever scale; from left to right.
+
+    Corners are in the picture's pixels. Of a card that lies over the zone's edge the picture may show too little.
+    """
+
+    def seen(px_per_mm: float) -> Indices:
+        times = px_per_mm * zone.width_mm / picture.shape[1]
+        way = cv2.INTER_AREA if times < 1 else cv2.INTER_LINEAR
+        scaled = np.asarray(cv2.resize(picture, None, fx=times, fy=times, interpolation=way), np.uint8)
+        return _on_felt(reader.indices(scaled), zone, px_per_mm)
+
+    def in_picture(places: Points) -> Points:
+        return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
+
+    parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
+    found, _ = _judged(parts, layout, reader, whole, fit=True)
+    if _unclear(found):
+        parts.append(seen(_closer(parts)))
+        found, _ = _judged(parts, layout, reader, whole, fit=True)
+    px_per_mm = picture.shape[1] / zone.width_mm
+    cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
+    return tuple(sorted(cards, key=lambda card: float(card.corners[:, 0].mean())))
+
+
+def observe(
+    frame: Image,
+    layout: TableLayout,
+    reader: CardReader,
+    *,
+    lens: Lens | None = None,
+) -> tuple[FeltView, Indices]:
+    """Find the felt and all card indices on it, these in felt millimetres.
+
+    Raises:
+        MarkersError: the felt's markers do not say where the felt is.
+    """
+    view = find_felt(frame, layout, lens)
+    return view, _fitting(fuse(Indices.joined(_seen(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
+
+
+def _seen(
+    frame: Image, view: FeltView, zones: Sequence[Zone], reader: CardReader, px_per_mm: float, clock: _Clock
+) -> list[Indices]:
+    """Give what the network sees in each of some zones at a scale, in felt millimetres."""
+    parts = []
+    for zone in zones:
+        area = replace(
+            zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
+        )
+        crop = view.rectify(frame, area, px_per_mm)
+        clock.lap("zones")
+        parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
+        clock.lap("network")
+    return parts
+
+
+def _closer(parts: list[Indices]) -> float:
+    """Give the scale at which this table's indices are as high as a covered or a large one is read best."""
+    usual = float(np.median(np.concatenate([part.sizes for part in parts])))
+    return min(max(_AGAIN_PX / usual, _AGAIN_PX_PER_MM[0]), _AGAIN_PX_PER_MM[1])
+
+
+def _fitting(indices: Indices) -> Indices:
+    """Leave out what no card's index is as high as."""
+    return indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
+
+
+class _Clock:
+    """Adds up the milliseconds of each stage."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.ms: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.ms[stage] = round(self.ms.get(stage, 0.0) + 1000 * (now - self._last), 2)
+        self._last = now
+
+
+def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
+    """Bring indices from the upright picture of an area to millimetres on the felt."""
+    if not len(indices):
+        return indices
+    origin = area.to_felt(np.zeros((1, 2)))
+    return replace(
+        indices,
+        places=area.to_felt((indices.places + 0.5) / px_per_mm),
+        directions=area.to_felt(indices.directions) - origin,
+        sizes=indices.sizes / px_per_mm,
+    )
