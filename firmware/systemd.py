@@ -49,14 +49,14 @@ class ServiceManager:
         """Say that the work goes on; the first time, that it has begun. Call it from the work itself, often."""
         now = self._clock()
         if self._next is None:
-            self._tell("READY=1")
+            self._notify("READY=1")
         elif now < self._next or not self._every:
             return
         else:
-            self._tell("WATCHDOG=1")
+            self._notify("WATCHDOG=1")
         self._next = now + self._every
 
-    def _tell(self, what: str) -> None:
+    def _notify(self, what: str) -> None:
         if not self._address:
             return
         try:

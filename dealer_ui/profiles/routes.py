@@ -46,7 +46,13 @@ REASONS: Final = (
 def every() -> str:
     """List the profiles and say which is in force."""
     shelf = _shelf()
-    return page("profiles/list.html", _("Game rules"), profiles=shelf.all(), force=shelf.in_force, said=_said)
+    return page(
+        "profiles/list.html",
+        _("Game rules"),
+        profiles=shelf.all(),
+        force=shelf.in_force,
+        said=_format_version,
+    )
 
 
 @blueprint.get("/profiles/compare")
@@ -81,7 +87,7 @@ def show(name: str) -> str:
         sheet=sheet(found.profile),
         blocks=_blocks(found.profile),
         source=_source(found.profile),
-        said=_said,
+        said=_format_version,
         reasons=REASONS,
     )
 
@@ -217,7 +223,7 @@ def _source(profile: Profile) -> str:
     return source.title if source else profile.source
 
 
-def _said(wall_ms: int, actor: str) -> str:
+def _format_version(wall_ms: int, actor: str) -> str:
     """Say when something was done, and by whom."""
     when = datetime.fromtimestamp(wall_ms / 1000).strftime("%Y-%m-%d %H:%M")
     role, _colon, name = actor.partition(":")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.rule_words import option_says, option_title, target_words
 from dealer_ui.text.words import money
+from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import (
     Profile,
@@ -26,7 +27,6 @@ from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
 from firmware.table.house_profiles import Version, versions
 from firmware.table.phase import OPEN
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 SHORT: Final = 10
@@ -121,7 +121,7 @@ class Shelf:
             return parse_profile(text.decode()) if text is not None else None
         except (RulesError, UnicodeDecodeError) as error:
             raise JournalError(
-                Sentence("A profile in the record cannot be used: %(error)s.", error=str(error))
+                Message("A profile in the record cannot be used: %(error)s.", error=str(error))
             ) from error
 
     def _find_in_force(self) -> InForce | None:
@@ -137,9 +137,9 @@ class Shelf:
             rules = written.with_options(dict(options))
         except RulesError as error:
             raise JournalError(
-                Sentence("The table's options cannot be used: %(error)s.", error=str(error))
+                Message("The table's options cannot be used: %(error)s.", error=str(error))
             ) from error
-        said = self._said(digest)
+        said = self._stored(digest)
         return InForce(
             name,
             digest,
@@ -149,7 +149,7 @@ class Shelf:
             **said,
         )
 
-    def _said(self, digest: str) -> dict[str, Any]:
+    def _stored(self, digest: str) -> dict[str, Any]:
         """Return since when, by whom and why: of the row that last put another profile in force."""
         for entry in reversed(self._rows):
             event = entry.event

@@ -22,7 +22,7 @@ from dealer_ui.web.errors import PageError
 from dealer_ui.web.sessions import Sessions
 from firmware.record.journal.disk import sync_folder
 from firmware.record.pins import verified, verifier
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.people import Person, Role, check_name
 
 PEOPLE: Final = "people.json"
@@ -87,7 +87,7 @@ class LanPeople:
         """
         try:
             name = check_name(name)
-        except NotNow as error:
+        except CommandRefused as error:
             raise AccessError(str(error)) from error
         passphrase = _normal(passphrase)
         if not LEAST <= len(passphrase) <= MOST:

@@ -41,11 +41,11 @@ from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import guard
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.services import KioskPlace, Places, Services, services
+from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader
 from firmware.record.hand_history import recall
 from firmware.record.journal.captures import CaptureStore, named_by
-from firmware.table.errors import CaptureError, NotNow, TableError
+from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
 from firmware.table_client import TableLink
 
@@ -83,7 +83,7 @@ OPEN: Final = frozenset({"static", "lan.log_in", "lan.check"})
 
 
 @dataclass(frozen=True)
-class Door:
+class RemoteAccess:
     """Who may come in, and how often a passphrase may be tried."""
 
     people: LanPeople
@@ -105,13 +105,13 @@ def create_app(data: Path, secrets: Path) -> Flask:
         reader=reader,
         link=nowhere,
         captures=CaptureStore(data),
-        streams=Places(0),
-        kiosk=KioskPlace(),
+        streams=StreamLimiter(0),
+        kiosk=KioskStream(),
         messages=Messages(app),
         sessions=sessions,
         tallies=Tallies(reader),
     ).attach(app)
-    app.extensions["feltwatch-lan"] = Door(
+    app.extensions["feltwatch-lan"] = RemoteAccess(
         people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL), Limit(ONCE_A_MINUTE, ONCE_A_MINUTE)
     )
     app.before_request(_admit)
@@ -122,10 +122,10 @@ def create_app(data: Path, secrets: Path) -> Flask:
     return app
 
 
-def door(app: Flask | None = None) -> Door:
+def remote_access(app: Flask | None = None) -> RemoteAccess:
     """Return who may come in, of an application or of the request at hand."""
     found = (app or current_app).extensions["feltwatch-lan"]
-    assert isinstance(found, Door)
+    assert isinstance(found, RemoteAccess)
     return found
 
 
@@ -192,12 +192,12 @@ def _asked(wrong: str) -> str:
 def check() -> AnyResponse | tuple[str, int]:
     """Begin a session where name and passphrase are right: 303 to the list; else the page again, 403."""
     name, passphrase = request.form.get("name", ""), request.form.get("passphrase", "")
-    if wait := door().tries.wait_s(_address()):
-        if not door().told.wait_s(""):
+    if wait := remote_access().tries.wait_s(_address()):
+        if not remote_access().told.wait_s(""):
             log.warning("log-ins put off: too many tries, the last from %s; said once a minute", _address())
         return _too_often(wait)
     try:
-        found = door().people.matches(name, passphrase)
+        found = remote_access().people.matches(name, passphrase)
     except AccessError:
         log.exception("nobody can log in")
         abort(503, _("Nobody can log in now; a technician sees why in the log."))
@@ -205,11 +205,15 @@ def check() -> AnyResponse | tuple[str, int]:
         log.warning("log-in refused to %s", _address())  # not the name: people type passphrases there
         return _asked(_("Name or passphrase is wrong.")), 403
     name = " ".join(name.split())
-    door().tries.know(_address())
+    remote_access().tries.know(_address())
     log.info("log-in of %s from %s", name, _address())
     answer = redirect(url_for("review.listed"), 303)
     answer.set_cookie(
-        LanSessions.cookie, door().sessions.open(name, found), secure=True, httponly=True, samesite="Strict"
+        LanSessions.cookie,
+        remote_access().sessions.open(name, found),
+        secure=True,
+        httponly=True,
+        samesite="Strict",
     )
     return answer
 
@@ -218,7 +222,7 @@ def check() -> AnyResponse | tuple[str, int]:
 @guard.open_to(frozenset({Role.AUDITOR}))
 def log_out() -> AnyResponse:
     """End the session."""
-    door().sessions.end(request.cookies.get(LanSessions.cookie, ""))
+    remote_access().sessions.end(request.cookies.get(LanSessions.cookie, ""))
     answer = redirect(url_for("lan.log_in"), 303)
     answer.delete_cookie(LanSessions.cookie, secure=True, httponly=True, samesite="Strict")
     return answer
@@ -243,5 +247,5 @@ def capture(name: str) -> Response:
         if not any(name == seen.name for step in hand.steps for seen in named_by(step.entry.event)):
             raise FileNotFoundError(name)
         return send_file(services().captures.path(name))
-    except (NotNow, TableError, CaptureError, OSError):
+    except (CommandRefused, TableError, CaptureError, OSError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))

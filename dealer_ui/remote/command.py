@@ -84,7 +84,7 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     shown = _or_said(lambda: need_usable(secrets))
     with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:
-        _say(shown, err=True)
+        _print_certificate(shown, err=True)
         serve(create_app(data, secrets), listening)
 
 
@@ -178,7 +178,7 @@ def add(name: str, secrets: Path) -> None:
     asked = _asked(f"New passphrase for {name}")
     name = _or_said(lambda: LanPeople(secrets).add(name, asked))
     say(f"{name} may look at past hands.")
-    _say(_or_said(lambda: certificate(secrets)))
+    _print_certificate(_or_said(lambda: certificate(secrets)))
 
 
 def _asked(text: str) -> str:
@@ -231,7 +231,7 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
         raise click.UsageError("There is a certificate; with --anew another is made, by these names too.")
     shown = _or_said(lambda: certificate(secrets, names, anew=anew))
     if not as_json:
-        _say(shown)
+        _print_certificate(shown)
         if anew:
             say(
                 "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
@@ -241,7 +241,7 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
     say_json(told)
 
 
-def _say(shown: Certificate, *, err: bool = False) -> None:
+def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
     say(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
     say(f"SHA-256 {shown.fingerprint}", err=err)
     if shown.days_left() < SOON_DAYS:

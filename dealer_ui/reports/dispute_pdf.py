@@ -15,8 +15,8 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
-from dealer_ui.review.frames import Look, Marked, looks
-from dealer_ui.review.timeline import Told, tell, timeline
+from dealer_ui.review.frames import FrameAnnotations, Marked, frame_annotations
+from dealer_ui.review.timeline import Told, describe, timeline
 from dealer_ui.review.view import Correction, Reviewed, SeatOf, Settled, reviewed
 from dealer_ui.text.i18n import N_, SOURCE, known, speaking
 from dealer_ui.text.i18n import gettext as _
@@ -45,7 +45,7 @@ ZONE: Final = colors.HexColor("#f4f4f4")
 def dispute_pdf(data: Path, hand: int) -> bytes:
     """Return a past hand of the record in a data folder as a PDF: in English, then in the table's own language.
 
-    The same record gives the same bytes. Raises NotNow for a hand that is not in the record or still open,
+    The same record gives the same bytes. Raises CommandRefused for a hand that is not in the record or still open,
     JournalError.
     """
     reader = JournalReader(data)
@@ -167,7 +167,7 @@ class _Hand:
     # ---- pictures ----
 
     def _pictures(self) -> Iterable[Flowable]:
-        seen = looks(self.recalled)
+        seen = frame_annotations(self.recalled)
         yield from self.type.titled(_("Pictures"), FRAME_HIGH if seen else 0)
         zones = tuple(self._zones(asked=bool(seen)))
         if not seen:
@@ -203,7 +203,7 @@ class _Hand:
                     CardPlaced(card=card, capture=Capture() as capture)
                     | CardReread(card=card, capture=Capture() as capture)
                 ) if not (asked and card.sure):
-                    if told := tell(step, self.recalled.hand):
+                    if told := describe(step, self.recalled.hand):
                         found.setdefault(capture, []).append(told)
                 case _:
                     pass
@@ -283,7 +283,7 @@ def _name(code: str) -> str:
     return card_name(code) if code else _("nothing")
 
 
-def _drawn(whole: Image.Image, look: Look, type_: Type) -> Drawing:
+def _drawn(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
     """Return a frame with its zones, cards, confidences and doubts drawn in."""
     left, top, width, height = look.window(*whole.size)
     part = whole.crop((left, top, left + width, top + height))

@@ -21,7 +21,7 @@ from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.record.report_span import Span, down_of, reported, shift, shift_before
 from firmware.record.shift_report import Report
-from firmware.table.errors import JournalError, NotNow, UnknownEvent
+from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
 
 blueprint = Blueprint("report", __name__)
 blueprint.register_error_handler(HTTPException, refused)
@@ -73,7 +73,7 @@ def _report() -> tuple[_Asked, Report, Span]:
         return asked, reported(services().reader, span), span
     except BadFilter as error:
         abort(400, str(error))
-    except NotNow as error:
+    except CommandRefused as error:
         abort(404, say(error))
     except (JournalError, UnknownEvent) as error:
         abort(503, say(error))
@@ -93,7 +93,7 @@ def report() -> str:
         "before": "" if asked.down else _before(span),
         "whole": asked == _Asked(None, None, None),
     }
-    return page("review/report.html", _("Shift report"), back="/office", **values)
+    return page("review/report.html", _("Shift report"), back="/menu", **values)
 
 
 @blueprint.get("/report.csv")

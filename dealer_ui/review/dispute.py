@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from dealer_ui.glance.routes import PAST
 from dealer_ui.glance.stream import KIOSK
 from dealer_ui.review.dispute_file import data, made, plain_file
-from dealer_ui.review.frames import looks
+from dealer_ui.review.frames import frame_annotations
 from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
 from dealer_ui.review.stick import last_job, silent
 from dealer_ui.review.view import proofs
@@ -74,7 +74,7 @@ def dispute(recalled: Recalled) -> str:
 
 def _picture(recalled: Recalled) -> dict[str, Any]:
     """What the camera saw last, bare: a dispute begins with what lay there, not with what was read."""
-    seen = looks(recalled)
+    seen = frame_annotations(recalled)
     return {"look": seen[-1], "size": size_of(seen[-1])} if seen else {"look": None}
 
 

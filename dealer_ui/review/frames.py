@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from dealer_ui.review.timeline import spot, tell, time_of
+from dealer_ui.review.timeline import describe, spot, time_of
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
 from dealer_ui.view.screen import Crop
@@ -56,7 +56,7 @@ class Area:
 
 
 @dataclass(frozen=True)
-class Look:
+class FrameAnnotations:
     """One look of the camera: its frame and what was read in it."""
 
     seq: int
@@ -106,22 +106,22 @@ class Change:
 class Compared:
     """Two looks, one after the other, and what changed between them."""
 
-    before: Look
-    after: Look
+    before: FrameAnnotations
+    after: FrameAnnotations
     changes: tuple[Change, ...]
 
 
-def looks(recalled: Recalled) -> tuple[Look, ...]:
+def frame_annotations(recalled: Recalled) -> tuple[FrameAnnotations, ...]:
     """Return every look whose frame was stored, the oldest first."""
     return tuple(_look(step, recalled) for step in recalled.looks)
 
 
-def compared(seen: Sequence[Look]) -> tuple[Compared, ...]:
+def compared(seen: Sequence[FrameAnnotations]) -> tuple[Compared, ...]:
     """Return each look beside the one before it."""
     return tuple(Compared(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
 
 
-def _between(before: Look, after: Look) -> Iterable[Change]:
+def _between(before: FrameAnnotations, after: FrameAnnotations) -> Iterable[Change]:
     """Compare two readings; of an irregularity's look only what it was stored for is known."""
     if before.found or after.found:
         for look in (before, after):
@@ -133,10 +133,10 @@ def _between(before: Look, after: Look) -> Iterable[Change]:
     yield from _changes(before.cards, after.cards)
 
 
-def _look(step: Step, recalled: Recalled) -> Look:
+def _look(step: Step, recalled: Recalled) -> FrameAnnotations:
     event, frame = step.entry.event, frame_of(step.entry)
     assert frame is not None
-    return Look(
+    return FrameAnnotations(
         step.entry.seq,
         time_of(step.entry.wall_ms),
         _words(event),
@@ -145,7 +145,9 @@ def _look(step: Step, recalled: Recalled) -> Look:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        told.text if isinstance(event, ev.IrregularitySeen) and (told := tell(step, recalled.hand)) else "",
+        told.text
+        if isinstance(event, ev.IrregularitySeen) and (told := describe(step, recalled.hand))
+        else "",
         _reach(event),
     )
 

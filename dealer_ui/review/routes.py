@@ -25,7 +25,7 @@ from dealer_ui.review.filters import (
     midnight_ms,
     steps,
 )
-from dealer_ui.review.frames import Look, compared, looks
+from dealer_ui.review.frames import FrameAnnotations, compared, frame_annotations
 from dealer_ui.review.timeline import day_of, time_of, timeline
 from dealer_ui.review.view import reviewed, settled_again
 from dealer_ui.text.i18n import N_
@@ -38,7 +38,7 @@ from dealer_ui.web.services import services
 from firmware.record.archive import Archive, Wanted
 from firmware.record.hand_history import Recalled, recall
 from firmware.rules import SEATS, Profile, RulesError, load_profile, paying_in, profile_names
-from firmware.table.errors import CaptureError, NotNow, TableError
+from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
 from firmware.table.settling import rules_of
 from firmware.table.state import State
@@ -80,7 +80,7 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
             guard.need(PAST, _("A hand before the last ten"))
         try:
             recalled = recall(services().reader, number)
-        except (NotNow, TableError) as error:
+        except (CommandRefused, TableError) as error:
             abort(404, say(error))
         with paying_in(recalled.opened.house.currency):
             return view(recalled, **more)
@@ -185,7 +185,9 @@ def shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
         f"review/{template}.html",
         _("Hand %(hand)s, recalled", hand=f"{number:,}"),
         back=url_for("review.listed"),
-        hand=reviewed(recalled, _rules(recalled), (*state.paybacks, *(state.beneath or state).paybacks)),
+        hand=reviewed(
+            recalled, _rules(recalled), (*state.paybacks, *(state.suspended_state or state).paybacks)
+        ),
         tab=tab,
         tabs=TABS,
         earlier=number - 1 if number > 1 else None,
@@ -239,7 +241,7 @@ def look(recalled: Recalled) -> str:
     Whoever says nothing sees it drawn in; the hand in dispute bare.
     """
     _need_pictures(recalled)
-    seen = looks(recalled)
+    seen = frame_annotations(recalled)
     if not seen:
         zones = any(one.zone for one in timeline(recalled))
         return shown("look", recalled, "look", looks=(), look=None, zones=zones)
@@ -263,7 +265,9 @@ def look(recalled: Recalled) -> str:
 def changes(recalled: Recalled) -> str:
     """Show the frames of a hand side by side, with the places marked that changed."""
     _need_pictures(recalled)
-    beside = [(pair, size_of(pair.before), size_of(pair.after)) for pair in compared(looks(recalled))]
+    beside = [
+        (pair, size_of(pair.before), size_of(pair.after)) for pair in compared(frame_annotations(recalled))
+    ]
     return shown("changes", recalled, "changes", beside=beside)
 
 
@@ -272,7 +276,7 @@ def _need_pictures(recalled: Recalled) -> None:
         guard.need(PAST, _("A picture of a past hand"))
 
 
-def size_of(seen: Look) -> tuple[int, int] | None:
+def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
     """Return a frame's width and height in pixels; None where it is not there any more."""
     from PIL import Image, UnidentifiedImageError
 

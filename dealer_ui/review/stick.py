@@ -32,10 +32,10 @@ def progress(hand: str) -> Response:
     told = read_progress(services().stick)
     if told is None or (told.id, told.hand) != (job, number):
         told = Progress(job, number, beat_s=time.monotonic())
-    return jsonify(_said(told))
+    return jsonify(_to_dict(told))
 
 
-def _said(told: Progress) -> dict[str, Any]:
+def _to_dict(told: Progress) -> dict[str, Any]:
     over = told.step in OVER
     if not over and not told.goes_on(time.monotonic()):
         return {"step": "failed", "over": True, "percent": 0, "says": silent()}

@@ -11,7 +11,7 @@ from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words
 from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
-from firmware.record.hand_history import Chapter, Recalled, Step, frame_of
+from firmware.record.hand_history import Recalled, Step, StepSequence, frame_of
 from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
@@ -83,19 +83,21 @@ def timeline(recalled: Recalled) -> tuple[Told, ...]:
     """Return the whole story: the hand, then each of its corrections."""
     steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
     steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]
-    told = (tell(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
+    told = (describe(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
     return tuple(one for one in told if one is not None)
 
 
-def corrected(chapter: Chapter, hand: int) -> tuple[Told, ...]:
+def corrected(chapter: StepSequence, hand: int) -> tuple[Told, ...]:
     """Return what was changed in a correction, without what only follows from it."""
     shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
     return tuple(
-        told for step in chapter.steps if step.entry.type in shown and (told := tell(step, hand)) is not None
+        told
+        for step in chapter.steps
+        if step.entry.type in shown and (told := describe(step, hand)) is not None
     )
 
 
-def tell(step: Step, hand: int) -> Told | None:
+def describe(step: Step, hand: int) -> Told | None:
     """Say one row; None for a row that is not about this hand."""
     entry, event = step.entry, step.entry.event
     about = getattr(event, "hand", hand)
@@ -222,7 +224,7 @@ def _paid(event: ev.PaymentMarked, _step: Step) -> str:
 
 
 def _archived(event: ev.HandArchived, step: Step) -> str:
-    if step.before.beneath is not None:
+    if step.before.suspended_state is not None:
         return _("The correction is closed.")
     if not event.unmarked:
         return _("The hand is closed.")
@@ -268,7 +270,7 @@ def _card(code: str) -> str:
     return capital(card_name(code))
 
 
-def _say(message: str, **names: str) -> Callable[[Any, Step], str]:
+def _described(message: str, **names: str) -> Callable[[Any, Step], str]:
     """Return what says a message with the event's own fields in it; reasons and faults in the language spoken."""
     return lambda event, _step: _(
         message, **{name: _field(name, getattr(event, of)) for name, of in names.items()}
@@ -286,46 +288,48 @@ def _field(name: str, value: object) -> object:
 
 _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.HandOpened: _opened,
-    ev.TableStarted: _say(N_("The table process started anew.")),
+    ev.TableStarted: _described(N_("The table process started anew.")),
     ev.PuckSeen: _puck,
-    ev.ButtonKeyed: _say(N_("The button is keyed at seat %(seat)s."), seat="seat"),
+    ev.ButtonKeyed: _described(N_("The button is keyed at seat %(seat)s."), seat="seat"),
     ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
-    ev.NaturalDeclared: _say(N_("Seat %(seat)s declares a natural."), seat="seat"),
-    ev.NaturalFound: _say(N_("Seat %(seat)s's cards are a natural, which counts undeclared."), seat="seat"),
-    ev.NaturalWithdrawn: _say(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
-    ev.Surrendered: _say(N_("Seat %(seat)s surrenders."), seat="seat"),
-    ev.SurrenderWithdrawn: _say(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
+    ev.NaturalDeclared: _described(N_("Seat %(seat)s declares a natural."), seat="seat"),
+    ev.NaturalFound: _described(
+        N_("Seat %(seat)s's cards are a natural, which counts undeclared."), seat="seat"
+    ),
+    ev.NaturalWithdrawn: _described(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
+    ev.Surrendered: _described(N_("Seat %(seat)s surrenders."), seat="seat"),
+    ev.SurrenderWithdrawn: _described(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
     ev.CardsAwaited: _awaited,
-    ev.SettingResumed: _say(N_("The showdown came too early: back to setting.")),
+    ev.SettingResumed: _described(N_("The showdown came too early: back to setting.")),
     ev.ReadingTaken: _reading,
-    ev.ReadingFailed: _say(N_("Nothing could be read: %(reason)s."), reason="reason"),
-    ev.LookedAgain: _say(N_("The camera is asked to look again.")),
+    ev.ReadingFailed: _described(N_("Nothing could be read: %(reason)s."), reason="reason"),
+    ev.LookedAgain: _described(N_("The camera is asked to look again.")),
     ev.CardPlaced: _placed,
     ev.CardReread: _reread,
     ev.CardResolved: _resolved,
     ev.CardCorrected: _corrected,
     ev.RowKeyed: _keyed,
-    ev.KeyingBegun: _say(N_("The hand is keyed: %(reason)s."), reason="reason"),
+    ev.KeyingBegun: _described(N_("The hand is keyed: %(reason)s."), reason="reason"),
     ev.IrregularitySeen: _irregular,
     ev.IrregularityEnded: _irregular_over,
     ev.NaturalConfirmed: _confirmed,
-    ev.NaturalUnconfirmed: _say(N_("Seat %(seat)s's natural is taken back."), seat="seat"),
+    ev.NaturalUnconfirmed: _described(N_("Seat %(seat)s's natural is taken back."), seat="seat"),
     ev.Settled: _settled,
     ev.PaymentMarked: _paid,
     ev.HandArchived: _archived,
-    ev.HandVoided: _say(N_("The hand is void: %(reason)s."), reason="reason"),
-    ev.HandMisdealt: _say(N_("Misdeal: %(reason)s."), reason="reason"),
+    ev.HandVoided: _described(N_("The hand is void: %(reason)s."), reason="reason"),
+    ev.HandMisdealt: _described(N_("Misdeal: %(reason)s."), reason="reason"),
     ev.HandReopened: _reopened,
-    ev.HandDisputed: _say(N_("Kept as disputed: %(reason)s."), reason="reason"),
-    ev.DisputeClosed: _say(N_("The dispute is over: %(reason)s."), reason="reason"),
+    ev.HandDisputed: _described(N_("Kept as disputed: %(reason)s."), reason="reason"),
+    ev.DisputeClosed: _described(N_("The dispute is over: %(reason)s."), reason="reason"),
     ev.HandReviewed: lambda event, _step: (
         _("Reviewed: %(note)s.", note=event.note) if event.note else _("Reviewed.")
     ),
-    ev.ImagesDropped: _say(N_("Its pictures are no longer kept: %(reason)s."), reason="reason"),
-    ev.DeviceFault: _say(N_("%(device)s: %(detail)s"), device="device", detail="detail"),
-    ev.DeviceRecovered: _say(N_("%(device)s: works again."), device="device"),
-    ev.LoggedOn: _say(N_("%(person)s begins to deal."), person="person"),
-    ev.LoggedOff: _say(N_("The dealer leaves.")),
+    ev.ImagesDropped: _described(N_("Its pictures are no longer kept: %(reason)s."), reason="reason"),
+    ev.DeviceFault: _described(N_("%(device)s: %(detail)s"), device="device", detail="detail"),
+    ev.DeviceRecovered: _described(N_("%(device)s: works again."), device="device"),
+    ev.LoggedOn: _described(N_("%(person)s begins to deal."), person="person"),
+    ev.LoggedOff: _described(N_("The dealer leaves.")),
 }
 _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
     **dict.fromkeys((ev.Settled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandOpened), "end"),

@@ -15,9 +15,9 @@ from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.words import kind_name, money, signed_money
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.archive import Hand, Image
-from firmware.record.hand_history import Chapter, Recalled
+from firmware.record.hand_history import Recalled, StepSequence
 from firmware.rules import Profile, chips_plan
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, HandReopened, Payback
 from firmware.table.settling import settlement as settle
 from firmware.table.settling import undeclared_naturals
@@ -167,7 +167,7 @@ def _undeclared(recalled: Recalled, rules: Profile | None) -> Mapping[int, str]:
         return {}
     try:
         return undeclared_naturals(recalled.last.end, rules)
-    except NotNow:
+    except CommandRefused:
         return {}
 
 
@@ -278,7 +278,7 @@ def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settl
             anew, why = None, _("Under this profile the hand cannot be settled: its cards are irregular.")
         else:
             why = ""
-    except NotNow as error:
+    except CommandRefused as error:
         anew, why = None, say(error)
     return (
         shown(_("As it stands"), stands, end, anew),
@@ -289,13 +289,13 @@ def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settl
 # ---- corrections ----
 
 
-def _goes_on(chapter: Chapter) -> bool:
+def _goes_on(chapter: StepSequence) -> bool:
     """Say whether a hand was only closed too soon: nothing was disputed."""
     event = chapter.first.entry.event
     return isinstance(event, HandReopened) and event.resumed
 
 
-def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Correction:
+def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -> Correction:
     entry = chapter.first.entry
     event = entry.event
     assert isinstance(event, HandReopened)
@@ -316,7 +316,9 @@ def _correction(chapter: Chapter, hand: int, paybacks: Iterable[Payback]) -> Cor
     )
 
 
-def _paybacks(chapter: Chapter, after: Mapping[str, Any] | None, known: Iterable[Payback]) -> Iterable[str]:
+def _paybacks(
+    chapter: StepSequence, after: Mapping[str, Any] | None, known: Iterable[Payback]
+) -> Iterable[str]:
     """Say who pays back what to whom, and whether the table has it marked as done."""
     state = chapter.end
     if after is None and not chapter.is_void:

@@ -17,8 +17,7 @@ from dealer_ui.profiles import routes as profiles
 from dealer_ui.reports import report_page, slip_page
 from dealer_ui.review import dispute, stick
 from dealer_ui.review import routes as review
-from dealer_ui.server import health
-from dealer_ui.server import menu as office
+from dealer_ui.server import health, menu
 from dealer_ui.server import openapi as interface
 from dealer_ui.setup import camera
 from dealer_ui.setup import currency as set_up_currency
@@ -34,7 +33,7 @@ from dealer_ui.web import commands as orders
 from dealer_ui.web import guard, pin
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.pages import page, role_name
-from dealer_ui.web.services import KioskPlace, Places, Services, services
+from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
 from dealer_ui.web.sessions import Sessions
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.record.journal.captures import CaptureStore
@@ -92,8 +91,8 @@ def create_app(settings: Settings) -> Flask:
         reader=reader,
         link=link,
         captures=CaptureStore(settings.data),
-        streams=Places(settings.streams),
-        kiosk=KioskPlace(),
+        streams=StreamLimiter(settings.streams),
+        kiosk=KioskStream(),
         messages=Messages(app),
         sessions=Sessions(),
         tallies=Tallies(reader),
@@ -108,7 +107,7 @@ def create_app(settings: Settings) -> Flask:
         orders,
         health,
         interface,
-        office,
+        menu,
         pin,
         profiles,
         review,

@@ -1,4 +1,4 @@
-"""`/office`: what is done away from the hand that lies on the table: records, rules, people, the box itself."""
+"""`/menu`: what is done away from the hand that lies on the table: records, rules, people, the box itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
 from dealer_ui.web.pages import page
 
-blueprint = Blueprint("office", __name__)
+blueprint = Blueprint("menu", __name__)
 
 
 @dataclass(frozen=True)
-class Door:
+class MenuEntry:
     """A way to another page; `title` and `what` are messages of the catalogues."""
 
     address: str
@@ -24,14 +24,14 @@ class Door:
     what: str
 
 
-DOORS: Final[tuple[tuple[str, tuple[Door, ...]], ...]] = (
+MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
     (
         N_("Records"),
         (
-            Door("/review", N_("Past hands"), N_("Find a hand, look at it, correct it, keep it")),
-            Door("/report", N_("Shift report"), N_("What a shift or a dealer's down came to")),
-            Door(
-                "/slip?back=/office",
+            MenuEntry("/review", N_("Past hands"), N_("Find a hand, look at it, correct it, keep it")),
+            MenuEntry("/report", N_("Shift report"), N_("What a shift or a dealer's down came to")),
+            MenuEntry(
+                "/slip?back=/menu",
                 N_("Slip of the record"),
                 N_("The record's end, signed, to keep on paper"),
             ),
@@ -40,25 +40,27 @@ DOORS: Final[tuple[tuple[str, tuple[Door, ...]], ...]] = (
     (
         N_("House"),
         (
-            Door("/profiles", N_("Game rules"), N_("Which are in force, and the house's own")),
-            Door("/set-up/people?back=/office", N_("People and PINs"), N_("Who deals, who is on the floor")),
-            Door("/deck-check?back=/office", N_("Check a deck"), N_("Are all 52 there, and none twice?")),
+            MenuEntry("/profiles", N_("Game rules"), N_("Which are in force, and the house's own")),
+            MenuEntry(
+                "/set-up/people?back=/menu", N_("People and PINs"), N_("Who deals, who is on the floor")
+            ),
+            MenuEntry("/deck-check?back=/menu", N_("Check a deck"), N_("Are all 52 there, and none twice?")),
         ),
     ),
     (
         N_("Box"),
         (
-            Door("/set-up", N_("Set-up"), N_("Table, seats, devices, step by step")),
-            Door("/setup/camera?back=/office", N_("Camera"), N_("The bare felt live; calibrate it")),
-            Door("/health?back=/office", N_("Health"), N_("Is everything well, and what is not?")),
+            MenuEntry("/set-up", N_("Set-up"), N_("Table, seats, devices, step by step")),
+            MenuEntry("/setup/camera?back=/menu", N_("Camera"), N_("The bare felt live; calibrate it")),
+            MenuEntry("/health?back=/menu", N_("Health"), N_("Is everything well, and what is not?")),
         ),
     ),
 )
 """By groups, as they stand on the page. Who may come in is said by each page itself."""
 
 
-@blueprint.get("/office")
+@blueprint.get("/menu")
 @guard.open_to(guard.EVERYBODY)
-def office() -> str:
+def menu() -> str:
     """Show the ways to every page beside the table's."""
-    return page("office.html", _("Records and set-up"), groups=DOORS)
+    return page("menu.html", _("Records and set-up"), groups=MENU)

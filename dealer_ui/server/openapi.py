@@ -20,7 +20,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.commands import NOT_THE_BROWSERS
 from dealer_ui.web.sessions import COOKIE
 from firmware.table.commands.decide import Command
-from firmware.table.people import MAY
+from firmware.table.people import COMMAND_ROLES
 
 blueprint = Blueprint("interface", __name__)
 
@@ -84,7 +84,7 @@ def _commands() -> dict[str, Any]:
             del properties[name]
         if "do" in properties:
             schema["required"] = sorted({*schema.get("required", ()), "do"})
-    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in MAY.items())
+    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in COMMAND_ROLES.items())
     return {**schemas, "Command": {**whole, "description": f"Who may give which:\n\n{roles}"}}
 
 

@@ -23,7 +23,7 @@ def _answer(description: str, kind: str) -> dict[str, Any]:
     return {"description": description, "content": {kind: {"schema": schema} if schema else {}}}
 
 
-def _said(description: str) -> dict[str, Any]:
+def _response(description: str) -> dict[str, Any]:
     """Return an answer with one sentence: on a page with a way back, or as JSON where that was asked for."""
     refusal = {"$ref": "#/components/schemas/Refusal"}
     return {
@@ -45,10 +45,10 @@ def _get(summary: str, kind: str = "text/html", *asked: dict[str, Any], **more: 
             "responses": {
                 "200": _answer(summary + ".", kind),
                 "302": {"description": "To the PIN page."},
-                "400": _said("What was asked for cannot be."),
-                "403": _said("The role does not do."),
-                "404": _said("There is no such thing."),
-                "503": _said("The record cannot be read."),
+                "400": _response("What was asked for cannot be."),
+                "403": _response("The role does not do."),
+                "404": _response("There is no such thing."),
+                "503": _response("The record cannot be read."),
                 **more,
             },
         }
@@ -63,7 +63,7 @@ _SPAN: Final = (
 _FILE: Final = {
     "206": {"description": "A part of it.", "content": {"application/zip": {}}},
     "304": {"description": "It has not changed."},
-    "416": _said("There is no such part of it."),
+    "416": _response("There is no such part of it."),
 }
 
 PATHS: Final[dict[str, Any]] = {
@@ -117,7 +117,7 @@ PATHS: Final[dict[str, Any]] = {
     "/report": _get("What a shift came to", "text/html", *_SPAN),
     "/report.csv": _get("What a shift came to, a line a down", "text/csv", *_SPAN),
     "/report.pdf": _get("What a shift came to, with plots", "application/pdf", *_SPAN),
-    "/office": _get(
+    "/menu": _get(
         "The ways to every page beside the table's",
         "text/html",
         _asked("back", "Where the page leads back to."),

@@ -25,14 +25,14 @@ from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.rules import SEATS, Profile, load_profile, profile_names
-from firmware.table.people import MAY, PIN_ROLES, Role
+from firmware.table.people import COMMAND_ROLES, PIN_ROLES, Role
 from firmware.table.state import State
 from firmware.table.zone import use_zone, zone_now
 
 blueprint = Blueprint("set_up", __name__)
 
 TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
-LISTING: Final = MAY["list_person"]
+LISTING: Final = COMMAND_ROLES["list_person"]
 REASON: Final = "Set-up"
 """Why settings are others, in the record."""
 ACTS: Final = frozenset({"act", "name", "seen"})

@@ -75,7 +75,7 @@
     return end;
   }
 
-  async function obey(button) {
+  async function sendButton(button) {
     if (busy) return;
     hold(true);
     try {
@@ -138,8 +138,8 @@
     clearInterval(repeating);
     if (on) {
       const shutter = document.querySelector("[data-order][data-first]");
-      obey(shutter);
-      repeating = setInterval(() => obey(shutter), Number(button.dataset.again));
+      sendButton(shutter);
+      repeating = setInterval(() => sendButton(shutter), Number(button.dataset.again));
     }
   }
 
@@ -163,7 +163,7 @@
     else if (button.dataset.order) {
       const dialog = button.closest("dialog");
       if (dialog && button.dataset.into) dialog.close();
-      obey(button);
+      sendButton(button);
     }
     else if (button.dataset.openDialog) $("#" + button.dataset.openDialog).showModal();
     else if (button.hasAttribute("data-compare")) compare();

@@ -82,7 +82,7 @@
       document.getElementById("strike").showModal();
     } else if (button.id === "strike-done") {
       document.getElementById("strike").close();
-      give({ do: "strike_person", person: told.person }).then((taken) => { if (taken) location.reload(); });
+      give({ do: "remove_person", person: told.person }).then((taken) => { if (taken) location.reload(); });
     }
   });
 })();

@@ -1,6 +1,6 @@
 """Sentences that come from the table: refusals with their arguments, and what the record says in English.
 
-What the table refuses keeps its template and its arguments apart (`firmware.table.sentence`). Faults of devices, and
+What the table refuses keeps its template and its arguments apart (`firmware.messages`). Faults of devices, and
 reasons that the rules give, are whole English sentences in the record: they are found again among the templates of
 `known_sentences` and said from those. What is not among them is shown as it was written.
 """
@@ -16,8 +16,8 @@ from dealer_ui.text.event_words import PHASE_NAMES
 from dealer_ui.text.i18n import gettext, language, pgettext
 from dealer_ui.text.known_sentences import KNOWN
 from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
+from firmware.messages import Message, Word
 from firmware.table.errors import TableError
-from firmware.table.sentence import Sentence, Word
 
 VERBATIM: Final = frozenset(
     {"name", "person", "player", "players", "others", "title", "table", "command", "text"}
@@ -27,7 +27,7 @@ VERBATIM: Final = frozenset(
 _PLACE: Final = re.compile(r"%\((\w+)\)s")
 
 
-def say(said: Sentence | TableError) -> str:
+def say(said: Message | TableError) -> str:
     """Say a sentence of the table in the language spoken now."""
     sentence = said.sentence if isinstance(said, TableError) else said
     if not sentence.args:
@@ -85,7 +85,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _word(name: str, word: Word) -> str:
-    if isinstance(word, Sentence):
+    if isinstance(word, Message):
         return say(word)
     if not isinstance(word, str):
         return str(word)
@@ -102,8 +102,8 @@ def _word(name: str, word: Word) -> str:
     return in_other_words(word)
 
 
-def _from_json(answer: Mapping[str, Any]) -> Sentence:
+def _from_json(answer: Mapping[str, Any]) -> Message:
     args: dict[str, Word] = {}
     for name, word in answer["args"].items():
         args[name] = _from_json(word) if isinstance(word, Mapping) else word
-    return Sentence(str(answer["message"]), **args)
+    return Message(str(answer["message"]), **args)

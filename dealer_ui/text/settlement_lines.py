@@ -27,11 +27,11 @@ class Reasons:
     def why(self, pair: Json, line: Json) -> str:
         """Say one line of a pair."""
         try:
-            return self._say(pair, line) or str(line["why"])
+            return self._format_line(pair, line) or str(line["why"])
         except (KeyError, IndexError, TypeError, ValueError):
             return str(line["why"])
 
-    def _say(self, pair: Json, line: Json) -> str:
+    def _format_line(self, pair: Json, line: Json) -> str:
         args = line["args"]
         row = args.get("row", "")
         name = row_name(row) if row else ""

@@ -49,7 +49,7 @@ class Question:
             return given.isascii() and given.isdigit() and len(given) < 10 and int(given) == int(self.answer)
         return given == self.answer
 
-    def says(self, given: str) -> str:
+    def feedback(self, given: str) -> str:
         """Say an answer in words."""
         if not self.choices:
             return _points(int(given)) if given.isascii() and given.isdigit() and len(given) < 10 else given

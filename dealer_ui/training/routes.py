@@ -117,7 +117,7 @@ class Lesson:
             if given is None
             else QuizVerdict(
                 question.is_right(given),
-                question.says(given),
+                question.feedback(given),
                 question.right,
                 question.lines,
                 question.clauses,

@@ -43,11 +43,11 @@ from dealer_ui.view.screen import Action, Card, Device, Face, Flag, Outcome, Pad
 from dealer_ui.view.seats import free_seats, is_between, next_hand_refused, puck_due
 from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import pairs, swap_notices, swap_undone, used
+from firmware.messages import Message
 from firmware.rules import Profile, currency
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
-from firmware.table.sentence import Sentence
 from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import Ask, State
@@ -145,7 +145,7 @@ def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
 
 
 def _phase(
-    state: State, pays: Sequence[Payment], current: int | None, refused: Sentence | None
+    state: State, pays: Sequence[Payment], current: int | None, refused: Message | None
 ) -> tuple[str, str]:
     """Return the phase in a word or two, and what the dealer does next."""
     match state.phase:
@@ -194,7 +194,7 @@ def _phase(
 
 
 def _actions(
-    state: State, rules: Profile | None, refused: Sentence | None, *, wait: bool
+    state: State, rules: Profile | None, refused: Message | None, *, wait: bool
 ) -> tuple[Action, ...]:
     press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
     if state.opened:
@@ -238,7 +238,7 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
 
 
 def _notices(
-    state: State, rules: Profile | None, refused: Sentence | None, answering: bool
+    state: State, rules: Profile | None, refused: Message | None, answering: bool
 ) -> tuple[str, ...]:
     """Return what is said beside the next step."""
     said: list[str] = []
@@ -285,7 +285,7 @@ def _notices(
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
-        except NotNow as error:
+        except CommandRefused as error:
             said.append(say(error))
     return tuple(said)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from firmware.record.journal.clocks import Moment, now
+from firmware.record.journal.clocks import Timestamp, now
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.table.events import HandOpened, PlayerLeft, PlayerRenamed, PlayerSeated
 
@@ -32,14 +32,14 @@ class DownTime:
 class DownClock:
     """Reads the clock of the down that is going on; looks only at what the journal has got since the last time."""
 
-    def __init__(self, reader: JournalReader, clock: Callable[[], Moment] = now) -> None:
+    def __init__(self, reader: JournalReader, clock: Callable[[], Timestamp] = now) -> None:
         self._reader = reader
         self._clock = clock
         self._began: Entry | None = None
         self._joined: dict[str, int] = {}
         self._seen = 0
 
-    def look(self, seq: int) -> DownTime | None:
+    def at(self, seq: int) -> DownTime | None:
         """Return the time of the down up to row `seq`; None where no dealer ever logged on. Raises JournalError."""
         if seq < self._seen:  # another journal
             self._began, self._seen = None, 0
@@ -90,11 +90,11 @@ def _stacks(row: Entry) -> frozenset[str]:
     return frozenset(event.stacks) | {seat.player for seat in event.seats}
 
 
-def _minutes(began: Entry, moment: Moment) -> int:
+def _minutes(began: Entry, moment: Timestamp) -> int:
     if began.boot == moment.boot:
         return max(0, (moment.monotonic_ns - began.monotonic_ns) // MINUTE_NS)
     return max(0, (moment.wall_ms - began.wall_ms) // MINUTE_MS)
 
 
 def _minutes_between(began: Entry, row: Entry) -> int:
-    return _minutes(began, Moment(row.boot, row.monotonic_ns, row.wall_ms, "unknown"))
+    return _minutes(began, Timestamp(row.boot, row.monotonic_ns, row.wall_ms, "unknown"))

@@ -37,7 +37,7 @@ class LastExchange:
         self._sought: tuple[int, str] | None = None
         self._last: Exchange | None = None
 
-    def look(self, state: State) -> Exchange | None:
+    def of(self, state: State) -> Exchange | None:
         """Return the state's own exchange, else the last one before its hand; None where there was none."""
         if state.settlement is not None:
             self._sought = None

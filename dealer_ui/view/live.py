@@ -17,11 +17,11 @@ from dealer_ui.view.downs import DownClock, DownTime
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
 from dealer_ui.view.sibling_page import Beside
+from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import Profile, paying_in
 from firmware.table.errors import TableError
 from firmware.table.house import currency_now, rules_now
-from firmware.table.sentence import Sentence
 from firmware.table.state import INITIAL, State
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ ASK_S: Final = 1.0
 
 
 @dataclass(frozen=True)
-class Moment:
+class Snapshot:
     """A view and its number: `version` counts up with every change, within one run of the page's process."""
 
     version: int
@@ -48,15 +48,15 @@ class Moment:
     """A sentence where the record cannot be read; the screen is then empty, never an old one."""
     made: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
     """Makes screen and trouble again, in the language spoken then."""
-    _others: dict[str, Moment] = field(default_factory=dict, repr=False, compare=False)
+    _others: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
 
-    def spoken(self, code: str) -> Moment:
+    def spoken(self, code: str) -> Snapshot:
         """Return the same moment in a language; made once for each that is asked for."""
         if code == SOURCE or self.made is None:
             return self
         if code not in self._others:
             with speaking(code):
-                self._others[code] = Moment(self.version, *self.made())
+                self._others[code] = Snapshot(self.version, *self.made())
         return self._others[code]
 
 
@@ -95,7 +95,7 @@ class Live:
         self._past = LastExchange(reader)
         self._answering = False
         self._asked_at = float("-inf")
-        self._moment = Moment(0, view(0, INITIAL, None, answering=False))
+        self._moment = Snapshot(0, view(0, INITIAL, None, answering=False))
         self._followed_at = float("-inf")
 
     @property
@@ -123,7 +123,7 @@ class Live:
         """True while the thread follows the journal, and is not stuck."""
         return time.monotonic() - self._followed_at < STUCK_S
 
-    def now(self) -> Moment:
+    def now(self) -> Snapshot:
         """Look at the journal and return what it says now, in the language spoken now."""
         self.refresh()
         return self._moment.spoken(language())
@@ -133,7 +133,7 @@ class Live:
         self.refresh()
         return self._state if not self._moment.trouble else INITIAL
 
-    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Moment | None:
+    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Snapshot | None:
         """Wait for a moment other than `version`; None where none comes within `timeout` seconds.
 
         `gone` says that nobody waits any more; it is looked at with every change and every `wake`.
@@ -159,8 +159,8 @@ class Live:
                 answering = self._table_answers()
             try:
                 news = self._read()
-                time_is_new = self._tell_time()
-                past = self._past.look(self._state)
+                time_is_new = self._update_clock()
+                past = self._past.of(self._state)
                 links = self._beside.links() if self._beside else ()
             except TableError as error:
                 self._seq = -1  # read all of it again once it can be read
@@ -194,10 +194,10 @@ class Live:
             screen = replace(view(seq, state, rules, **by_name), links=links)
             return self._shown(screen, state, rules) if self._shown else screen, ""
 
-    def _tell_time(self) -> bool:
+    def _update_clock(self) -> bool:
         """Look at the clock of the dealer's down; True if another minute of it has begun."""
         before = self._time
-        self._time = self._downs.look(self._seq) if self._state.dealer else None
+        self._time = self._downs.at(self._seq) if self._state.dealer else None
         return before != self._time
 
     def start(self) -> None:
@@ -218,7 +218,7 @@ class Live:
             except Exception:
                 # The thread must outlive a bug in a view: the page says so and shows the next one that works.
                 log.exception("the view could not be made")
-                self._publish(_nothing(Sentence(OWN_ERROR)))
+                self._publish(_nothing(Message(OWN_ERROR)))
                 self._stopped.wait(1.0)
 
     def _read(self) -> bool:
@@ -241,10 +241,10 @@ class Live:
         if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
             return
         with self._changed:
-            self._moment = Moment(self._moment.version + 1, screen, trouble, made)
+            self._moment = Snapshot(self._moment.version + 1, screen, trouble, made)
             self._changed.notify_all()
 
 
-def _nothing(why: Sentence) -> Callable[[], tuple[Screen, str]]:
+def _nothing(why: Message) -> Callable[[], tuple[Screen, str]]:
     """Make an empty screen and say why there is no other."""
     return lambda: (view(0, INITIAL, None, answering=False), say(why))

@@ -12,7 +12,7 @@ from dealer_ui.view.payments import payments
 from dealer_ui.view.questions import KEYABLE, named
 from dealer_ui.view.screen import Action, Amount, Group, Pad
 from dealer_ui.view.swaps import swap_groups
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, CardsAwaited, Payback
 from firmware.table.opening import closing_undone
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
@@ -146,7 +146,7 @@ def undo_close(state: State) -> tuple[Action, ...]:
     """Take the closing of the last hand back, until chips or players change or the next hand opens."""
     try:
         closing_undone(state)
-    except NotNow:
+    except CommandRefused:
         return ()
     return (
         Action(
@@ -240,6 +240,6 @@ def _sides(back: Payback) -> dict[str, str]:
 
 def past_hands(state: State) -> tuple[int, ...]:
     """Return the last ten hands that are over, the newest first."""
-    table = state.beneath or state
+    table = state.suspended_state or state
     last = table.hand if table.phase in BETWEEN_HANDS else table.hand - 1
     return tuple(range(last, max(0, last - 10), -1))

@@ -18,7 +18,7 @@ from dealer_ui.view.screen import Action, Card, Crop, Need, Pad, Picture
 from dealer_ui.view.seats import house_of
 from firmware.rules import OPTIONS, SEATS, Declaration, Profile
 from firmware.table.effects.evidence import record_fault_sentence
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, RecordFault, Row
 from firmware.table.opening import need_right_seats, right_buttons
 from firmware.table.phase import Phase
@@ -99,7 +99,7 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
     house = house_of(state, rules)
     try:
         need_right_seats(state, house)
-    except NotNow as error:
+    except CommandRefused as error:
         why = say(error)
     else:
         return None

@@ -13,11 +13,11 @@ from typing import Any
 from flask import Flask, current_app, render_template
 
 from dealer_ui.text.i18n import SOURCE, html_language, language, speaking
-from dealer_ui.view.live import Moment
+from dealer_ui.view.live import Snapshot
 from dealer_ui.view.rules_sheet import Sheet
 
 
-def parts(moment: Moment) -> dict[str, str]:
+def parts(moment: Snapshot) -> dict[str, str]:
     """Return the HTML of each live part of the page by its element's id."""
     screen = moment.screen
     rendered = {
@@ -53,7 +53,7 @@ def _rules_sheet(sheet: Sheet | None, unit: str, _language: str) -> str:
     return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
 
 
-def title(moment: Moment) -> str:
+def title(moment: Snapshot) -> str:
     """Return the page's title."""
     screen = moment.screen
     return f"{screen.phase_title} · Feltwatch"
@@ -70,7 +70,7 @@ class Messages:
         self._lock = threading.Lock()
         self._spoken: dict[str, _Spoken] = {}
 
-    def text(self, moment: Moment, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+    def text(self, moment: Snapshot, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
 
         That is the given moment or a later one, rendered for somebody else meanwhile. `has` is what he has in this
@@ -95,7 +95,7 @@ class _Spoken:
         self._texts: dict[int | None, str] = {}
         """The message by the moment that its receiver has."""
 
-    def text(self, moment: Moment, has: int | None) -> tuple[str, int]:
+    def text(self, moment: Snapshot, has: int | None) -> tuple[str, int]:
         if self._version < moment.version:
             self._render(moment.spoken(self._language))
         if has not in self._texts:
@@ -103,7 +103,7 @@ class _Spoken:
             self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
         return self._texts[has], self._version
 
-    def _render(self, moment: Moment) -> None:
+    def _render(self, moment: Snapshot) -> None:
         with self._app.app_context(), speaking(self._language):
             rendered = parts(moment)
         for name, html in rendered.items():

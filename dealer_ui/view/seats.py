@@ -7,15 +7,15 @@ from typing import Any, Final
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Amount, Naming, Player, PuckDue
+from firmware.messages import Message
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
 from firmware.table.effects.house import stack_of
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
 from firmware.table.opening import button_due, opened
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
 from firmware.table.white import next_refused
 
@@ -69,7 +69,7 @@ def house_of(state: State, rules: Profile) -> House:
     )
 
 
-def next_hand_refused(state: State, rules: Profile | None) -> Sentence | None:
+def next_hand_refused(state: State, rules: Profile | None) -> Message | None:
     """Say why the hand that would come next cannot be dealt; None where it can, or is not what comes next."""
     paid = state.phase is Phase.SETTLED and not (state.reopened or state.unpaid)
     if rules is None or not state.house.seats or not (paid or is_between(state)):
@@ -95,7 +95,7 @@ def _dealt_in(state: State, rules: Profile) -> frozenset[str]:
     """Return who would get cards now; nobody where no hand could be dealt."""
     try:
         return frozenset(seat.player for seat in opened(state, house_of(state, rules)).seats)
-    except NotNow:
+    except CommandRefused:
         return frozenset()
 
 

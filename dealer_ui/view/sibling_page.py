@@ -53,14 +53,14 @@ class Beside:
         """Return what the page is called and its address, or nothing. Never waits: a thread of its own asks."""
         if self._clock() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
             self._asked = self._clock()
-            self._asking = threading.Thread(target=self.look, name="beside", daemon=True)
+            self._asking = threading.Thread(target=self.update, name="beside", daemon=True)
             self._asking.start()
         if not self._answers:
             return ()
         name, host = (TRAINING, TRAINING_HOST) if self._training else (TABLE, TABLE_HOST)
         return ((name, f"http://{host}:{self._port}/"),)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Ask it now."""
         self._answers = bool(self._table and self._table.answers()) or self._ask()
 

@@ -19,12 +19,12 @@ def pairs(state: State) -> tuple[tuple[Spot, Spot], ...]:
 def swap_notices(state: State) -> tuple[str, ...]:
     """Say of each pair what lies where now."""
     return tuple(
-        _("Changed places: %(one)s; %(other)s.", one=_said(one), other=_said(other))
+        _("Changed places: %(one)s; %(other)s.", one=_format_spot(one), other=_format_spot(other))
         for one, other in pairs(state)
     )
 
 
-def _said(spot: Spot) -> str:
+def _format_spot(spot: Spot) -> str:
     return _(
         "seat %(seat)s, %(row)s, card %(number)s is the %(card)s",
         seat=spot.seat,

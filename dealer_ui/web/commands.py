@@ -11,8 +11,8 @@ from dealer_ui.text.messages import say_answer
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
-from firmware.access.control import LOOKS
-from firmware.table.people import MAY, Role
+from firmware.access.control import POLLING_COMMANDS
+from firmware.table.people import COMMAND_ROLES, Role
 from firmware.table_client import TableUnreachable
 
 blueprint = Blueprint("orders", __name__)
@@ -47,19 +47,23 @@ def give(order: dict[str, Any]) -> tuple[Response, int]:
         )
     except TableUnreachable as error:
         abort(503, _(str(error)))
-    return _told(order["do"], answer, session)
+    return _answer(order["do"], answer, session)
 
 
 def _may_send(order: dict[str, Any]) -> bool:
     """Say whether a command is one that the page sends; its fields are checked by the table."""
-    return isinstance(order.get("do"), str) and order["do"] in MAY and NOT_THE_BROWSERS.isdisjoint(order)
+    return (
+        isinstance(order.get("do"), str)
+        and order["do"] in COMMAND_ROLES
+        and NOT_THE_BROWSERS.isdisjoint(order)
+    )
 
 
 def _asks_for_more(order: dict[str, Any]) -> bool:
-    return "by" not in order and (Role.DEALER not in MAY[order["do"]] or order["do"] == "lock")
+    return "by" not in order and (Role.DEALER not in COMMAND_ROLES[order["do"]] or order["do"] == "lock")
 
 
-def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
+def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
     sessions = services().sessions
     if do == "unlock" and answer["ok"]:
         token = sessions.begin(answer)
@@ -73,6 +77,6 @@ def _told(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respons
     if session is not None and (denied or do == "lock"):
         sessions.end(session)
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
-    elif session is not None and do not in LOOKS:
+    elif session is not None and do not in POLLING_COMMANDS:
         sessions.used(session)
     return response, 200 if answer["ok"] else 403 if denied else 409

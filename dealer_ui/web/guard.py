@@ -21,8 +21,8 @@ from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web.services import services
+from firmware.messages import Message, one_of
 from firmware.table.people import PIN_ROLES, Role
-from firmware.table.sentence import Sentence, one_of
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -91,7 +91,7 @@ def need(roles: frozenset[Role], what: str) -> None:
             back = request.full_path.removesuffix("?")
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
             abort(redirect(url_for("pin.pin", **asked)))
-        words = say(Sentence("%(roles)s", roles=one_of(sorted(roles))))
+        words = say(Message("%(roles)s", roles=one_of(sorted(roles))))
         abort(403, _("%(what)s asks for a PIN: %(roles)s.", what=_(what), roles=words))
 
 

@@ -22,7 +22,7 @@ from firmware.table_client import TableLink
 _KEY: Final = "feltwatch"
 
 
-class Places:
+class StreamLimiter:
     """Counts the open streams: each holds one of the server's threads, and the page needs some for itself."""
 
     def __init__(self, most: int) -> None:
@@ -37,7 +37,7 @@ class Places:
         self._free.release()
 
 
-class KioskPlace:
+class KioskStream:
     """One stream beside the others, for the screen at the table: no crowd takes it.
 
     Who asks last has it. So the screen gets it back at once where somebody else said that he was the screen.
@@ -65,8 +65,8 @@ class Services:
     reader: JournalReader
     link: TableLink
     captures: CaptureStore
-    streams: Places
-    kiosk: KioskPlace
+    streams: StreamLimiter
+    kiosk: KioskStream
     messages: Messages
     sessions: Sessions
     tallies: Tallies

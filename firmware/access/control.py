@@ -13,26 +13,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from firmware.messages import Message, one_of
 from firmware.record.pins import PinStore
 from firmware.table import events as ev
 from firmware.table.commands.people import (
     ListPerson,
     Lock,
     LogOn,
+    RemovePerson,
     SetPin,
     SignedCommand,
     Stay,
-    StrikePerson,
     Unlock,
     decide_people,
 )
 from firmware.table.errors import NotAllowed
 from firmware.table.events import Event
-from firmware.table.people import FREE_TRIES, MAY, PIN_ROLES, Person, Role, check_pin, locked_for
-from firmware.table.sentence import Sentence, one_of
+from firmware.table.people import COMMAND_ROLES, FREE_TRIES, PIN_ROLES, Person, Role, check_pin, locked_for
 from firmware.table.state import State
 
-GateCommand = Unlock | Lock | Stay | ListPerson | StrikePerson | SetPin
+AccessCommand = Unlock | Lock | Stay | ListPerson | RemovePerson | SetPin
 """What is done here: it needs sessions, PINs or a look at who asks."""
 SESSION_S: Final = 120.0
 """Seconds without a command after which a session is over: somebody walked away from the screen."""
@@ -43,7 +43,7 @@ SET_UP: Final = "set-up"
 """The actor before the first technician is listed: whoever stands before a fresh box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
 """What a fresh box takes from whoever stands before it, until its first technician is listed."""
-LOOKS: Final = frozenset({"try_device", "look", "job"})
+POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself: no sign that anybody is there."""
 
 
@@ -53,7 +53,7 @@ class Record(Protocol):
     state: State
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably, and return the last one's number. Raises NotNow, JournalError."""
+        """Make events happen, durably, and return the last one's number. Raises CommandRefused, JournalError."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class _Session:
     used: float
 
 
-class Gate:
+class AccessControl:
     """The one judge of role, PIN and lock-out.
 
-    >>> gate.admit(command, record)  # doctest: +SKIP
+    >>> gate.authorize(command, record)  # doctest: +SKIP
     Who(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
     """
 
@@ -89,19 +89,19 @@ class Gate:
         """Remove verifiers that a stop between file and event left, and those that were replaced."""
         self._pins.forget(self._pins.known() - {person.pin for person in state.people})
 
-    def admit(self, command: SignedCommand, record: Record) -> Who:
+    def authorize(self, command: SignedCommand, record: Record) -> Who:
         """Return who gives the command. Raises NotAllowed, or JournalError where a try cannot be counted."""
-        roles = MAY.get(str(getattr(command, "do", "")), frozenset())
+        roles = COMMAND_ROLES.get(str(getattr(command, "do", "")), frozenset())
         who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
             _need_own_word(command, who, record.state)
             return who
         raise NotAllowed(_who_may(roles, record.state), roles=roles)
 
-    def obey(self, command: GateCommand, record: Record, who: Who) -> dict[str, Any]:
+    def handle(self, command: AccessCommand, record: Record, who: Who) -> dict[str, Any]:
         """Do what only the gate can do, for somebody admitted, and return the answer.
 
-        Raises NotNow, PinError, JournalError; then nothing happened.
+        Raises CommandRefused, PinError, JournalError; then nothing happened.
         """
         match command:
             case Unlock():
@@ -119,7 +119,7 @@ class Gate:
                 new = command.new_pin.get_secret_value() if command.new_pin else ""
                 pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
                 events = decide_people(record.state, command, pin)
-            case StrikePerson():
+            case RemovePerson():
                 person = record.state.person(command.person)
                 if person is not None:
                     _need_right_over(who, person.role)
@@ -175,7 +175,7 @@ class Gate:
         if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
             del self._sessions[token]
             raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
-        if getattr(command, "do", "") not in LOOKS:
+        if getattr(command, "do", "") not in POLLING_COMMANDS:
             session.used = now
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
@@ -207,7 +207,7 @@ class Gate:
             said = (
                 _locked(name, wait)
                 if wait
-                else Sentence("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
+                else Message("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
             )
             raise NotAllowed(
                 "That is not %(name)s's PIN. %(next)s",
@@ -279,20 +279,20 @@ def _has(role: Role, state: State) -> bool:
     return any(person.role is role for person in state.people)
 
 
-def _who_may(roles: frozenset[Role], state: State) -> Sentence:
+def _who_may(roles: frozenset[Role], state: State) -> Message:
     if not roles:
-        return Sentence("Nobody may give that command.")
+        return Message("Nobody may give that command.")
     words = one_of(sorted(roles))
     if roles <= PIN_ROLES and not any(_has(role, state) for role in roles):
         first = Role.TECHNICIAN if not _has(Role.TECHNICIAN, state) else min(roles)
-        return Sentence(
+        return Message(
             "That asks for a PIN (%(roles)s), and nobody who has one is listed yet. "
             "On the page: Records and set-up, People and PINs; or do: %(command)s",
             roles=words,
             command=f"feltwatch people add NAME --role {first}",
         )
-    return Sentence("That asks for a PIN: %(roles)s.", roles=words)
+    return Message("That asks for a PIN: %(roles)s.", roles=words)
 
 
-def _locked(name: str, wait: float) -> Sentence:
-    return Sentence("%(name)s is locked out for %(seconds)s s.", name=name, seconds=math.ceil(wait))
+def _locked(name: str, wait: float) -> Message:
+    return Message("%(name)s is locked out for %(seconds)s s.", name=name, seconds=math.ceil(wait))

@@ -119,12 +119,12 @@ class _Demo:
         while time.monotonic() - since < QUIET_S or seq < PLAYED:
             if time.monotonic() > deadline:
                 raise AppError("The demo did not come to rest in time.")
-            told = self._told("/healthz")
+            told = self._fetch("/healthz")
             if told and told["seq"] != seq:
                 seq, since = int(told["seq"]), time.monotonic()
             time.sleep(0.2)
 
-    def _told(self, path: str) -> dict[str, Any] | None:
+    def _fetch(self, path: str) -> dict[str, Any] | None:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=5) as answer:
                 return dict(json.load(answer))
@@ -135,7 +135,7 @@ class _Demo:
             return None
 
     def _is_ready(self) -> bool:
-        told = self._told("/healthz?checks")
+        told = self._fetch("/healthz?checks")
         if told is None:
             return False
         devices = (told["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))

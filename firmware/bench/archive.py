@@ -158,10 +158,10 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measur
     ]
     pages = [_timed(lambda one=one: archive.hands(one)) for _ in range(LOOKS // 10) for one in wanted]  # type: ignore[misc]
     numbers = [rng.randint(1, hands) for _ in range(LOOKS)]
-    looks = [_timed(lambda n=n: _told(archive, n)) for n in numbers]  # type: ignore[misc]
+    looks = [_timed(lambda n=n: _load_hand(archive, n)) for n in numbers]  # type: ignore[misc]
     used = time.process_time()
     for number in numbers:
-        _told(archive, number)
+        _load_hand(archive, number)
     hand_core_ms = 1000 * (time.process_time() - used) / len(numbers)
     drawn = list(_pages(data, hands))
     core, one, every = _verified(data, events)
@@ -190,7 +190,7 @@ def _timed(run: Callable[[], Any]) -> float:
     return 1000 * (time.perf_counter() - began)
 
 
-def _told(archive: Any, number: int) -> None:
+def _load_hand(archive: Any, number: int) -> None:
     """Find a hand, follow it row by row, and tell it as the page does before it draws."""
     from firmware.cli.hands_text import hand_json
     from firmware.record.hand_history import recall

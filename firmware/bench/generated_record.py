@@ -135,25 +135,25 @@ class _Played:
     def __init__(self, house: House, hands: dict[int, SetHand]) -> None:
         self.house, self.events = house, list[tuple[Event, str]]()
         self.state: State = State(hand=_NUMBER - 1)
-        self._say(ev.PuckSeen("seat", house.seats[0].seat), "puck")
+        self._append(ev.PuckSeen("seat", house.seats[0].seat), "puck")
         self._do("next", "button")
         self._do("next", "button")
         for seat, said in hands.items():
             if said.surrenders or said.declares:
                 self._do("surrender" if said.surrenders else "declare", "dealer", seat=seat)
         self._do("next", "button")
-        self._say(ev.PhaseAdvanced(Phase.READING), TABLE)
-        self._say(_reading(house, hands), "camera")
+        self._append(ev.PhaseAdvanced(Phase.READING), TABLE)
+        self._append(_reading(house, hands), "camera")
         while pending_natural(self.state, house.rules) is not None:
             self._do("confirm", "button")
-        self._say(ev.HandArchived(), "button")
+        self._append(ev.HandArchived(), "button")
 
     def _do(self, do: str, actor: str, **fields: Any) -> None:
         command = parse_command(canonical({"do": do, **fields}))
         for event in decide(self.state, command, self.house, self.house.rules):
-            self._say(event, actor)
+            self._append(event, actor)
 
-    def _say(self, event: Event, actor: str) -> None:
+    def _append(self, event: Event, actor: str) -> None:
         self.state, followed = step(self.state, [event], self.house.rules)
         self.events += [(event, actor), *((more, TABLE) for more in followed)]
 

@@ -99,7 +99,7 @@ def command(
         raise click.ClickException(_sentence(str(error))) from error
     except (VisionError, AppError) as error:
         raise click.UsageError(_sentence(str(error))) from error
-    say_json(result) if as_json else say_all(_said(result))
+    say_json(result) if as_json else say_all(_format_result(result))
 
 
 def _write_board(path: Path) -> None:
@@ -223,7 +223,7 @@ def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[st
     return kept
 
 
-def _said(result: dict[str, Any]) -> str:
+def _format_result(result: dict[str, Any]) -> str:
     lines = [f"{name:<12} {figure:g}" for name, figure in result["figures"].items()]
     if "moved" in result:
         lines += ["since the one before:"] + [

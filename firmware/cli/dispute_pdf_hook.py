@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def dispute_pdf(data: Path, hand: int) -> bytes:
-    """Return a past hand as a PDF. Raises NotNow, JournalError."""
+    """Return a past hand as a PDF. Raises CommandRefused, JournalError."""
     from dealer_ui.reports.dispute_pdf import dispute_pdf as made
 
     return made(data, hand)

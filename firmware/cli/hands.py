@@ -53,13 +53,13 @@ def command() -> None:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     """Say our errors in a sentence."""
-    from firmware.table.errors import NotNow, TableError
+    from firmware.table.errors import CommandRefused, TableError
 
     try:
         yield
-    except NotNow as error:
+    except CommandRefused as error:
         raise click.UsageError(str(error)) from error
     except TableError as error:
         raise click.ClickException(str(error)) from error
@@ -86,7 +86,7 @@ def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, 
     from firmware.cli.hands_text import line_json, line_text
     from firmware.record.archive import Wanted
 
-    with _said():
+    with _errors_as_sentences():
         archive = _opened(data)
         _refresh(archive)
         marks = frozenset(asked.pop("marks"))
@@ -124,7 +124,7 @@ def show(number: int, data: Path, as_json: bool) -> None:
     """Show hand NUMBER: its rows, its images, and every settlement as it was shown."""
     from firmware.cli.hands_text import hand_json, hand_text
 
-    with _said():
+    with _errors_as_sentences():
         archive = _opened(data)
         hand = archive.hand(number)
         images = archive.images(hand)
@@ -144,7 +144,7 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
     from firmware.cli.hands_text import settlement_lines, when
     from firmware.table.events import Settled
 
-    with _said():
+    with _errors_as_sentences():
         archive = _opened(data)
         _refresh(archive)
         if number is None:
@@ -184,7 +184,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
     out = out or Path(f"hand-{number:06}.zip")
     if out.exists():
         raise click.UsageError(f"{out} is there already; choose another name with --out.")
-    with _said():
+    with _errors_as_sentences():
         answer = ask_table({"do": "export_hand", "past": number}, by, data)
         if answer is None:
             _export_here(number, data, out, key_folder)
@@ -268,7 +268,7 @@ def verify(
         holds = _verify_file(file, texts, key, as_json)
     else:
         need_open(data)
-        with _said():
+        with _errors_as_sentences():
             holds = _verify_record(data, texts, not no_images, replay, processes, as_json)
     sys.exit(0 if holds else 1)
 

@@ -53,12 +53,12 @@ def list_people(data: Path, as_json: bool) -> None:
 
 
 def _name(_: click.Context, __: click.Parameter, name: str) -> str:
-    from firmware.table import NotNow
+    from firmware.table import CommandRefused
     from firmware.table.people import check_name
 
     try:
         return check_name(name)
-    except NotNow as error:
+    except CommandRefused as error:
         raise click.BadParameter(str(error)) from error
 
 
@@ -93,7 +93,7 @@ def pin(name: str, by: str | None, data: Path) -> None:
 @data_option
 def remove(name: str, by: str | None, data: Path) -> None:
     """Take NAME off the list; what he did stays in the record."""
-    _give({"do": "strike_person", "person": name}, by, data)
+    _give({"do": "remove_person", "person": name}, by, data)
     say(f"{name} is off the list.")
 
 
@@ -127,7 +127,7 @@ def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
 
 def _at_the_console(order: dict[str, Any], data: Path) -> None:
     """Do it on the record of a stopped table: who may write there could do anything to it anyway."""
-    from firmware.access.control import Gate, GateCommand, Who
+    from firmware.access.control import AccessCommand, AccessControl, Who
     from firmware.record.journal.journal import Journal
     from firmware.record.pins import PinStore
     from firmware.runtime.timestamps import box_clock
@@ -148,6 +148,6 @@ def _at_the_console(order: dict[str, Any], data: Path) -> None:
             return seq
 
     wanted = parse_command(canonical(order))
-    assert isinstance(wanted, GateCommand)
+    assert isinstance(wanted, AccessCommand)
     with Journal(data, box_clock()) as journal:
-        Gate(PinStore(data)).obey(wanted, Console(journal), Who("console", Role.TECHNICIAN))
+        AccessControl(PinStore(data)).handle(wanted, Console(journal), Who("console", Role.TECHNICIAN))

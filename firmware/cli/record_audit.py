@@ -27,7 +27,7 @@ from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import Profile
 from firmware.runtime.reading.change_detector import of_places
 from firmware.table import events as ev
-from firmware.table.errors import CaptureError, NotNow, TableError
+from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.seen import Capture
 from firmware.table.settling import rules_of, settlement
 from vision.base.arrays import Image
@@ -169,7 +169,7 @@ class _Worker:
             recalled = recall(self._reader, number)
         except StillOpen:
             return Audit()
-        except NotNow as error:
+        except CommandRefused as error:
             if not (rows := self._reader.of_hand(number)):
                 return Audit()
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
@@ -185,7 +185,7 @@ class _Worker:
             assert isinstance(event, ev.Settled)
             try:
                 anew = settlement(step.before, self._rules_of(recalled.opened))
-            except NotNow as error:
+            except CommandRefused as error:
                 yield Difference(recalled.hand, row, "settlement", str(error))
             except TableError as error:
                 yield Difference(recalled.hand, row, "rules", str(error))
@@ -238,7 +238,7 @@ class _Worker:
                     if placed is None:
                         placed = self._zone(recalled.opened, event.seat, event.row, picture)
                     if event.card.card not in {card.card for card in placed}:
-                        now = ", ".join(_said(card.card, card.sure) for card in placed) or "nothing"
+                        now = ", ".join(_format_card(card.card, card.sure) for card in placed) or "nothing"
                         words = f"seat {event.seat}, {event.row}: {event.card.card} then, {now} now"
                         yield Difference(recalled.hand, entry.seq, "card", words)
 
@@ -261,7 +261,9 @@ class _Worker:
                 elif was.sure != card.sure:
                     what = "doubt" if was.sure else "sure_now"
                 if what:
-                    names = f"{_said(was.card, was.sure)} then, {_said(card.card, card.sure)} now"
+                    names = (
+                        f"{_format_card(was.card, was.sure)} then, {_format_card(card.card, card.sure)} now"
+                    )
                     yield Difference(recalled.hand, row, what, f"{where}, card {place}: {names}")
 
     def _look(self, opened: ev.HandOpened, event: ev.ReadingTaken, picture: Image) -> TableReading:
@@ -313,7 +315,7 @@ def _decoded(capture: Capture, data: bytes) -> Image:
     return picture.astype(np.uint8)
 
 
-def _said(card: str | None, sure: bool) -> str:
+def _format_card(card: str | None, sure: bool) -> str:
     return f"{card or 'nothing'}{'' if sure else ' (not sure)'}"
 
 

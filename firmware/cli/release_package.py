@@ -90,7 +90,7 @@ def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
             raise UpdateRefused(
                 f"The package was altered: {path} is not what was signed. Nothing was changed."
             )
-    if running is not None and release.made < (now := _told(running).made):
+    if running is not None and release.made < (now := _read_release(running).made):
         raise UpdateRefused(
             f"The package is older ({release.made}) than the release that runs ({now}). "
             "To go back to the release before: install --rollback"
@@ -179,10 +179,10 @@ def _signed(folder: Path, public: bytes) -> Release:
         raise UpdateRefused(
             f"The package was not signed by the release key of this box ({fingerprint(public)}). Nothing was changed."
         )
-    return _told(folder)
+    return _read_release(folder)
 
 
-def _told(folder: Path) -> Release:
+def _read_release(folder: Path) -> Release:
     try:
         told = json.loads((folder / MANIFEST).read_bytes())
         if told["format"] != FORMAT:

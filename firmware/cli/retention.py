@@ -15,14 +15,14 @@ from firmware.cli.options import ask_table, by_option, data_option, need_record
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from firmware.record.retention import Drop, Rule
+    from firmware.record.retention import Deletion, Rule
 
 SHOWN: Final = 20
 """Hands printed for people; a program gets all of them."""
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     from firmware.table import TableError
 
     try:
@@ -87,7 +87,7 @@ def keep(
         raise click.UsageError(
             "The house keeps all images (no [keeping] configured); say --days or --megabytes."
         )
-    with _said():
+    with _errors_as_sentences():
         drops = _planned(data, rule)
         done = "would go"
         if really:
@@ -96,10 +96,10 @@ def keep(
             done = "go one by one, between hands" if answer else "are gone"
             if answer is None:
                 drops = _drop_here(data, drops)
-    _tell(drops, done, as_json)
+    _print_deletions(drops, done, as_json)
 
 
-def _planned(data: Path, rule: Rule) -> list[Drop]:
+def _planned(data: Path, rule: Rule) -> list[Deletion]:
     from firmware.record.archive import Archive
     from firmware.record.retention import plan
     from firmware.runtime.timestamps import box_clock
@@ -107,14 +107,14 @@ def _planned(data: Path, rule: Rule) -> list[Drop]:
     return list(plan(Archive(data), rule, box_clock()().wall_ms))
 
 
-def _drop_here(data: Path, drops: list[Drop]) -> list[Drop]:
+def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
     """Drop on the record of a stopped table, and return what was dropped."""
     from firmware.record.archive import Archive
     from firmware.record.journal.captures import CaptureStore
     from firmware.record.journal.journal import Journal
     from firmware.record.retention import leftovers, remove
     from firmware.runtime.timestamps import box_clock
-    from firmware.table import NotNow, apply
+    from firmware.table import CommandRefused, apply
 
     store = CaptureStore(data)
     gone = []
@@ -123,7 +123,7 @@ def _drop_here(data: Path, drops: list[Drop]) -> list[Drop]:
         for drop in drops:
             try:
                 state = apply(state, drop.tombstone)
-            except NotNow:
+            except CommandRefused:
                 continue  # under dispute since
             journal.append([drop.tombstone], "console")
             remove(store, drop.images)
@@ -135,7 +135,7 @@ def _drop_here(data: Path, drops: list[Drop]) -> list[Drop]:
     return gone
 
 
-def _tell(drops: list[Drop], done: str, as_json: bool) -> None:
+def _print_deletions(drops: list[Deletion], done: str, as_json: bool) -> None:
     size = sum(drop.size for drop in drops)
     if as_json:
         told = [{"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops]
@@ -162,9 +162,9 @@ def backup(folder: Path, data: Path) -> None:
     """
     from firmware.record.backup import back_up
 
-    with _said():
+    with _errors_as_sentences():
         need_record(data)
-    with _said(), _bar("verifying the copy") as done:
+    with _errors_as_sentences(), _bar("verifying the copy") as done:
         found = back_up(data, folder, workers=_cores(), done=done)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
@@ -188,7 +188,7 @@ def restore(folder: Path, data: Path) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
 
-    with _said(), _bar("verifying the backup") as done:
+    with _errors_as_sentences(), _bar("verifying the backup") as done:
         replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:

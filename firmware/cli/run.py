@@ -56,7 +56,7 @@ def run(config: Config) -> None:
     from firmware.record.stick_request import StickDesk
     from firmware.runtime.device_factory import make_camera, open_devices
     from firmware.runtime.house_config import house_rules, prepare_house
-    from firmware.runtime.maintenance import RecordKeeper
+    from firmware.runtime.maintenance import RecordMaintenance
     from firmware.runtime.power_off import PowerOff
     from firmware.runtime.reading.messages import ReaderSpec
     from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
@@ -82,7 +82,7 @@ def run(config: Config) -> None:
             ReadingProcess(spec, limits),
             config.socket,
             times.turn_up,
-            keeper=RecordKeeper(
+            keeper=RecordMaintenance(
                 config.data, journal, config.key, config.keeping, wall, dispute_pdf, StickDesk()
             ),
             answer_within=times.answer,
@@ -91,7 +91,7 @@ def run(config: Config) -> None:
 
         def turned() -> None:
             manager.alive()
-            power_off.look(devices.mains_gone(), table.state.phase)
+            power_off.update(devices.mains_gone(), table.state.phase)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: table.stop())

@@ -57,7 +57,7 @@ def command(
         raise click.UsageError(f"There is no step {strange[0]!r}; see: feltwatch selftest --list")
     left_out = set(skip) | (HANDS if "hands" in skip else set())
 
-    def tell(text: str) -> None:
+    def show(text: str) -> None:
         say(text, err=as_json)
 
     def asked(text: str) -> bool:
@@ -65,18 +65,18 @@ def command(
 
     results: list[Result] = []
     try:
-        with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, tell, asked) as test:
+        with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
             folder = _folder(data)
             for number, result in enumerate(test.run(frozenset(left_out)), start=1):
                 results.append(result)
-                tell(line(number, result))
+                show(line(number, result))
     except SelftestError as error:
         raise click.ClickException(str(error)) from error
     told = report(results, by, yes)
     kept = _keep(folder, told, results)
     if as_json:
         say_json(told, indent=1)
-    tell(f"{counts(results)} The report: {kept}")
+    show(f"{counts(results)} The report: {kept}")
     sys.exit(any(result.verdict == "fail" for result in results))
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
+from firmware.messages import Message
 from firmware.record.journal.disk import MB, RESERVE
-from firmware.table.sentence import Sentence
 
 Verdict = Literal["ok", "look", "bad", "unknown"]
 """`look`: the table plays, and somebody should see to it; `bad`: what the product promises is at risk."""
@@ -97,11 +97,11 @@ class Check:
     """One check's outcome. `figure` is as it is read: a number and its unit, "" where nothing is measured."""
 
     name: str
-    title: Sentence
+    title: Message
     verdict: Verdict
     figure: str
-    says: Sentence
-    advice: Sentence | None = None
+    says: Message
+    advice: Message | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a program reads it, in English."""
@@ -116,64 +116,64 @@ class Check:
         }
 
 
-Found = tuple[Verdict, str, Sentence, Sentence | None]
-UNKNOWN: Final = Sentence("Nothing says how this stands here.")
-UNSEEN: Final = Sentence("No picture of this hand or the last says it.")
-LOOK_FIRST: Final = Sentence("Look through the camera between hands: set-up, camera.")
+Found = tuple[Verdict, str, Message, Message | None]
+UNKNOWN: Final = Message("Nothing says how this stands here.")
+UNSEEN: Final = Message("No picture of this hand or the last says it.")
+LOOK_FIRST: Final = Message("Look through the camera between hands: set-up, camera.")
 
 
-def _unknown(advice: Sentence | None = None, says: Sentence = UNKNOWN) -> Found:
+def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
     return "unknown", "", says, advice
 
 
-def _fault(facts: Facts, device: str) -> Sentence | None:
+def _fault(facts: Facts, device: str) -> Message | None:
     """Return what the table itself says is wrong with a device; the page knows these sentences."""
     said = facts.faults.get(device)
-    return Sentence(said) if said else None
+    return Message(said) if said else None
 
 
 def _table(facts: Facts) -> Found:
     if facts.answers is None:
         return _unknown()
     if not facts.answers:
-        advice = Sentence("Start it: systemctl start feltwatch.target. Nothing that was recorded is lost.")
-        return "bad", "", Sentence("The table process does not answer."), advice
-    return "ok", "", Sentence("The table process answers."), None
+        advice = Message("Start it: systemctl start feltwatch.target. Nothing that was recorded is lost.")
+        return "bad", "", Message("The table process does not answer."), advice
+    return "ok", "", Message("The table process answers."), None
 
 
 def _services(facts: Facts) -> Found:
     if not facts.services:
-        return _unknown(says=Sentence("The services are not seen from here; on the box: feltwatch doctor"))
+        return _unknown(says=Message("The services are not seen from here; on the box: feltwatch doctor"))
     down = [name for name, state in facts.services.items() if state != "active"]
     figure = f"{len(facts.services) - len(down)} / {len(facts.services)}"
     if down:
-        advice = Sentence("See why: journalctl -u %(name)s", name=down[0])
-        return "bad", figure, Sentence("Not running: %(name)s", name=", ".join(down)), advice
-    return "ok", figure, Sentence("All services run."), None
+        advice = Message("See why: journalctl -u %(name)s", name=down[0])
+        return "bad", figure, Message("Not running: %(name)s", name=", ".join(down)), advice
+    return "ok", figure, Message("All services run."), None
 
 
 def _camera(facts: Facts) -> Found:
     if says := _fault(facts, "camera"):
-        return "bad", "", says, Sentence("Check the camera's cable. Meanwhile hands are keyed on the page.")
+        return "bad", "", says, Message("Check the camera's cable. Meanwhile hands are keyed on the page.")
     if says := _fault(facts, "view"):
         return "look", "", says, None
     if not facts.answers:
         return _unknown()
-    return "ok", "", Sentence("The camera delivers pictures."), None
+    return "ok", "", Message("The camera delivers pictures."), None
 
 
 _WELL: Final = {
-    "sharpness": Sentence("The picture is sharp."),
-    "light": Sentence("The light is right."),
-    "banding": Sentence("No stripes."),
-    "camera": Sentence("The camera is where it was."),
+    "sharpness": Message("The picture is sharp."),
+    "light": Message("The light is right."),
+    "banding": Message("No stripes."),
+    "camera": Message("The camera is where it was."),
 }
 _ILL: Final = {
-    "sharpness": Sentence("The picture is out of focus: clean the lens and set the focus."),
-    "light": Sentence("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": Sentence("The picture is overexposed: shorten the exposure or dim the lamps."),
-    "banding": Sentence("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "camera": Sentence(
+    "sharpness": Message("The picture is out of focus: clean the lens and set the focus."),
+    "light": Message("The picture is too dark: turn the lamps up or lengthen the exposure."),
+    "bright": Message("The picture is overexposed: shorten the exposure or dim the lamps."),
+    "banding": Message("The light flickers: set the mains frequency and the exposure, or change the lamps."),
+    "camera": Message(
         "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
     ),
 }
@@ -201,8 +201,8 @@ def _markers(facts: Facts) -> Found:
         return _unknown(LOOK_FIRST, UNSEEN)
     figure = f"{seen['figure']:.0f} / {seen['limit']:.0f}"
     if seen["ok"]:
-        return "ok", figure, Sentence("All markers are seen."), None
-    ill = Sentence("Markers are hidden: clear the felt's edges and keep sleeves away.")
+        return "ok", figure, Message("All markers are seen."), None
+    ill = Message("Markers are hidden: clear the felt's edges and keep sleeves away.")
     return "look", figure, ill, None
 
 
@@ -211,115 +211,115 @@ def _calibration(facts: Facts) -> Found:
         return "bad", "", says, None
     if facts.calibrated is None:
         return _unknown()
-    advice = Sentence("Calibrate the felt between hands: set-up, camera.")
+    advice = Message("Calibrate the felt between hands: set-up, camera.")
     if not facts.calibrated:
-        says = Sentence("The felt was never calibrated: a camera that is knocked is not noticed.")
+        says = Message("The felt was never calibrated: a camera that is knocked is not noticed.")
         return "look", "", says, advice
     if facts.felt_age_ms is None:
         return _unknown()
     days = max(0, facts.felt_age_ms) // DAY_MS
     if days > STALE_DAYS:
-        return "look", f"{days} d", Sentence("The felt's calibration is old."), advice
-    return "ok", f"{days} d", Sentence("The felt is calibrated."), None
+        return "look", f"{days} d", Message("The felt's calibration is old."), advice
+    return "ok", f"{days} d", Message("The felt is calibrated."), None
 
 
 def _puck(facts: Facts) -> Found:
-    advice = Sentence("Check the cable between the box and the puck reader under the table.")
+    advice = Message("Check the cable between the box and the puck reader under the table.")
     if says := _fault(facts, "puck"):
         return "bad", "", says, advice
     if facts.readers_ok is None or facts.readers is None:
         return _unknown()
     figure = f"{facts.readers_ok} / {facts.readers}"
     if facts.readers_ok < facts.readers:
-        says = Sentence("Some seats' antennas do not answer. Meanwhile the dealer keys the button.")
-        return "bad", figure, says, Sentence("Try the puck reader: set-up, devices.")
-    return "ok", figure, Sentence("Every antenna of the puck reader answers."), None
+        says = Message("Some seats' antennas do not answer. Meanwhile the dealer keys the button.")
+        return "bad", figure, says, Message("Try the puck reader: set-up, devices.")
+    return "ok", figure, Message("Every antenna of the puck reader answers."), None
 
 
 def _buttons(facts: Facts) -> Found:
-    advice = Sentence("Check the panel's plug, then try the buttons: set-up, devices.")
+    advice = Message("Check the panel's plug, then try the buttons: set-up, devices.")
     if says := _fault(facts, "buttons"):
         return "bad", "", says, advice
     if facts.buttons is None:
         return _unknown()
     if not facts.buttons:
-        return "look", "", Sentence("No buttons are connected."), advice
-    return "ok", "", Sentence("No button is stuck."), None
+        return "look", "", Message("No buttons are connected."), advice
+    return "ok", "", Message("No button is stuck."), None
 
 
 def _lamps(facts: Facts) -> Found:
     says = _fault(facts, "lamps") or _fault(facts, "buzzer")
     if says:
-        return "look", "", says, Sentence("The page shows all that the lamps show.")
+        return "look", "", says, Message("The page shows all that the lamps show.")
     if not facts.answers:
         return _unknown()
-    return "ok", "", Sentence("Lamps and buzzer raise no fault."), None
+    return "ok", "", Message("Lamps and buzzer raise no fault."), None
 
 
 def _pictures(facts: Facts) -> Found:
     if says := _fault(facts, "images"):
-        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+        return "bad", "", says, Message("See what it says: feltwatch hands verify --all")
     if says := _fault(facts, "captures"):
         return "bad", "", says, None
     if not facts.answers:
         return _unknown()
-    return "ok", "", Sentence("The last hand's pictures are whole."), None
+    return "ok", "", Message("The last hand's pictures are whole."), None
 
 
 def _room(facts: Facts) -> Found:
-    advice = Sentence("Export the record and make room, or put a larger disk in: a hand takes up to 10 MB.")
+    advice = Message("Export the record and make room, or put a larger disk in: a hand takes up to 10 MB.")
     figure = "" if facts.free_mb is None else f"{facts.free_mb} MB"
     if says := _fault(facts, "disk"):
         return "bad", figure, says, advice
     if facts.free_mb is None:
         return _unknown()
     if facts.free_mb < RESERVE // MB:
-        return "bad", figure, Sentence("There is no room left: no new hand is opened."), advice
+        return "bad", figure, Message("There is no room left: no new hand is opened."), advice
     if facts.free_mb < ROOM_MB:
-        return "look", figure, Sentence("There is little room on the disk."), advice
-    return "ok", figure, Sentence("There is room for a hundred hands and more."), None
+        return "look", figure, Message("There is little room on the disk."), advice
+    return "ok", figure, Message("There is room for a hundred hands and more."), None
 
 
 def _wear(facts: Facts) -> Found:
     if facts.worn_percent is None:
-        return _unknown(says=Sentence("This disk does not say how worn it is."))
+        return _unknown(says=Message("This disk does not say how worn it is."))
     figure = f"{facts.worn_percent} %"
-    advice = Sentence("Back the record up and replace the disk.")
+    advice = Message("Back the record up and replace the disk.")
     if facts.worn_percent >= 100:
-        return "bad", figure, Sentence("The disk is worn out."), advice
+        return "bad", figure, Message("The disk is worn out."), advice
     if facts.worn_percent >= WORN_PERCENT:
-        return "look", figure, Sentence("The disk is nearly worn out."), advice
-    return "ok", figure, Sentence("The disk is not worn."), None
+        return "look", figure, Message("The disk is nearly worn out."), advice
+    return "ok", figure, Message("The disk is not worn."), None
 
 
 def _chain(facts: Facts) -> Found:
     if facts.rows is None or facts.checked is None:
-        says = Sentence("The record cannot be read.")
-        return "bad", "", says, Sentence("See what it says: feltwatch hands verify --all")
+        says = Message("The record cannot be read.")
+        return "bad", "", says, Message("See what it says: feltwatch hands verify --all")
     if not facts.rows:
-        return _unknown(says=Sentence("There is no record here yet."))
+        return _unknown(says=Message("There is no record here yet."))
     figure = f"{facts.checked} / {facts.rows}"
     if facts.record_wrong:
-        wrong = Sentence("The record does not hold: %(text)s", text=facts.record_wrong)
-        return "bad", figure, wrong, Sentence("See what it says: feltwatch hands verify --all")
+        wrong = Message("The record does not hold: %(text)s", text=facts.record_wrong)
+        return "bad", figure, wrong, Message("See what it says: feltwatch hands verify --all")
     if facts.broken_at is not None:
-        says = Sentence("The record's chain is broken at row %(row)s.", row=facts.broken_at)
-        return "bad", figure, says, Sentence("See what it says: feltwatch hands verify --all")
-    return "ok", figure, Sentence("The record's last rows follow one another."), None
+        says = Message("The record's chain is broken at row %(row)s.", row=facts.broken_at)
+        return "bad", figure, says, Message("See what it says: feltwatch hands verify --all")
+    return "ok", figure, Message("The record's last rows follow one another."), None
 
 
 def _anchor(facts: Facts) -> Found:
-    advice = Sentence("Print or photograph the signed head and keep it elsewhere: feltwatch anchor")
+    advice = Message("Print or photograph the signed head and keep it elsewhere: feltwatch anchor")
     if facts.anchored is None:
         return _unknown()
     if not facts.anchored:
-        return "look", "", Sentence("The record's head was never signed."), advice
+        return "look", "", Message("The record's head was never signed."), advice
     if facts.anchor_age_ms is None:
         return _unknown()
     days = max(0, facts.anchor_age_ms) // DAY_MS
     if days > ANCHOR_DAYS:
-        return "look", f"{days} d", Sentence("The record's last signed head is old."), advice
-    return "ok", f"{days} d", Sentence("The record's head was signed lately."), None
+        return "look", f"{days} d", Message("The record's last signed head is old."), advice
+    return "ok", f"{days} d", Message("The record's head was signed lately."), None
 
 
 def _clock(facts: Facts) -> Found:
@@ -328,17 +328,17 @@ def _clock(facts: Facts) -> Found:
     if facts.synchronised is None:
         return _unknown()
     if facts.jumped_ms:
-        says = Sentence("The clock has just jumped.")
-        return "look", f"{facts.jumped_ms / 1000:+.1f} s", says, Sentence("Look at the time again.")
+        says = Message("The clock has just jumped.")
+        return "look", f"{facts.jumped_ms / 1000:+.1f} s", says, Message("Look at the time again.")
     if facts.synchronised:
-        return "ok", "", Sentence("The network keeps this clock."), None
+        return "ok", "", Message("The network keeps this clock."), None
     if facts.rtc:
-        return "ok", "", Sentence("A battery keeps this clock; no network corrects it."), None
+        return "ok", "", Message("A battery keeps this clock; no network corrects it."), None
     return (
         "look",
         "",
-        Sentence("Neither a network nor a battery keeps this clock: after a power cut it is wrong."),
-        Sentence(
+        Message("Neither a network nor a battery keeps this clock: after a power cut it is wrong."),
+        Message(
             "Fit the clock's battery, or connect the box to a network with time. The record keeps its order anyway."
         ),
     )
@@ -347,25 +347,25 @@ def _clock(facts: Facts) -> Found:
 def _heat(facts: Facts) -> Found:
     if facts.celsius is None:
         return _unknown()
-    figure, advice = f"{facts.celsius:.0f} °C", Sentence("Check the box's fan and the air around it.")
+    figure, advice = f"{facts.celsius:.0f} °C", Message("Check the box's fan and the air around it.")
     if facts.celsius >= HOT_C:
-        return "bad", figure, Sentence("The box is so hot that it slows itself down."), advice
+        return "bad", figure, Message("The box is so hot that it slows itself down."), advice
     if facts.celsius >= WARM_C:
-        return "look", figure, Sentence("The box is warm."), advice
-    return "ok", figure, Sentence("The box is cool enough."), None
+        return "look", figure, Message("The box is warm."), advice
+    return "ok", figure, Message("The box is cool enough."), None
 
 
 def _power(facts: Facts) -> Found:
-    advice = Sentence("Use the 5 V, 5 A supply and its own cable.")
+    advice = Message("Use the 5 V, 5 A supply and its own cable.")
     if facts.weak:
-        return "bad", "", Sentence("The supply is too weak now."), advice
+        return "bad", "", Message("The supply is too weak now."), advice
     if says := _fault(facts, "power"):
         return "bad" if facts.was_weak is None else "look", "", says, advice
     if facts.was_weak:
-        return "look", "", Sentence("The supply was too weak since the box started."), advice
+        return "look", "", Message("The supply was too weak since the box started."), advice
     if facts.weak is None:
-        return _unknown(says=Sentence("The supply's sensors say nothing here."))
-    return "ok", "", Sentence("The supply is well."), None
+        return _unknown(says=Message("The supply's sensors say nothing here."))
+    return "ok", "", Message("The supply is well."), None
 
 
 def _memory(facts: Facts) -> Found:
@@ -373,9 +373,9 @@ def _memory(facts: Facts) -> Found:
         return _unknown()
     figure = f"{facts.memory_mb} MB"
     if facts.memory_mb < MEMORY_MB:
-        says = Sentence("Little memory is left: the card reader may be ended.")
-        return "bad", figure, says, Sentence("Start the box anew between hands; tell the technician.")
-    return "ok", figure, Sentence("There is memory enough."), None
+        says = Message("Little memory is left: the card reader may be ended.")
+        return "bad", figure, says, Message("Start the box anew between hands; tell the technician.")
+    return "ok", figure, Message("There is memory enough."), None
 
 
 def _model(facts: Facts) -> Found:
@@ -383,9 +383,9 @@ def _model(facts: Facts) -> Found:
         return _unknown()
     figure = facts.model_hash[:8]
     if facts.model_hash != facts.model_named:
-        says = Sentence("The card reader's model is not the one that was shipped.")
-        return "bad", figure, says, Sentence("Install the release again.")
-    return "ok", figure, Sentence("The card reader's model is the one that was shipped."), None
+        says = Message("The card reader's model is not the one that was shipped.")
+        return "bad", figure, says, Message("Install the release again.")
+    return "ok", figure, Message("The card reader's model is the one that was shipped."), None
 
 
 def _profile(facts: Facts) -> Found:
@@ -393,36 +393,36 @@ def _profile(facts: Facts) -> Found:
         return _unknown()
     figure = facts.profile_named[:8]
     if facts.profile_hash != facts.profile_named:
-        says = Sentence("The game's rules are not those that the record keeps.")
-        return "bad", figure, says, Sentence("Choose the game again: set-up, table.")
-    return "ok", figure, Sentence("The game's rules are those that the record keeps."), None
+        says = Message("The game's rules are not those that the record keeps.")
+        return "bad", figure, says, Message("Choose the game again: set-up, table.")
+    return "ok", figure, Message("The game's rules are those that the record keeps."), None
 
 
 def _of_limit(work: str) -> Callable[[Facts], Found]:
     def check(facts: Facts) -> Found:
         seen = (facts.limits or {}).get(work)
         if seen is None or not seen["recent"]:
-            return _unknown(says=Sentence("Nothing of this was timed here yet."))
+            return _unknown(says=Message("Nothing of this was timed here yet."))
         limits = {name: f"{seen[f'{name}_s']:.4g}" for name in ("limit", "floor", "ceiling")}
         if seen["timeouts"]:
             figure = f"{seen['timeouts']} / {seen['recent']}"
-            says = Sentence(
+            says = Message(
                 "So many of the last were given up at their limit. It is now %(limit)s s "
                 "(floor %(floor)s, ceiling %(ceiling)s).",
                 **limits,
             )
-            advice = Sentence(
+            advice = Message(
                 "Each timeout lets the limit grow. If it goes on, see what keeps the box busy, and its temperature."
             )
             return "look", figure, says, advice
         usual = _seconds(seen["usual_s"])
         figure = f"{usual} s ({limits['limit']})"
         if seen["limit_s"] >= seen["ceiling_s"] > seen["floor_s"]:
-            says = Sentence(
+            says = Message(
                 "It takes so long that the limit is at its ceiling, %(ceiling)s s.", ceiling=limits["ceiling"]
             )
-            return "look", figure, says, Sentence("See what keeps the box busy, or raise the ceiling.")
-        says = Sentence(
+            return "look", figure, says, Message("See what keeps the box busy, or raise the ceiling.")
+        says = Message(
             "Usual: %(usual)s s. Limit: %(limit)s s (floor %(floor)s, ceiling %(ceiling)s).",
             usual=usual,
             **limits,
@@ -437,33 +437,33 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f}" if seconds >= 1 else "< 1"
 
 
-CHECKS: Final[tuple[tuple[str, Sentence, Callable[[Facts], Found]], ...]] = (
-    ("table", Sentence("Table process"), _table),
-    ("services", Sentence("Services"), _services),
-    ("camera", Sentence("Camera"), _camera),
-    ("sharpness", Sentence("Sharpness"), _of_picture("sharpness", "mm", 2)),
-    ("light", Sentence("Light"), _of_picture("light", "", 0)),
-    ("banding", Sentence("Flicker"), _of_picture("banding", "%", 1)),
-    ("markers", Sentence("Markers found"), _markers),
-    ("drift", Sentence("Camera moved"), _of_picture("camera", "mm", 1)),
-    ("calibration", Sentence("Calibration"), _calibration),
-    ("puck", Sentence("Puck reader"), _puck),
-    ("buttons", Sentence("Buttons"), _buttons),
-    ("lamps", Sentence("Lamps and buzzer"), _lamps),
-    ("pictures", Sentence("Pictures"), _pictures),
-    ("room", Sentence("Disk: room"), _room),
-    ("wear", Sentence("Disk: wear"), _wear),
-    ("chain", Sentence("Record"), _chain),
-    ("anchor", Sentence("Signed head"), _anchor),
-    ("clock", Sentence("Clock"), _clock),
-    ("heat", Sentence("Temperature"), _heat),
-    ("power", Sentence("Power supply"), _power),
-    ("memory", Sentence("Memory"), _memory),
-    ("model", Sentence("Card reader's model"), _model),
-    ("profile", Sentence("Game rules"), _profile),
-    ("reading_time", Sentence("Time of a reading"), _of_limit("reading")),
-    ("start_time", Sentence("Card reader's start"), _of_limit("reader_start")),
-    ("answer_time", Sentence("Time of an answer"), _of_limit("answer")),
+CHECKS: Final[tuple[tuple[str, Message, Callable[[Facts], Found]], ...]] = (
+    ("table", Message("Table process"), _table),
+    ("services", Message("Services"), _services),
+    ("camera", Message("Camera"), _camera),
+    ("sharpness", Message("Sharpness"), _of_picture("sharpness", "mm", 2)),
+    ("light", Message("Light"), _of_picture("light", "", 0)),
+    ("banding", Message("Flicker"), _of_picture("banding", "%", 1)),
+    ("markers", Message("Markers found"), _markers),
+    ("drift", Message("Camera moved"), _of_picture("camera", "mm", 1)),
+    ("calibration", Message("Calibration"), _calibration),
+    ("puck", Message("Puck reader"), _puck),
+    ("buttons", Message("Buttons"), _buttons),
+    ("lamps", Message("Lamps and buzzer"), _lamps),
+    ("pictures", Message("Pictures"), _pictures),
+    ("room", Message("Disk: room"), _room),
+    ("wear", Message("Disk: wear"), _wear),
+    ("chain", Message("Record"), _chain),
+    ("anchor", Message("Signed head"), _anchor),
+    ("clock", Message("Clock"), _clock),
+    ("heat", Message("Temperature"), _heat),
+    ("power", Message("Power supply"), _power),
+    ("memory", Message("Memory"), _memory),
+    ("model", Message("Card reader's model"), _model),
+    ("profile", Message("Game rules"), _profile),
+    ("reading_time", Message("Time of a reading"), _of_limit("reading")),
+    ("start_time", Message("Card reader's start"), _of_limit("reader_start")),
+    ("answer_time", Message("Time of an answer"), _of_limit("answer")),
 )
 """Every check: its name, what it is called, how it is judged. In the order in which they are shown."""
 

@@ -62,14 +62,14 @@ class Pn532(Reader):
     def _ask(self, command: bytes) -> bytes:
         """Send a command; the answer from its code on. Raises ReaderFault."""
         self._swap(bytes((WRITE,)) + frame(command))
-        if self._hear(len(ACK)) != ACK:
+        if self._receive(len(ACK)) != ACK:
             raise ReaderFault("the chip does not acknowledge")
-        answer = unframe(self._hear(LONGEST_ANSWER))
+        answer = unframe(self._receive(LONGEST_ANSWER))
         if answer is None or answer[0] != command[0] + 1:
             raise ReaderFault("the chip answers wrongly")
         return answer
 
-    def _hear(self, count: int) -> bytes:
+    def _receive(self, count: int) -> bytes:
         for _ in range(ANSWER_MS):
             if self._swap(bytes((STATUS, 0)))[1] & 1:
                 return bytes(self._swap(bytes((READ,)) + bytes(count))[1:])

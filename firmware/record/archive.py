@@ -18,7 +18,7 @@ from firmware.record.journal import index_file
 from firmware.record.journal.captures import CaptureStore, named_by
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.table import events as ev
-from firmware.table.errors import JournalError, NotNow
+from firmware.table.errors import CommandRefused, JournalError
 from firmware.table.seen import Capture
 
 Mark = Literal["correction", "foul", "natural", "dispute", "not_reviewed"]
@@ -235,11 +235,11 @@ class Archive:
     def hand(self, number: int) -> Hand:
         """Return a hand out of the journal; the index is not asked.
 
-        Raises NotNow for a hand that is not in the record, JournalError.
+        Raises CommandRefused for a hand that is not in the record, JournalError.
         """
         rows = self.reader.of_hand(number)
         if not rows:
-            raise NotNow("Hand %(hand)s is not in the record.", hand=number)
+            raise CommandRefused("Hand %(hand)s is not in the record.", hand=number)
         later: list[Entry] = []
         for row in self.reader.about(number):
             later += self._until_closed(row) if row.type == ev.HandReopened.type else [row]

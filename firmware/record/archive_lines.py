@@ -152,9 +152,9 @@ class Batch:
         if kind in INDEXED:
             self._places.append((kind, hand_of(kind, hand, payload), seq))
         if kind in TOLD:
-            self._tell(seq, hand, wall_ms, kind, payload)
+            self._add(seq, hand, wall_ms, kind, payload)
 
-    def _tell(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
+    def _add(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
         if kind == ev.HandOpened.type:
             self.subject = 0
             self._lines[hand] = _opened(seq, hand, wall_ms, json.loads(payload))

@@ -70,7 +70,7 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
     with suppress(FileNotFoundError):
         to.lstat()  # a folder that may not be looked into says so, in the name that was given
         raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
-    with _said("The backup"):
+    with _errors_as_sentences("The backup"):
         part = _part_beside(to)
         try:
             part.chmod(FOLDER_MODE)
@@ -104,7 +104,7 @@ def restore(
 
     The table must be stopped. Raises BackupError for a backup that does not hold, JournalBusy, JournalError.
     """
-    with _said("The restore"):
+    with _errors_as_sentences("The restore"):
         make_folder(data)
         with writing(data):
             staging = data / RESTORING
@@ -311,7 +311,7 @@ def _give_to_owner(data: Path, replaced: Path) -> None:
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
+def _errors_as_sentences(what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:

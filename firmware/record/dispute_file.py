@@ -25,7 +25,7 @@ from firmware.record.journal.disk import FILE_MODE, sync_folder
 from firmware.record.journal.journal import Entry
 from firmware.record.reopening import end_of_hand
 from firmware.table import events as ev
-from firmware.table.errors import NotNow, TableError
+from firmware.table.errors import CommandRefused, TableError
 from firmware.table.events import canonical
 from firmware.table.settling import hand_json
 
@@ -71,12 +71,12 @@ def write_dispute_file(
 ) -> Path:
     """Write a hand's dispute file and return its path; `pdf` makes the hand's page for people.
 
-    A file of that name is replaced, at once and whole. Raises NotNow for a hand that is not in the record or still
-    open, DisputeFileError, JournalError; then nothing is left behind.
+    A file of that name is replaced, at once and whole. Raises CommandRefused for a hand that is not in the
+    record or still open, DisputeFileError, JournalError; then nothing is left behind.
     """
     hand = archive.hand(number)
     if hand.play[-1].type not in _ENDS:
-        raise NotNow("Hand %(hand)s is still open; it can be exported once it is over.", hand=number)
+        raise CommandRefused("Hand %(hand)s is still open; it can be exported once it is over.", hand=number)
     part = out.with_name(f".{out.name}.part")
     try:
         _write(part, archive, hand, key, _page(number, pdf))
@@ -143,7 +143,7 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put(form.ROWS, b"".join(canonical(list(row)).encode() + b"\n" for row in rows))
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
-            with suppress(NotNow):  # a hand that was void is none to settle
+            with suppress(CommandRefused):  # a hand that was void is none to settle
                 told = hand_json(end_of_hand(archive.reader, hand.hand))
                 del told["profile"]  # elsewhere that name may stand for other rules, or for none
                 put("hand.json", canonical(told).encode())

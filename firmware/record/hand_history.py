@@ -10,7 +10,7 @@ from typing import Any, Final
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.journal.row_index import ABOUT_TYPES
 from firmware.table.effects import apply
-from firmware.table.errors import NotNow, UnknownEvent
+from firmware.table.errors import CommandRefused, UnknownEvent
 from firmware.table.events import (
     HandArchived,
     HandMisdealt,
@@ -30,7 +30,7 @@ ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type})
 """Types of the events that end a hand."""
 
 
-class StillOpen(NotNow):
+class StillOpen(CommandRefused):
     """The hand is on the table."""
 
 
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class StepSequence:
     """The steps from a hand's opening, or its reopening, to its end; `is_over` is False while it goes on."""
 
     steps: tuple[Step, ...]
@@ -80,8 +80,8 @@ class Recalled:
 
     hand: int
     opened: HandOpened
-    play: Chapter
-    corrections: tuple[Chapter, ...] = ()
+    play: StepSequence
+    corrections: tuple[StepSequence, ...] = ()
     marks: tuple[Entry, ...] = ()
 
     @cached_property
@@ -90,7 +90,7 @@ class Recalled:
         return tuple(step for chapter in (self.play, *self.corrections) for step in chapter.steps)
 
     @property
-    def last(self) -> Chapter:
+    def last(self) -> StepSequence:
         """The chapter that counts now."""
         return next((c for c in reversed(self.corrections) if c.is_over), self.play)
 
@@ -114,11 +114,11 @@ def frame_of(entry: Entry) -> Capture | None:
 def recall(reader: JournalReader, hand: int) -> Recalled:
     """Return a hand with everything that was done about it.
 
-    Raises NotNow for a hand that is not in the record, StillOpen for one on the table, JournalError.
+    Raises CommandRefused for a hand that is not in the record, StillOpen for one on the table, JournalError.
     """
     rows = reader.of_hand(hand)
     if not rows:
-        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
+        raise CommandRefused("Hand %(hand)s is not in the record.", hand=hand)
     play = chapter(rows, State())
     if not play.is_over and reader.of_hand(hand + 1) == []:
         raise StillOpen("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
@@ -134,22 +134,22 @@ def recall(reader: JournalReader, hand: int) -> Recalled:
     return Recalled(hand, opened, play, tuple(again), marks)
 
 
-def chapter(rows: Sequence[Entry], state: State) -> Chapter:
-    """Follow a hand from its first row to the one that ends it. Raises NotNow where a row does not fit."""
+def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
+    """Follow a hand from its first row to the one that ends it. Raises CommandRefused where a row does not fit."""
     steps: list[Step] = []
     for row in rows:
         try:
             after = apply(state, row.event)
         except UnknownEvent as error:
-            raise NotNow(
+            raise CommandRefused(
                 "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=str(error)
             ) from error
-        except NotNow:
+        except CommandRefused:
             if row.type in ABOUT_TYPES - {HandReopened.type}:
                 continue  # of another hand, whose dispute began before what is followed here
             raise
         steps.append(Step(row, state, after))
         if row.type in ENDS:
-            return Chapter(tuple(steps), is_over=True)
+            return StepSequence(tuple(steps), is_over=True)
         state = after
-    return Chapter(tuple(steps), is_over=False)
+    return StepSequence(tuple(steps), is_over=False)

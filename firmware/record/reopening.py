@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.table.effects import fold
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import (
     Event,
     HandArchived,
@@ -28,11 +28,11 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
     """Return the state in which a hand was when it was closed, or closed again after it was reopened.
 
     Without a settlement where it was void then; `names` says how its players are called by now.
-    Raises NotNow for a hand that is not in the record or is not over, JournalError.
+    Raises CommandRefused for a hand that is not in the record or is not over, JournalError.
     """
     entries = reader.of_hand(hand)
     if not entries:
-        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
+        raise CommandRefused("Hand %(hand)s is not in the record.", hand=hand)
     again = [entry for entry in reader.about(hand) if entry.type == HandReopened.type]
     if again:
         since = reader.events_since(again[-1].seq - 1)
@@ -47,7 +47,7 @@ def _until_its_end(entries: Iterable[Entry], state: State) -> State:
     entries = list(entries)
     own = list(takewhile(lambda entry: entry.type not in _ENDS, entries))
     if len(own) == len(entries):
-        raise NotNow("Hand %(hand)s is not over yet.", hand=state.hand or entries[0].hand or 0)
+        raise CommandRefused("Hand %(hand)s is not over yet.", hand=state.hand or entries[0].hand or 0)
     ended = entries[len(own)].type
     events: list[Event] = [entry.event for entry in own]
     end = fold(events, state)

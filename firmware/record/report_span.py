@@ -9,7 +9,7 @@ from typing import Final
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.shift_report import HOUR_MS, Report, report
 from firmware.rules import Profile
-from firmware.table.errors import NotNow, TableError
+from firmware.table.errors import CommandRefused, TableError
 from firmware.table.events import HandOpened, canonical
 from firmware.table.settling import rules_of
 
@@ -52,7 +52,7 @@ def shift_before(reader: JournalReader, before_ms: int | None) -> Span | None:
 
 
 def down_of(reader: JournalReader, number: int) -> Span:
-    """Return the last down of this number. Raises NotNow where no hand was opened in it, JournalError."""
+    """Return the last down of this number. Raises CommandRefused where no hand was opened in it, JournalError."""
     after: Entry | None = None
     ends: int | None = None
     first: Entry | None = None
@@ -65,7 +65,7 @@ def down_of(reader: JournalReader, number: int) -> Span:
         else:
             after = opening
     if first is None:
-        raise NotNow(f"No hand was opened in a down {number}.")
+        raise CommandRefused(f"No hand was opened in a down {number}.")
     return Span(first.wall_ms, ends)
 
 

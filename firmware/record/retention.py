@@ -15,7 +15,7 @@ from firmware.record.archive import Archive
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.disk import MB, sync_folder
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.seen import Capture
 
 SPARED: Final = 10
@@ -39,7 +39,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Drop:
+class Deletion:
     """A hand whose images go, and why."""
 
     hand: int
@@ -57,7 +57,7 @@ class Drop:
         return ev.ImagesDropped(self.hand, self.images, self.reason)
 
 
-def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Drop]:
+def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]:
     """Yield what goes by the rule, the oldest hand first.
 
     `now_ms`: the wall clock; None where it cannot be trusted, then nothing goes by its age. Raises JournalError.
@@ -88,7 +88,7 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Drop]:
                 image.capture for image in archive.images(archive.hand(line.hand)) if image.state == "ok"
             )
             if images:
-                drop = Drop(line.hand, images, reason)
+                drop = Deletion(line.hand, images, reason)
                 kept -= drop.size
                 yield drop
 
@@ -112,7 +112,7 @@ def leftovers(archive: Archive, store: CaptureStore) -> Iterator[tuple[Capture, 
         line = archive.line(int(name)) if name.isdecimal() else None
         if line is None or line.image_bytes:
             continue
-        with suppress(NotNow):
+        with suppress(CommandRefused):
             hand = archive.hand(line.hand)
             still = tuple(image for image in hand.dropped if store.path(image.name).exists())
             if still:

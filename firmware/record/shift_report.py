@@ -164,7 +164,7 @@ class _Fold:
         self._span: list[int] = []
         self._read: dict[Spot, str] = {}
         self._settlement: dict[str, Any] | None = None
-        self._beneath: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
+        self._suspended: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
 
     def take(self, entry: Entry) -> None:
         if entry.type not in _TOLD:
@@ -203,7 +203,7 @@ class _Fold:
             case ev.HandReopened() if event.resumed:
                 self._closed(entry, down, -1)  # it is closed once more
             case ev.HandReopened():
-                self._beneath = self._read, self._settlement
+                self._suspended = self._read, self._settlement
                 self._read = {
                     (seat.seat, row, index): card
                     for seat in event.seats
@@ -211,9 +211,9 @@ class _Fold:
                     for index, card in enumerate(cards)
                 }
                 self._add(down, reopened=1)
-            case ev.HandArchived() | ev.HandVoided() | ev.HandMisdealt() if self._beneath is not None:
-                self._read, self._settlement = self._beneath
-                self._beneath = None
+            case ev.HandArchived() | ev.HandVoided() | ev.HandMisdealt() if self._suspended is not None:
+                self._read, self._settlement = self._suspended
+                self._suspended = None
             case ev.HandArchived():
                 self._closed(entry, down)
             case ev.HandVoided():
@@ -250,7 +250,7 @@ class _Fold:
         down.opened = event
         for player in _players(event):
             down.joined.setdefault(player, _minutes(down.began, entry))
-        self._read, self._settlement, self._beneath = {}, None, None
+        self._read, self._settlement, self._suspended = {}, None, None
 
     def _collection(self, down: _Open) -> int:
         """Return what the players owe for a down, in cents: as the page shows it beside the dealer's clock."""

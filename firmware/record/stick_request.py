@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from firmware.record.journal.disk import write_whole
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 
 REQUEST: Final = Path("/run/feltwatch/stick.json")
 """Written by the table, taken away by who does it."""
@@ -61,7 +61,7 @@ class Progress:
         """Say whether somebody is at it."""
         return self.step not in OVER and 0 <= now_s - self.beat_s <= SILENT_S
 
-    def tell(self, path: Path) -> None:
+    def write(self, path: Path) -> None:
         """Write it for everybody to read, at once and whole. Raises OSError."""
         part = path.with_name(f".{path.name}.part")
         part.unlink(missing_ok=True)
@@ -118,18 +118,18 @@ class StickDesk:
         self._request, self._progress = request, progress
 
     def need_free(self) -> None:
-        """Raise NotNow while another file is being written."""
+        """Raise CommandRefused while another file is being written."""
         before = read_progress(self._progress)
         if before is not None and before.goes_on(time.monotonic()):
-            raise NotNow("A dispute file is being put on a stick already. Wait until that is done.")
+            raise CommandRefused("A dispute file is being put on a stick already. Wait until that is done.")
 
     def ask(self, hand: int, table: str) -> str:
-        """Ask for a hand's dispute file to be put on a stick; return the name of the request. Raises NotNow."""
+        """Ask for a hand's dispute file to be put on a stick; return the name of the request. Raises CommandRefused."""
         request = Request(secrets.token_hex(8), hand, table)
         try:
             write_whole(self._request, json.dumps(asdict(request)).encode())
         except OSError as error:
-            raise NotNow(
+            raise CommandRefused(
                 "This box cannot ask for a stick to be written (%(path)s: %(why)s).",
                 path=str(self._request),
                 why=error.strerror or str(error),

@@ -84,7 +84,7 @@ class Judge:
             for seat, owner in zip(hand.seats, hand.owners, strict=True)
         ]
 
-    def look(self, hand: Hand) -> list[JudgedHand]:
+    def hands(self, hand: Hand) -> list[JudgedHand]:
         """Return the seats of an irregular hand: what its sound rows are, and no judgement."""
         holder = button_holder(hand)
         unsound = {(found.seat, found.row) for found in hand.irregularities}

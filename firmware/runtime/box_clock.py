@@ -7,23 +7,23 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from firmware.table import NotNow
+from firmware.messages import Message
+from firmware.table import CommandRefused
 from firmware.table.commands.setup import SetClock
-from firmware.table.sentence import Sentence
 
 UNIT: Final = Path("/run/feltwatch-clock.sock")
 """Where the service manager listens for it (systemd/units/feltwatch-clock.socket)."""
 WITHIN: Final = 10.0
 """Seconds that it may take: half of what the watchdog gives."""
 REFUSALS: Final = {
-    "time": Sentence("That is no date and time: key the year, the month, the day, the hour and the minute."),
-    "zone": Sentence("The box knows no such time zone."),
-    "refused": Sentence("The box did not take that time. Its log says why."),
+    "time": Message("That is no date and time: key the year, the month, the day, the hour and the minute."),
+    "zone": Message("The box knows no such time zone."),
+    "refused": Message("The box did not take that time. Its log says why."),
 }
 
 
 def ask(command: SetClock, unit: Path = UNIT) -> None:
-    """Have the clock set. Raises NotNow with a sentence why it was not."""
+    """Have the clock set. Raises CommandRefused with a sentence why it was not."""
     wanted = {"date": command.date, "time": command.time, "zone": command.zone}
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
@@ -32,6 +32,8 @@ def ask(command: SetClock, unit: Path = UNIT) -> None:
             line.sendall(json.dumps(wanted).encode() + b"\n")
             answer = json.loads(line.makefile("rb").readline(1000))
     except (OSError, ValueError) as error:
-        raise NotNow("This box has nothing that sets its clock. Set it with the box's own tools.") from error
+        raise CommandRefused(
+            "This box has nothing that sets its clock. Set it with the box's own tools."
+        ) from error
     if not answer.get("ok"):
-        raise NotNow(REFUSALS.get(str(answer.get("why")), REFUSALS["refused"]))
+        raise CommandRefused(REFUSALS.get(str(answer.get("why")), REFUSALS["refused"]))

@@ -22,7 +22,7 @@ from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime import box_clock
 from firmware.runtime.disks import name_disk, tags
-from firmware.table import NotNow, State
+from firmware.table import CommandRefused, State
 from firmware.table.commands.camera import AskJob, Look
 from firmware.table.commands.setup import EndTrial, NameDisk, SetClock, TryDevice
 from firmware.table.events import setup as ev
@@ -40,7 +40,7 @@ SLOW_MS: Final = 250.0
 """Milliseconds to write and sync a megabyte from which on a card is too slow to keep up with a table."""
 BEEPS: Final = 3
 
-TrialCommand = TryDevice | EndTrial | SetClock | NameDisk
+DeviceTestCommand = TryDevice | EndTrial | SetClock | NameDisk
 Figures = dict[str, str | int | float | bool | None]
 
 
@@ -82,7 +82,7 @@ class Table(Protocol):
         """What its record says now."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably. Raises NotNow, JournalError."""
+        """Make events happen, durably. Raises CommandRefused, JournalError."""
 
     def relight(self) -> None:
         """Show the lamps anew."""
@@ -91,10 +91,10 @@ class Table(Protocol):
         """Return what is wrong with a device, "" where it is well, None where it was not heard of yet."""
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
-        """Have the camera take a picture, or ask how far that is. Raises NotNow."""
+        """Have the camera take a picture, or ask how far that is. Raises CommandRefused."""
 
 
-class Trials:
+class DeviceTests:
     """The trial of one device after another. Used on the table's own thread."""
 
     def __init__(
@@ -160,8 +160,8 @@ class Trials:
 
     # ---- commands ----
 
-    def obey(self, command: TrialCommand, table: Table, who: Who) -> dict[str, Any]:
-        """Do a command of the trial and say how the device stands. Raises NotNow, JournalError."""
+    def handle(self, command: DeviceTestCommand, table: Table, who: Who) -> dict[str, Any]:
+        """Do a command of the trial and say how the device stands. Raises CommandRefused, JournalError."""
         if isinstance(command, EndTrial):
             seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
             return {"ok": True} | ({"seq": seq} if seq else {})
@@ -169,10 +169,10 @@ class Trials:
             return self._set_clock(command, table, who)
         if isinstance(command, NameDisk):
             if not table.state.on_trial or self._device != "puck":
-                raise NotNow("Disks are named in the set-up, while the puck reader is tried.")
+                raise CommandRefused("Disks are named in the set-up, while the puck reader is tried.")
             return {"ok": True, "seq": name_disk(command, self._puck, self._hardware, table, who.actor)}
         if table.state.phase not in BETWEEN_HANDS:
-            raise NotNow("A hand is open: devices are tried between hands.")
+            raise CommandRefused("A hand is open: devices are tried between hands.")
         self._heard_at = self._clock()
         if not table.state.on_trial:
             self._device = None
@@ -198,7 +198,7 @@ class Trials:
     def _act(self, command: TryDevice) -> None:
         if command.act == "light":
             if command.name not in LAMPS:
-                raise NotNow("There is no such lamp.")
+                raise CommandRefused("There is no such lamp.")
             self._lit = command.name
         elif command.act == "ring":
             self._ring()
@@ -225,7 +225,7 @@ class Trials:
         if command.seen is False and found.verdict == "waits":
             found = Finding("fail", f"{found.why}_left", found.figures)
         if found.verdict == "waits":
-            raise NotNow("It has not been tried to the end: go on, or go on without it.")
+            raise CommandRefused("It has not been tried to the end: go on, or go on without it.")
         tried = ev.DeviceTried(command.device, found.verdict, found.why, found.figures, dict(self._seen))
         table.write((tried,), who.actor)
         return found
@@ -261,7 +261,7 @@ class Trials:
         if self._look is None:
             try:
                 self._look = int(table.camera(Look(), who)["job"])
-            except NotNow:  # somebody has it do something else
+            except CommandRefused:  # somebody has it do something else
                 return Finding("waits", "camera_takes")
         told = table.camera(AskJob(job=self._look), who)
         if told["state"] == "failed":
@@ -392,7 +392,7 @@ class Trials:
     def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
         """Have the box's clock set; who did it, from when to when, is in the record."""
         if table.state.phase not in BETWEEN_HANDS:
-            raise NotNow("A hand is open: the clock is set between hands.")
+            raise CommandRefused("A hand is open: the clock is set between hands.")
         before, zone = self._box.read().wall_ms, zone_now()
         box_clock.ask(command, self._clock_unit)
         if command.zone:

@@ -13,7 +13,7 @@ from typing import Protocol
 from firmware.devices.errors import DeviceSettings
 from firmware.devices.puck.reading import Disks, PuckReading
 from firmware.record.journal.journal import JournalReader
-from firmware.table import NotNow
+from firmware.table import CommandRefused
 from firmware.table.commands.setup import NameDisk
 from firmware.table.events.base import Event
 from firmware.table.events.setup import DisksNamed
@@ -36,7 +36,7 @@ class Record(Protocol):
     """Where the naming is written: the table process."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably. Raises NotNow, JournalError."""
+        """Make events happen, durably. Raises CommandRefused, JournalError."""
 
 
 def use_named(reader: JournalReader, hardware: Hardware) -> None:
@@ -52,10 +52,13 @@ def use_named(reader: JournalReader, hardware: Hardware) -> None:
 def name_disk(
     command: NameDisk, reading: PuckReading | None, hardware: Hardware, record: Record, actor: str
 ) -> int:
-    """Do what the command says, on record and at once, and return the row's number. Raises NotNow, JournalError."""
+    """Do what the command says, record it, and return the row's number.
+
+    Raises CommandRefused, JournalError.
+    """
     before, tag = hardware.disks, command.tag
     if tag not in {listed for _, listed, _ in tags(reading, before)}:
-        raise NotNow("The puck reader does not read that tag now. Lay it down again.")
+        raise CommandRefused("The puck reader does not read that tag now. Lay it down again.")
     dealer, action = before.dealer, before.action
     if command.disk == "dealer":
         dealer |= {tag}

@@ -43,7 +43,7 @@ class BoxFacts:
         self._picture: dict[str, Any] = {}
         self._model: tuple[str, str] | None = None
 
-    def heard(self, answer: object) -> None:
+    def on_answer(self, answer: object) -> None:
         """Take what the reading process says: the last picture's verdicts are kept."""
         match answer:
             case ReadingDone():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from firmware.access.control import Who
+from firmware.messages import Message
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.anchors import Anchor, sign_head
@@ -23,16 +24,15 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.disk import make_folder
 from firmware.record.journal.journal import TABLE, Journal
-from firmware.record.retention import Drop, Rule, leftovers, plan, remove
+from firmware.record.retention import Deletion, Rule, leftovers, plan, remove
 from firmware.record.stick_request import StickDesk
 from firmware.runtime.config import KeepingConfig
 from firmware.table import State, TableError
 from firmware.table import events as ev
 from firmware.table.commands.evidence import DropImages, ExportHand, RecordCommand, SignHead
 from firmware.table.effects.evidence import last_hand
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -56,10 +56,10 @@ class Table(Protocol):
     state: State
 
     def write(self, events: list[ev.Event], actor: str) -> int:
-        """Make events happen, durably. Raises NotNow, JournalError."""
+        """Make events happen, durably. Raises CommandRefused, JournalError."""
 
 
-class RecordKeeper:
+class RecordMaintenance:
     """Used on the table's thread; `close` ends its worker."""
 
     def __init__(
@@ -89,8 +89,8 @@ class RecordKeeper:
             log.error("%s", self._trouble)
         self._indexing: Future[None] | None = None
         self._indexed, self._index_at = -1, float("-inf")
-        self._planning: Future[list[Drop]] | None = None
-        self._drops: deque[Drop] = deque()
+        self._planning: Future[list[Deletion]] | None = None
+        self._drops: deque[Deletion] = deque()
         self._keep_at = clock() + KEEP_FIRST
 
     @property
@@ -130,10 +130,10 @@ class RecordKeeper:
 
     # ---- what is asked ----
 
-    def obey(self, command: RecordCommand, table: Table, who: Who) -> Answer:
+    def handle(self, command: RecordCommand, table: Table, who: Who) -> Answer:
         """Do a command that needs the key or the images; a dispute file's answer comes later.
 
-        Raises NotNow, JournalError.
+        Raises CommandRefused, JournalError.
         """
         match command:
             case SignHead():
@@ -146,15 +146,17 @@ class RecordKeeper:
                     Rule(command.days, command.megabytes) if command.days or command.megabytes else self._rule
                 )
                 if not rule.is_set:
-                    raise NotNow("The house keeps all images; say how many days or megabytes are kept.")
+                    raise CommandRefused(
+                        "The house keeps all images; say how many days or megabytes are kept."
+                    )
                 if self._planning is not None:
-                    raise NotNow("Old images are being looked for already.")
+                    raise CommandRefused("Old images are being looked for already.")
                 self._look_for_old_images(rule)
                 return {"ok": True}
 
     def _need_key(self) -> DeviceKey:
         if self._key is None:
-            raise NotNow(self._trouble)
+            raise CommandRefused(self._trouble)
         return self._key
 
     def _sign(self, table: Table, who: Who) -> tuple[Anchor, int]:
@@ -182,7 +184,7 @@ class RecordKeeper:
 
     def _need_stick(self) -> StickDesk:
         if self._stick is None:
-            raise NotNow("This table has no program that writes sticks.")
+            raise CommandRefused("This table has no program that writes sticks.")
         return self._stick
 
     def _write_file(self, number: int, key: DeviceKey, stick: str | None) -> dict[str, Any]:
@@ -199,7 +201,7 @@ class RecordKeeper:
             return error.sentence.refusal()
         except Exception:
             log.exception("the dispute file of hand %s met a fault of ours", number)
-            return Sentence("The dispute file met an error of ours; look at the table's log.").refusal()
+            return Message("The dispute file met an error of ours; look at the table's log.").refusal()
         return {"ok": True, "file": out.name, **asked}
 
     def _forget_old_exports(self, folder: Path) -> None:
@@ -230,12 +232,12 @@ class RecordKeeper:
         trusted = moment.clock == "synchronised" and not self._journal.clock_is_behind()
         self._planning = self._worker.submit(self._plan, rule, moment.wall_ms if trusted else None)
 
-    def _plan(self, rule: Rule, now_ms: int | None) -> list[Drop]:
+    def _plan(self, rule: Rule, now_ms: int | None) -> list[Deletion]:
         for images in leftovers(self._archive, self._store):
             remove(self._store, images)
         return list(plan(self._archive, rule, now_ms))
 
-    def _drop(self, drop: Drop, table: Table) -> None:
+    def _drop(self, drop: Deletion, table: Table) -> None:
         """Write the tombstone, then remove. A hand that came under dispute meanwhile is refused by the state."""
         try:
             table.write([drop.tombstone], TABLE)

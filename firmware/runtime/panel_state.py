@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from firmware.devices.panel.interface import LampName, Light
-from firmware.table import Ask, NotNow, Phase, State, apply
+from firmware.table import Ask, CommandRefused, Phase, State, apply
 from firmware.table.events import LookedAgain
 from firmware.table.house import House
 from firmware.table.opening import need_right_seats
@@ -44,7 +44,7 @@ def _wrong_button(state: State, house: House | None) -> bool:
         return False
     try:
         need_right_seats(state, house)
-    except NotNow:
+    except CommandRefused:
         return True
     return False
 
@@ -52,7 +52,7 @@ def _wrong_button(state: State, house: House | None) -> bool:
 def _looks_again(state: State) -> bool:
     try:
         apply(state, LookedAgain(None))
-    except NotNow:
+    except CommandRefused:
         return False
     return True
 

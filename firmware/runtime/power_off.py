@@ -25,7 +25,7 @@ class PowerOff:
         self._gone_at: float | None = None
         self._asked = False
 
-    def look(self, mains_gone: bool, phase: Phase) -> None:
+    def update(self, mains_gone: bool, phase: Phase) -> None:
         """Look at the mains and the hand; ask for the box to be switched off when it is time, once."""
         if not mains_gone:
             if self._gone_at is not None:

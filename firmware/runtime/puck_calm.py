@@ -33,7 +33,7 @@ class CalmPuck:
 
     def take(self, reading: PuckReading, now: float) -> None:
         """Take what the reader says now."""
-        if self._last is not None and _said(reading) != _said(self._last):
+        if self._last is not None and _key(reading) != _key(self._last):
             self._changed.append(now)
         self._last = reading
         if len(self._changed) == CHANGES and now - self._changed[0] <= WITHIN_S:
@@ -53,5 +53,5 @@ class CalmPuck:
         return replace(self._last, state=PuckState.AMBIGUOUS, seat=None, detail=RESTLESS)
 
 
-def _said(reading: PuckReading) -> tuple[PuckState, int | None, str]:
+def _key(reading: PuckReading) -> tuple[PuckState, int | None, str]:
     return reading.state, reading.seat, reading.detail

@@ -12,8 +12,8 @@ from pathlib import Path
 from socket import SHUT_RDWR
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.runtime.errors import SocketError
-from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -97,9 +97,9 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         while line := self.rfile.readline(LONGEST_LINE):
             if not line.endswith(b"\n") and len(line) >= LONGEST_LINE:
-                self._say(Sentence("That line is too long to be a command.").refusal())
+                self._send(Message("That line is too long to be a command.").refusal())
                 return
-            self._say(self.server.submit(line))
+            self._send(self.server.submit(line))
 
-    def _say(self, answer: dict[str, Any]) -> None:
+    def _send(self, answer: dict[str, Any]) -> None:
         self.wfile.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")

@@ -20,11 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MOST_BYTES
 from firmware.record.stick_request import Progress, Request
 from firmware.runtime.stick_disks import GONE, PROTECTED, NotWritten, Stick
-from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +37,11 @@ TELL_EVERY: Final = 0.2
 LOOK_EVERY: Final = 0.5
 MOST_NAMES: Final = 99
 
-NO_STICK: Final = Sentence("No stick was put in. Put one in, and touch the button again.")
-UNLIKE: Final = Sentence("What lies on the stick is not what was written. Use another stick.")
-NO_FILE: Final = Sentence("The dispute file is not there any more. Touch the button again: it is made anew.")
-OURS: Final = Sentence("The program that writes sticks met an error of ours; look at the box's log.")
-NAMES: Final = Sentence("All names for this file are taken on the stick. Use another stick.")
+NO_STICK: Final = Message("No stick was put in. Put one in, and touch the button again.")
+UNLIKE: Final = Message("What lies on the stick is not what was written. Use another stick.")
+NO_FILE: Final = Message("The dispute file is not there any more. Touch the button again: it is made anew.")
+OURS: Final = Message("The program that writes sticks met an error of ours; look at the box's log.")
+NAMES: Final = Message("All names for this file are taken on the stick. Use another stick.")
 
 _NO_LINK: Final = os.O_NOFOLLOW | os.O_CLOEXEC
 _GONE: Final = frozenset({errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOMEDIUM, errno.ESHUTDOWN})
@@ -54,17 +54,17 @@ class Teller:
     """Says how far it is, not more often than anybody looks."""
 
     def __init__(self, request: Request, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self._told = Progress(request.id, request.hand)
+        self._progress = Progress(request.id, request.hand)
         self._path, self._clock, self._at = path, clock, float("-inf")
 
     def say(self, often: bool = False, /, **changes: object) -> None:
         """Change what is told; `often`: it may be left out this time. What cannot be told is only logged."""
-        self._told = replace(self._told, **changes)  # type: ignore[arg-type]
+        self._progress = replace(self._progress, **changes)  # type: ignore[arg-type]
         if often and self._clock() - self._at < TELL_EVERY:
             return
         self._at = self._clock()
         try:
-            self._told.tell(self._path)
+            self._progress.write(self._path)
         except OSError as error:
             log.error("how far it is cannot be told (%s: %s)", self._path, error.strerror)
 
@@ -202,18 +202,18 @@ def _read_back(at: Path, name: str, size: int, teller: Teller) -> str:
         return digest.hexdigest()
 
 
-def _full(free: int, size: int) -> Sentence:
+def _full(free: int, size: int) -> Message:
     megabytes = {"free": free // 1_000_000, "needed": -(-(size + SPARE) // 1_000_000)}
-    return Sentence(
+    return Message(
         "The stick is full: %(free)s MB are free, %(needed)s MB are needed. Use another stick.", **megabytes
     )
 
 
-def _why(error: OSError) -> Sentence:
+def _why(error: OSError) -> Message:
     if error.errno in _GONE:
         return GONE
     if error.errno == errno.EROFS:
         return PROTECTED
     if error.errno in _FULL:
-        return Sentence("The stick is full. Use another stick.")
-    return Sentence("The stick cannot be written: %(why)s.", why=error.strerror or str(error))
+        return Message("The stick is full. Use another stick.")
+    return Message("The stick cannot be written: %(why)s.", why=error.strerror or str(error))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from firmware.table.sentence import Sentence
+from firmware.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -25,14 +25,12 @@ KINDS: Final = "vfat,exfat,ext4"
 OPTIONS: Final = "nosuid,nodev,noexec,nosymfollow"
 MOUNT_S: Final = 60.0
 
-SEVERAL: Final = Sentence(
-    "There is more than one stick in the box. Leave one in, and touch the button again."
-)
-PROTECTED: Final = Sentence("The stick is write-protected. Slide its switch, or use another stick.")
-NO_FORMAT: Final = Sentence(
+SEVERAL: Final = Message("There is more than one stick in the box. Leave one in, and touch the button again.")
+PROTECTED: Final = Message("The stick is write-protected. Slide its switch, or use another stick.")
+NO_FORMAT: Final = Message(
     "The stick has no file system that this box can write. Use one with FAT, exFAT or ext4."
 )
-GONE: Final = Sentence(
+GONE: Final = Message(
     "The stick was taken out too early, or it fails: the file on it is not whole. Put it in again, "
     "and touch the button again."
 )
@@ -41,7 +39,7 @@ GONE: Final = Sentence(
 class NotWritten(Exception):
     """The file is not on the stick; `said` is why."""
 
-    def __init__(self, said: Sentence) -> None:
+    def __init__(self, said: Message) -> None:
         super().__init__(str(said))
         self.said: Final = said
 
@@ -116,7 +114,7 @@ def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> 
     sticks: list[Path] = []
     for disk in sorted(disks.glob("sd*")):
         on_usb = any(part.startswith("usb") for part in disk.resolve().parts)
-        if (on_usb or _says(disk, "removable") == "1") and _says(disk, "size") not in ("", "0"):
+        if (on_usb or _attribute(disk, "removable") == "1") and _attribute(disk, "size") not in ("", "0"):
             try:  # without O_CREAT: refused where the kernel has it mounted, whoever did that and wherever
                 os.close(os.open(nodes / disk.name, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
             except OSError as error:
@@ -128,13 +126,13 @@ def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> 
         raise NotWritten(SEVERAL)
     if not sticks:
         return None
-    if _says(sticks[0], "ro") == "1":
+    if _attribute(sticks[0], "ro") == "1":
         raise NotWritten(PROTECTED)
     parts = sorted(path.parent.name for path in sticks[0].glob("*/partition"))
     return BlockStick(tuple(nodes / name for name in parts or [sticks[0].name]))
 
 
-def _says(disk: Path, what: str) -> str:
+def _attribute(disk: Path, what: str) -> str:
     try:
         return (disk / what).read_text().strip()
     except OSError:

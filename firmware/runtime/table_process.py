@@ -16,19 +16,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from firmware.access.control import Gate, GateCommand, Who, refusal
+from firmware.access.control import AccessCommand, AccessControl, Who, refusal
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.puck.reading import PuckReading
+from firmware.messages import Message
 from firmware.record.journal.journal import TABLE, Journal, JournalReader
 from firmware.record.pins import PinStore
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
-from firmware.runtime.device_tests import TrialCommand, Trials
+from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import use_named
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
-from firmware.runtime.maintenance import Answer, RecordKeeper
+from firmware.runtime.maintenance import Answer, RecordMaintenance
 from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.puck_calm import CalmPuck
 from firmware.runtime.reading.calibrations import CameraCalibration
@@ -44,13 +45,13 @@ from firmware.runtime.reading.messages import (
     ReadingJob,
     ReadingLost,
 )
-from firmware.runtime.reading.scheduler import CAMERA, Looks
+from firmware.runtime.reading.scheduler import CAMERA, ReadingScheduler
 from firmware.runtime.reading.setup_jobs import CameraJobs
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
 from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
-from firmware.table import NotNow, State, TableError
+from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.commands.camera import AskJob, CameraCommand, Look
 from firmware.table.commands.decide import (
@@ -71,7 +72,6 @@ from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
 from firmware.table.house import house_now
 from firmware.table.house_profiles import KeepProfile, kept_text
 from firmware.table.phase import OPEN
-from firmware.table.sentence import Sentence
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
 
 log = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ class TableProcess:
         socket: Path | None,
         turn_up: float,
         clock: Callable[[], float] = time.monotonic,
-        keeper: RecordKeeper | None = None,
+        keeper: RecordMaintenance | None = None,
         *,
         answer_within: float = ANSWER_WITHIN,
         limits: Mapping[str, AdaptiveLimit] | None = None,
@@ -150,16 +150,16 @@ class TableProcess:
         self._watch = RecordWatch(data, journal, clock)
         self._check = RecordCheck(data, journal)
         self._commands = journal.commands()
-        self._looks = Looks(self, readings.request, self._reader, turn_up, clock)
+        self._scheduler = ReadingScheduler(self, readings.request, self._reader, turn_up, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
         self._calibration = CameraCalibration(readings.use, self._reader.content)
-        self._keeper = keeper
-        self._gate = Gate(PinStore(data), clock)
-        self._gate.tidy(self.state)
+        self._maintenance = keeper
+        self._access = AccessControl(PinStore(data), clock)
+        self._access.tidy(self.state)
         self._puck = CalmPuck()
         self._answer_within = answer_within
         self._limits = limits or {}
-        self._trials = Trials(data, devices, clock)
+        self._device_tests = DeviceTests(data, devices, clock)
         self._box = BoxFacts(data)
         self._shown = (False, False)
         self._started = False
@@ -191,7 +191,7 @@ class TableProcess:
                 return request.answer.result(self._answer_within)
             return request.answer.result(MADE_WITHIN if request.answer.running() else 0)
         except TimeoutError:
-            late = Sentence("The table did not answer in time; look at the page, then try again.")
+            late = Message("The table did not answer in time; look at the page, then try again.")
             return late.refusal() | {"uncertain": True}
 
     def stop(self) -> None:
@@ -232,8 +232,8 @@ class TableProcess:
         if not self._started:
             return
         try:
-            if self._keeper is not None:
-                self._keeper.begin(self)
+            if self._maintenance is not None:
+                self._maintenance.begin(self)
         except TableError as error:
             self._started = False
             log.error("%s", error)
@@ -246,8 +246,8 @@ class TableProcess:
         if item is not None:
             self._take(item)
         self._catch_up()
-        if self._keeper is not None:
-            self._keeper.turn(self)
+        if self._maintenance is not None:
+            self._maintenance.turn(self)
 
     def turn_all(self) -> None:
         """Take every input that waits, then catch up. For whoever keeps the clock in `run`'s place."""
@@ -257,7 +257,7 @@ class TableProcess:
 
     def end(self) -> None:
         """Let go of the socket and the devices, and refuse whoever still waits."""
-        for part in (self._socket, self._devices, self._readings, self._keeper, self._check):
+        for part in (self._socket, self._devices, self._readings, self._maintenance, self._check):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -272,7 +272,7 @@ class TableProcess:
         while not self._queue.empty():
             item = self._queue.get()
             if isinstance(item, Request):
-                item.answer.set_result(Sentence("The table process is being stopped.").refusal())
+                item.answer.set_result(Message("The table process is being stopped.").refusal())
 
     def _take(self, item: Any) -> None:
         match item:
@@ -282,15 +282,15 @@ class TableProcess:
                 self._pressed(item)
             case PuckReading():
                 self._puck.take(item, self._clock())
-                self._trials.puck(item)
+                self._device_tests.puck(item)
             case ReaderState():
-                self._looks.told(item)
+                self._scheduler.on_reader_state(item)
             case ReadingDone() | ReadingLost() | NothingNew():
-                self._box.heard(item)
-                if self._looks.answered(item) and isinstance(item, ReadingDone):
-                    self._calibration.heard(item)
+                self._box.on_answer(item)
+                if self._scheduler.answered(item) and isinstance(item, ReadingDone):
+                    self._calibration.on_answer(item)
             case JobProgress() | JobDone() | JobLost():
-                self._box.heard(item)
+                self._box.on_answer(item)
                 self._camera_jobs.take(item, self)
 
     # ---- doing ----
@@ -304,7 +304,7 @@ class TableProcess:
             state = self._journal.recover()
             use_named(self._reader, self._devices)
         except TableError as error:
-            self._say_trouble(error)
+            self._report_trouble(error)
             return
         self.state = state
         self._house = house_now(self._configured, state.house, self._reader.content)
@@ -316,7 +316,7 @@ class TableProcess:
     def _do(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
         """Make events happen: in the journal, then in the state, then on the lamps.
 
-        `command`: the id of the command that they are. Raises NotNow, JournalError; then nothing happened.
+        `command`: the id of the command that they are. Raises CommandRefused, JournalError; then nothing happened.
         Raises JournalUncertain where nobody can say yet whether it did.
         """
         events = list(events)
@@ -356,7 +356,7 @@ class TableProcess:
         try:
             return self._attempt_on_sound(events, actor)
         except JournalDamaged as error:
-            self._say_trouble(error)
+            self._report_trouble(error)
             return False
 
     def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
@@ -366,11 +366,11 @@ class TableProcess:
         except JournalDamaged:
             raise
         except TableError as error:
-            self._say_trouble(error)
+            self._report_trouble(error)
             return False
         return True
 
-    def _say_trouble(self, error: TableError) -> None:
+    def _report_trouble(self, error: TableError) -> None:
         if str(error) != self._record_trouble:
             log.error("%s", error)
         self._record_trouble = str(error)
@@ -380,7 +380,7 @@ class TableProcess:
     def _show(self) -> None:
         trouble = bool(self.state.faults or self._record_trouble)
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
-        tried = self._trials.lights(self.state)
+        tried = self._device_tests.lights(self.state)
         self._devices.show(
             lights(self.state, trouble, self._house) if tried is None else tried,
             0 if self.state.on_trial else beeps(before, self._shown),
@@ -407,20 +407,20 @@ class TableProcess:
             answer.set_result(error.sentence.refusal())
         except Exception:
             log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
-            answer.set_result(Sentence("The table met an error of its own; look at its log.").refusal())
+            answer.set_result(Message("The table met an error of its own; look at its log.").refusal())
 
     def _obey(self, command: Command) -> Answer:
-        who = self._gate.admit(command, self)
+        who = self._access.authorize(command, self)
         if isinstance(command, RecordCommand):
-            if self._keeper is None:
-                raise NotNow("This table signs nothing.")
-            return self._keeper.obey(command, self, who)
-        if isinstance(command, GateCommand):
-            return self._gate.obey(command, self, who)
-        if isinstance(command, TrialCommand):
-            return self._trials.obey(command, self, who)
+            if self._maintenance is None:
+                raise CommandRefused("This table signs nothing.")
+            return self._maintenance.handle(command, self, who)
+        if isinstance(command, AccessCommand):
+            return self._access.handle(command, self, who)
+        if isinstance(command, DeviceTestCommand):
+            return self._device_tests.handle(command, self, who)
         if isinstance(command, CameraCommand):
-            return self._camera_jobs.obey(command, self, who)
+            return self._camera_jobs.handle(command, self, who)
         if isinstance(command, AskHealth):
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
                 "faults": self._faults()
@@ -429,7 +429,7 @@ class TableProcess:
             return {"ok": True, "facts": facts | {"limits": limits}}
         if command.id is not None and command.id in self._commands:  # its answer was lost on the way
             return {"ok": True, "seq": self._commands[command.id]}
-        self._looks.afresh()
+        self._scheduler.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that names it by its hash
         if isinstance(command, KeepProfile):
@@ -441,7 +441,7 @@ class TableProcess:
         return end_of_hand(self._reader, hand)
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
-        """Make events happen for the gate, on the table's own thread. Raises NotNow, JournalError."""
+        """Make events happen for the gate, on the table's own thread. Raises CommandRefused, JournalError."""
         return self._do(events, actor)
 
     def relight(self) -> None:
@@ -450,16 +450,16 @@ class TableProcess:
 
     def trouble_of(self, device: str) -> str | None:
         """Say what is wrong with a device; "" where it is well, None where it was not heard of yet."""
-        if device == "camera" and not self._looks.heard:
+        if device == "camera" and not self._scheduler.heard:
             return None
         return self._faults().get(device, "")
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
-        """Have the camera take a picture, or ask how far that is, for the trials. Raises NotNow."""
-        return self._camera_jobs.obey(command, self, who)
+        """Have the camera take a picture, or ask how far that is, for the trials. Raises CommandRefused."""
+        return self._camera_jobs.handle(command, self, who)
 
     def _pressed(self, press: Press) -> None:
-        if self._trials.takes(press, self.state):
+        if self._device_tests.takes(press, self.state):
             self._show()
             return
         if press.at < self._stands_since:
@@ -471,7 +471,7 @@ class TableProcess:
             dealer = self.state.dealer
             actor = f"button:{dealer}" if dealer else "button"
             self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), actor)
-        except NotNow as error:
+        except CommandRefused as error:
             log.info("%s does nothing: %s", press.button, error)
         except TableError as error:
             self._record_trouble = str(error)
@@ -503,7 +503,7 @@ class TableProcess:
             self._start()
             return
         self._check.turn(self.attempt)
-        if self._trials.is_over(self.state) and not self.attempt([ev.TrialEnded()], TABLE):
+        if self._device_tests.is_over(self.state) and not self.attempt([ev.TrialEnded()], TABLE):
             return
         puck = self._puck_news()
         if puck is not None and not self.attempt([puck], "puck"):
@@ -517,7 +517,7 @@ class TableProcess:
             log.info("%s: works again", recovered.device)
         for fault in come:
             log.warning("%s: %s", fault.device, fault.detail)
-        self._looks.look()
+        self._scheduler.request_reading()
 
     def _puck_news(self) -> ev.PuckSeen | None:
         puck = self._puck.reading(self._clock())
@@ -531,15 +531,15 @@ class TableProcess:
         faults = self._devices.faults(self._puck.reading(now), now) | self._watch.faults(self.state.hand)
         if restless := self._puck.fault(now):
             faults["puck"] = restless
-        if self._keeper is not None:
-            faults |= self._keeper.faults
+        if self._maintenance is not None:
+            faults |= self._maintenance.faults
         if self.state.record_fault is not None:
             faults["record"] = str(record_fault_sentence(self.state.record_fault))
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
-        if self._looks.trouble:
-            faults["camera"] = self._looks.trouble
-        if why := self._looks.unseen:
+        if self._scheduler.trouble:
+            faults["camera"] = self._scheduler.trouble
+        if why := self._scheduler.unseen:
             why = why if why.endswith(".") else f"{why}."
             faults["view"] = f"Placed cards are not seen: {why} Let the table lie still for a moment."
         return faults

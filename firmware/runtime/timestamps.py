@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from firmware.devices.clock import SystemClock
-from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.clocks import Clock, Timestamp
 
 
 def box_clock(clock: SystemClock | None = None) -> Clock:
     """Return a clock that tells the system's time (or another's) and what it is worth."""
     clock = clock or SystemClock()
 
-    def now() -> Moment:
+    def now() -> Timestamp:
         reading = clock.read()
         state = "stepped_back" if reading.jumped_ms < 0 else reading.state
-        return Moment(reading.boot, reading.monotonic_ns, reading.wall_ms, state)
+        return Timestamp(reading.boot, reading.monotonic_ns, reading.wall_ms, state)
 
     return now

@@ -1,7 +1,14 @@
 """A hand's life and its record: events, the state they add up to, the journal that holds them."""
 
 from firmware.table.effects import TRANSITIONS, apply, fold
-from firmware.table.errors import CaptureError, JournalBusy, JournalError, NotNow, TableError, UnknownEvent
+from firmware.table.errors import (
+    CaptureError,
+    CommandRefused,
+    JournalBusy,
+    JournalError,
+    TableError,
+    UnknownEvent,
+)
 from firmware.table.phase import Phase
 from firmware.table.state import INITIAL, Ask, Card, Question, Seat, State
 
@@ -11,9 +18,9 @@ __all__ = [
     "Ask",
     "CaptureError",
     "Card",
+    "CommandRefused",
     "JournalBusy",
     "JournalError",
-    "NotNow",
     "Phase",
     "Question",
     "Seat",

@@ -5,45 +5,45 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.rules import CARDS as DECK
 from firmware.rules import SEATS
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import Seat, State
 
 CARDS: Final = frozenset(card.code for card in DECK)
 
 
 def need_no_trial(state: State) -> None:
-    """Raise NotNow while devices are being tried."""
+    """Raise CommandRefused while devices are being tried."""
     if state.on_trial:
-        raise NotNow("Devices are being tried on the set-up page; end that first.")
+        raise CommandRefused("Devices are being tried on the set-up page; end that first.")
 
 
 def need_seat(state: State, number: int) -> Seat:
-    """Return the seat. Raises NotNow where it does not play."""
+    """Return the seat. Raises CommandRefused where it does not play."""
     seat = state.seat(number)
     if seat is None:
-        raise NotNow("Seat %(seat)s does not play this hand.", seat=number)
+        raise CommandRefused("Seat %(seat)s does not play this hand.", seat=number)
     return seat
 
 
 def need_open_seat(state: State, number: int) -> Seat:
-    """Return the seat. Raises NotNow for one whose cards are not to be known before the showdown."""
+    """Return the seat. Raises CommandRefused for one whose cards are not to be known before the showdown."""
     seat = need_seat(state, number)
     if not seat.open:
-        raise NotNow(
+        raise CommandRefused(
             "Seat %(seat)s's cards lie face down; nothing of them is known before the showdown.", seat=number
         )
     return seat
 
 
 def need_antenna(number: int | None) -> None:
-    """Raise NotNow for a seat that no table has."""
+    """Raise CommandRefused for a seat that no table has."""
     if number not in SEATS:
-        raise NotNow(
+        raise CommandRefused(
             "There is no seat %(seat)s; seats are %(first)s to %(last)s.",
             seat=str(number),
             first=SEATS[0],
@@ -52,30 +52,30 @@ def need_antenna(number: int | None) -> None:
 
 
 def need_card(card: str) -> None:
-    """Raise NotNow for what is no card."""
+    """Raise CommandRefused for what is no card."""
     if card not in CARDS:
-        raise NotNow(
+        raise CommandRefused(
             "%(text)s is no card; cards are a rank of 23456789TJQKA and a suit of cdhs, like Th.",
             text=repr(card),
         )
 
 
 def need_no_payment(state: State) -> None:
-    """Raise NotNow where a payment is marked: what it stood on is not changed under it."""
+    """Raise CommandRefused where a payment is marked: what it stood on is not changed under it."""
     if state.paid:
-        raise NotNow("A payment is already marked paid; take that mark back first.")
+        raise CommandRefused("A payment is already marked paid; take that mark back first.")
 
 
-def need_reason(reason: str, ask: Sentence) -> None:
-    """Raise NotNow for a reason that says nothing."""
+def need_reason(reason: str, ask: Message) -> None:
+    """Raise CommandRefused for a reason that says nothing."""
     if not reason.strip():
-        raise NotNow(ask)
+        raise CommandRefused(ask)
 
 
 def need_room(seat: Seat, row: Row) -> None:
-    """Raise NotNow where a row takes no more cards."""
+    """Raise CommandRefused where a row takes no more cards."""
     if len(seat.row(row)) >= ROWS[row]:
-        raise NotNow(
+        raise CommandRefused(
             "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.",
             seat=seat.seat,
             row=row,

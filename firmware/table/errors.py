@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firmware.table.sentence import Sentence, Word
+from firmware.messages import Message, Word
 
 
 class TableError(Exception):
@@ -10,16 +10,16 @@ class TableError(Exception):
 
     `str` is the English sentence; `sentence` keeps its template and arguments apart, for a page in another language.
 
-    >>> str(NotNow("Seat %(seat)s does not play this hand.", seat=3))
+    >>> str(CommandRefused("Seat %(seat)s does not play this hand.", seat=3))
     'Seat 3 does not play this hand.'
     """
 
-    def __init__(self, message: str | Sentence = "", /, **args: Word) -> None:
-        self.sentence = message if isinstance(message, Sentence) else Sentence(message, **args)
+    def __init__(self, message: str | Message = "", /, **args: Word) -> None:
+        self.sentence = message if isinstance(message, Message) else Message(message, **args)
         super().__init__(str(self.sentence))
 
 
-class NotNow(TableError, ValueError):
+class CommandRefused(TableError, ValueError):
     """An event or command that the state does not allow at this moment, or at all."""
 
 
@@ -51,7 +51,7 @@ class PinError(TableError, OSError):
     """A PIN's verifier cannot be stored or read."""
 
 
-class NotAllowed(NotNow):
+class NotAllowed(CommandRefused):
     """A command that its sender may not give, or not yet.
 
     `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 where none runs.
@@ -59,7 +59,7 @@ class NotAllowed(NotNow):
 
     def __init__(
         self,
-        message: str | Sentence,
+        message: str | Message,
         /,
         *,
         roles: frozenset[str] = frozenset(),

@@ -24,7 +24,7 @@ from firmware.rules import (
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.commands.people import SignedCommand
 from firmware.table.entry import Entry, content_hash
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events.profiles import ProfileKept
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -51,31 +51,35 @@ class Version:
 
 
 def sent_profile(text: str) -> Profile:
-    """Return the profile of a text that somebody has sent. Raises NotNow with the rules' own sentence."""
+    """Return the profile of a text that somebody has sent. Raises CommandRefused with the rules' own sentence."""
     try:
         return parse_sent_profile(text)
     except ProfileError as error:
-        raise NotNow("The profile cannot be used: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
 
 
 def kept_text(command: KeepProfile) -> str:
-    """Return the text that a command keeps: whole, so that it needs no other file. Raises NotNow."""
+    """Return the text that a command keeps: whole, so that it needs no other file. Raises CommandRefused."""
     profile = sent_profile(command.text)
     if not NAME.fullmatch(profile.name):
-        raise NotNow("A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game.")
+        raise CommandRefused(
+            "A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game."
+        )
     if profile.name in profile_names():
-        raise NotNow("%(name)s is a packaged profile; give the house's own another name.", name=profile.name)
+        raise CommandRefused(
+            "%(name)s is a packaged profile; give the house's own another name.", name=profile.name
+        )
     if found := contradictions(profile):
-        raise NotNow(
+        raise CommandRefused(
             "The profile contradicts itself: %(path)s: %(why)s.", path=found[0].path, why=found[0].sentence
         )
     return profile_toml(profile)
 
 
 def decide_keeping(command: KeepProfile) -> ProfileKept:
-    """Return the event that a command is; its text must be in the journal before. Raises NotNow."""
+    """Return the event that a command is; its text must be in the journal before. Raises CommandRefused."""
     if not command.reason.strip():
-        raise NotNow("Say why the profile is changed.")
+        raise CommandRefused("Say why the profile is changed.")
     text = kept_text(command)
     return ProfileKept(sent_profile(text).name, content_hash(text.encode()), command.reason.strip())
 

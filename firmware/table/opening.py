@@ -6,45 +6,45 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from firmware.messages import Message, all_of, listed
 from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
 from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Row
 from firmware.table.house import House
 from firmware.table.phase import Phase
 from firmware.table.seen import NO_FACES
-from firmware.table.sentence import Sentence, all_of, listed
 from firmware.table.state import Seat, State
 
 PLACES: Final = "ABCD"
 
 
-def _absent(player: str, why: Absence) -> Sentence:
+def _absent(player: str, why: Absence) -> Message:
     match why:
         case Absence.SITS_OUT:
-            return Sentence("%(player)s sits out", player=player)
+            return Message("%(player)s sits out", player=player)
         case Absence.PASSES:
-            return Sentence("%(player)s passes", player=player)
+            return Message("%(player)s passes", player=player)
         case Absence.TOO_FEW_CHIPS:
-            return Sentence("%(player)s has too few chips", player=player)
+            return Message("%(player)s has too few chips", player=player)
         case Absence.FIFTH:
-            return Sentence("%(player)s waits, four others playing", player=player)
+            return Message("%(player)s waits, four others playing", player=player)
 
 
 Past = Callable[[int], State]
-"""Hand number → how that hand ended last. Raises NotNow for a hand that is not in the record."""
+"""Hand number → how that hand ended last. Raises CommandRefused for a hand that is not in the record."""
 
 
 def opened(state: State, house: House) -> ev.HandOpened:
-    """Return the next hand's opening. Raises NotNow where no hand can be dealt.
+    """Return the next hand's opening. Raises CommandRefused where no hand can be dealt.
 
     Stacks go on from the last hand; a player who is new at the table brings the configured one.
     """
     if "disk" in state.faults:
         full = state.faults["disk"]
-        raise NotNow(full)
+        raise CommandRefused(full)
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return ev.HandOpened(
         hand=state.hand + 1,
@@ -98,13 +98,13 @@ def _of_players(house: House) -> list[ev.SeatOpened]:
 def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[ev.SeatOpened, ...]:
     players = {seat.seat: seat for seat in _of_players(house)}
     if not players:
-        raise NotNow("Nobody sits at this table; seat two players first.")
+        raise CommandRefused("Nobody sits at this table; seat two players first.")
     found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
     if not found.is_enough:
         if not found.absent:
-            raise NotNow("A hand needs two players: seat somebody.")
+            raise CommandRefused("A hand needs two players: seat somebody.")
         why = [_absent(players[seat].player, why) for seat, why in sorted(found.absent.items())]
-        raise NotNow("A hand needs two players: %(why)s.", why=listed(why))
+        raise CommandRefused("A hand needs two players: %(why)s.", why=listed(why))
     names = {players[seat].player for seat in found.playing}
     if len(house.seats) > len(players):
         playing = [seat for seat in house.seats if seat.player in names]
@@ -159,7 +159,7 @@ def _next_button(state: State, house: House) -> int:
             return state.button_kept
         return next_button(last, sitters(state, house))
     except RulesError as error:
-        raise NotNow("No hand can be dealt: %(why)s.", why=str(error)) from error
+        raise CommandRefused("No hand can be dealt: %(why)s.", why=str(error)) from error
 
 
 def button_due(state: State, house: House) -> int | None:
@@ -169,7 +169,7 @@ def button_due(state: State, house: House) -> int | None:
         return None
     try:
         due = _next_button(state, house)
-    except NotNow:
+    except CommandRefused:
         return None
     return due if due != last else None
 
@@ -202,7 +202,7 @@ def _places(playing: Sequence[ev.SeatOpened]) -> list[str]:
 
 
 def need_right_seats(state: State, house: House) -> None:
-    """Raise NotNow where the button lies so that another of five players would sit out.
+    """Raise CommandRefused where the button lies so that another of five players would sit out.
 
     Who plays is said when the hand opens; a puck that is moved to another seat afterwards may contradict it.
     """
@@ -212,7 +212,7 @@ def need_right_seats(state: State, house: House) -> None:
     playing = {seat.player for seat in state.seats}
     wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
     if wanted != playing:
-        raise NotNow(
+        raise CommandRefused(
             "With the button at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "
             "Call a misdeal and open the hand again.",
             seat=state.button,
@@ -224,10 +224,12 @@ def need_right_seats(state: State, house: House) -> None:
 def reopened(past: State, reason: str) -> ev.HandReopened:
     """Return a past hand's reopening: of a settled one, or of one that was void, to be settled after all.
 
-    Raises NotNow for a misdeal, and for a hand whose button nobody knew.
+    Raises CommandRefused for a misdeal, and for a hand whose button nobody knew.
     """
     if past.opened is None or past.button is None or past.misdealt:
-        raise NotNow("Hand %(hand)s was not played to its end; there is nothing to correct.", hand=past.hand)
+        raise CommandRefused(
+            "Hand %(hand)s was not played to its end; there is nothing to correct.", hand=past.hand
+        )
     doubtful = _doubtful(past)
     return ev.HandReopened(
         reason,
@@ -241,13 +243,13 @@ def reopened(past: State, reason: str) -> ev.HandReopened:
 
 
 def closing_undone(state: State) -> ev.HandReopened:
-    """Return what lays the hand that was closed last on the table again, as it was. Raises NotNow."""
+    """Return what lays the hand that was closed last on the table again, as it was. Raises CommandRefused."""
     if state.phase is not Phase.ARCHIVED or state.settlement is None or state.opened is None:
-        raise NotNow("There is no closing to take back.")
+        raise CommandRefused("There is no closing to take back.")
     after = state.settlement.get("stacks", {})
     changed = any(state.stacks.get(s.player, -1) != after.get(s.player, s.stack) for s in state.seats)
     if changed or any(back.hand == state.hand for back in state.paybacks):
-        raise NotNow(
+        raise CommandRefused(
             "Chips or players have changed since hand %(hand)s was closed; reopen it as a disputed hand.",
             hand=state.hand,
         )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 
 
 class Role(StrEnum):
@@ -44,7 +44,7 @@ _HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 _TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
 _LISTING: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 
-MAY: Final[Mapping[str, frozenset[Role]]] = {
+COMMAND_ROLES: Final[Mapping[str, frozenset[Role]]] = {
     "next": _TABLE,
     "confirm": _TABLE,
     "look_again": _TABLE,
@@ -93,7 +93,7 @@ MAY: Final[Mapping[str, frozenset[Role]]] = {
     "lock": frozenset(Role),
     "stay": PIN_ROLES,
     "list_person": _LISTING,
-    "strike_person": _LISTING,
+    "remove_person": _LISTING,
     "set_pin": _LISTING,
     "settle_step": _TECHNICIAN,
     "end_set_up": _TECHNICIAN,
@@ -130,18 +130,20 @@ def locked_for(tried: int) -> float:
 
 
 def check_name(name: str) -> str:
-    """Return the name as it is kept. Raises NotNow for what is no name."""
+    """Return the name as it is kept. Raises CommandRefused for what is no name."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 40 or not name.isprintable():
-        raise NotNow("A name has 1 to 40 letters.")
+        raise CommandRefused("A name has 1 to 40 letters.")
     return name
 
 
 def check_pin(pin: str) -> str:
-    """Return the PIN. Raises NotNow for one that is too short or the first that anybody tries."""
+    """Return the PIN. Raises CommandRefused for one that is too short or the first that anybody tries."""
     if not (4 <= len(pin) <= 12 and pin.isascii() and pin.isdigit()):
-        raise NotNow("A PIN has 4 to 12 digits.")
+        raise CommandRefused("A PIN has 4 to 12 digits.")
     steps = {int(after) - int(before) for before, after in pairwise(pin)}
     if len(steps) == 1 and steps <= {0, 1, -1}:
-        raise NotNow("That PIN is too easy to guess; choose one that does not count up or repeat one digit.")
+        raise CommandRefused(
+            "That PIN is too easy to guess; choose one that does not count up or repeat one digit."
+        )
     return pin

@@ -15,7 +15,7 @@ from firmware.rules import (
     settle,
     settlement_json,
 )
-from firmware.table.errors import NotNow, TableError
+from firmware.table.errors import CommandRefused, TableError
 from firmware.table.events import ROWS, HandOpened
 from firmware.table.phase import Phase
 from firmware.table.state import Ask, Seat, State
@@ -45,13 +45,13 @@ def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
 def hand_json(state: State) -> dict[str, Any]:
     """Return the hand as `feltwatch settle` reads it; unsure cards are "??".
 
-    Raises NotNow before the first hand and where no button is known.
+    Raises CommandRefused before the first hand and where no button is known.
     """
     opened = state.opened
     if opened is None:
-        raise NotNow("No hand is open; press white to open one.")
+        raise CommandRefused("No hand is open; press white to open one.")
     if state.button is None:
-        raise NotNow("No button seat is known; key the button's seat.")
+        raise CommandRefused("No button seat is known; key the button's seat.")
     return {
         "profile": opened.profile,
         "options": dict(opened.options),
@@ -64,7 +64,7 @@ def hand_json(state: State) -> dict[str, Any]:
 def settlement(state: State, rules: Profile) -> dict[str, Any]:
     """Return the hand's settlement, as `feltwatch settle --json` gives it.
 
-    Raises NotNow, with the rules' own sentence, where there is none.
+    Raises CommandRefused, with the rules' own sentence, where there is none.
     """
     return settlement_json(_settled(state, rules))
 
@@ -124,7 +124,7 @@ def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
 def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
     """Return the kind of the natural that each seat's cards hold and that does not count, being undeclared.
 
-    Not to be shown before rows are compared: a hint would help a player. Raises NotNow.
+    Not to be shown before rows are compared: a hint would help a player. Raises CommandRefused.
     """
     judged = _settled(state, rules).hands
     return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}
@@ -134,7 +134,7 @@ def _settled(state: State, rules: Profile) -> Settlement:
     try:
         return settle(hand_from_json(hand_json(state)), rules)
     except RulesError as error:
-        raise NotNow("The hand cannot be settled: %(why)s.", why=str(error)) from error
+        raise CommandRefused("The hand cannot be settled: %(why)s.", why=str(error)) from error
 
 
 def _seat_json(seat: Seat) -> dict[str, Any]:

@@ -127,9 +127,9 @@ class State:
     `stacks` is by player: what each has when no hand is open. `keyed` is why the dealer keys the hand.
     `irregularities` are those still open, of `irregularities_seen`; `dismissed` the findings that the dealer has
     answered with the record. `fantasyland`, `sits_out` and `passes` name players. `house` is what the next hand opens
-    with. While a past hand is reopened, `reopened` says why, `before` is what it was settled to, `beneath` the table's
-    own state, and `names` how its players are called by now, where it is otherwise. `set_up`: the first set-up is
-    over, or hands were played. `on_trial`: devices are being tried, and no hand opens.
+    with. While a past hand is reopened, `reopened` says why, `previous_settlement` is what it was settled to,
+    `suspended_state` the table's own state, and `names` how its players are called by now, where it is otherwise.
+    `set_up`: the first set-up is over, or hands were played. `on_trial`: devices are being tried, and no hand opens.
     """
 
     phase: Phase = Phase.IDLE
@@ -164,8 +164,8 @@ class State:
     two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
     reopened: str = ""
-    before: Mapping[str, Any] | None = None
-    beneath: State | None = None
+    previous_settlement: Mapping[str, Any] | None = None
+    suspended_state: State | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     house: HouseSettings = field(default_factory=HouseSettings)
     disputed: frozenset[int] = frozenset()

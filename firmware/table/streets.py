@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from firmware.messages import Message
 from firmware.rules import CARDS, Profile, Rows, RulesError, parse_cards
 from firmware.rules.growing import growth
 from firmware.rules.order import clockwise_from
 from firmware.table.events import ROWS
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import Ask, Seat, State
 
 FIRST: Final = 5
@@ -60,19 +60,19 @@ def turn(state: State) -> int | None:
     return next((seat for seat in order if seat in behind), None)
 
 
-def not_complete(state: State) -> Sentence | None:
+def not_complete(state: State) -> Message | None:
     """Say why the showdown cannot be signalled while placing; None where it can.
 
     Rows may be short where no camera watches them: they are keyed afterwards.
     """
     if any(question.what is Ask.IRREGULARITY for question in state.questions):
-        return Sentence("An irregularity is open; say what stands, or void the hand.")
+        return Message("An irregularity is open; say what stands, or void the hand.")
     if state.keyed or "camera" in state.faults:
         return None
     short = [seat for seat in open_seats(state) if seat.placed < CARDS_EACH]
     if short:
         seat = short[0]
-        return Sentence(
+        return Message(
             "Seat %(seat)s has placed %(placed)s of %(all)s cards.",
             seat=seat.seat,
             placed=seat.placed,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from firmware.messages import Message, listed
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.effects import apply
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Event
 from firmware.table.house import House
 from firmware.table.opening import need_right_seats, opened
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence, listed
 from firmware.table.settling import settlement
 from firmware.table.state import Ask, State
 
 
 def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
-    """Return the events that a press of white is. Raises NotNow."""
+    """Return the events that a press of white is. Raises CommandRefused."""
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
@@ -35,21 +35,21 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
                 return (archived,)
             return (archived, opened(apply(state, archived), house))
         case Phase.SHOWDOWN | Phase.READING:
-            raise NotNow("The cards are being read; wait for the reading.")
+            raise CommandRefused("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
             if looks_again(state):
                 return (ev.LookedAgain(),)
             if not state.questions:
                 settlement(state, rules)  # it did not settle by itself: the rules say why
-            raise NotNow(_what_is_open(state))
+            raise CommandRefused(_what_is_open(state))
 
 
-def next_refused(state: State, house: House) -> Sentence | None:
+def next_refused(state: State, house: House) -> Message | None:
     """Say why no next hand can be dealt, now or once the hand on the table is closed; None where one can."""
     closed = apply(state, ev.HandArchived()) if state.phase is Phase.SETTLED else state
     try:
         opened(closed, house)
-    except NotNow as error:
+    except CommandRefused as error:
         return error.sentence
     return None
 
@@ -83,28 +83,28 @@ def payback_due(state: State) -> int | None:
     return next(open_ones, None)
 
 
-def payback_refused(state: State) -> Sentence | None:
+def payback_refused(state: State) -> Message | None:
     """Say why the payback that white would mark cannot be marked now; None where it can, or none is due."""
     due = payback_due(state)
     if due is None:
         return None
     try:
         apply(state, ev.PaybackMarked(due))
-    except NotNow as error:
+    except CommandRefused as error:
         return error.sentence
     return None
 
 
-def _what_is_open(state: State) -> Sentence:
+def _what_is_open(state: State) -> Message:
     words = {
-        Ask.IRREGULARITY: Sentence("an irregularity"),
-        Ask.BUTTON: Sentence("the button's seat"),
-        Ask.COUNT: Sentence("a row with a wrong number of cards"),
-        Ask.DUPLICATE: Sentence("a card that is on the table twice"),
-        Ask.CARD: Sentence("an unsure card"),
-        Ask.NATURAL: Sentence("a natural to confirm"),
+        Ask.IRREGULARITY: Message("an irregularity"),
+        Ask.BUTTON: Message("the button's seat"),
+        Ask.COUNT: Message("a row with a wrong number of cards"),
+        Ask.DUPLICATE: Message("a card that is on the table twice"),
+        Ask.CARD: Message("an unsure card"),
+        Ask.NATURAL: Message("a natural to confirm"),
     }
     kinds = dict.fromkeys(words[question.what] for question in state.questions)
-    return Sentence(
+    return Message(
         "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
     )

@@ -292,7 +292,7 @@ class Campaign:
             raise Lost(f"The restart wrote no start after row {seq}.")
         state = implied
         for entry in after:
-            state = apply(state, entry.event)  # raises NotNow where the process was in another state
+            state = apply(state, entry.event)  # raises CommandRefused where the process was in another state
         whole = fold((entry.event for entry in self.reader.since_last_opened()), INITIAL)
         shown = state if implied.hand else whole
         if (shown.phase, shown.hand, shown.seats, shown.settlement) != (

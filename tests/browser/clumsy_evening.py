@@ -240,7 +240,7 @@ class Clumsy:
                 case "reload":
                     self._page.reload()
                 case "back":
-                    self._page.goto(f"{self._address}office")
+                    self._page.goto(f"{self._address}menu")
                     self._page.go_back()
                 case "close":
                     self._page.locator("dialog[open] [data-close]").first.tap()

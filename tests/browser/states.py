@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from playwright.sync_api import Page
 
-from firmware.access.control import Gate
+from firmware.access.control import AccessControl
 from firmware.record.pins import PinStore
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -204,7 +204,7 @@ def logged_on(felt: Felt) -> None:
 def judged(felt: Felt) -> None:
     """Hand 1 is closed, and what asks for a floor person asks for his PIN."""
     between_hands(felt)
-    felt.gate = Gate(PinStore(felt.folder), lambda: 0.0)
+    felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("2580")))
     felt.say(ev.PersonListed("Ngo", Role.FLOOR, PinStore(felt.folder).keep("2580")))
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from playwright.sync_api import Page
 
+from firmware.messages import Message
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.evidence.anchors import sign_head
 from firmware.record.evidence.dispute_verifier import MANIFEST
@@ -18,7 +19,6 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.stick_request import Progress, Step
 from firmware.table import events as ev
 from firmware.table.people import Role
-from firmware.table.sentence import Sentence
 from tests.browser.state import STICK, State, opened
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, played, ticking
@@ -97,7 +97,7 @@ def on_its_way(step: Step, /, **more: Any) -> Callable[[Felt], None]:
 
     def play(felt: Felt) -> None:
         exported(felt)
-        Progress("job", 1, step, **more).tell(felt.folder / STICK)
+        Progress("job", 1, step, **more).write(felt.folder / STICK)
 
     return play
 
@@ -107,7 +107,7 @@ def settled_down(page: Page) -> None:
     page.wait_for_selector("#exported[data-step]")
 
 
-FULL: Final = Sentence(
+FULL: Final = Message(
     "The stick is full: %(free)s MB are free, %(needed)s MB are needed. Use another stick.", free=3, needed=9
 )
 
@@ -132,6 +132,6 @@ PAST: Final = (
     _past("slip", "/slip", signed, None),
     _past("slip of an older end", "/slip?back=/report", grown),
     _past("no slip", "/slip", nothing, None),
-    _past("records and set-up", "/office", nothing, None),
+    _past("records and set-up", "/menu", nothing, None),
     State("last ten hands", many, opened("more"), table=_Always()),
 )

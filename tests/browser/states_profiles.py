@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Page
 
-from firmware.access.control import Gate
+from firmware.access.control import AccessControl
 from firmware.record.pins import PinStore
 from firmware.rules import load_profile, profile_toml
 from firmware.table import events as ev
@@ -33,7 +33,7 @@ def kept(felt: Felt) -> None:
 def judged(felt: Felt) -> None:
     """The same, and what asks for a floor person asks for his PIN."""
     kept(felt)
-    felt.gate = Gate(PinStore(felt.folder), lambda: 0.0)
+    felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("2580")))
 
 

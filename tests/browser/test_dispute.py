@@ -22,7 +22,7 @@ from firmware.record.pins import PinStore
 from firmware.record.stick_request import StickDesk
 from firmware.runtime.config import Config, KeepingConfig
 from firmware.runtime.house_config import prepare_house
-from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.table import events as ev
@@ -79,7 +79,7 @@ def running(made: Config, key: Path, stick: StickDesk | None = None) -> ExitStac
         FakeReadings(),
         made.socket,
         0.0,
-        keeper=RecordKeeper(made.data, journal, key, KeepingConfig(), now, dispute_pdf, stick),
+        keeper=RecordMaintenance(made.data, journal, key, KeepingConfig(), now, dispute_pdf, stick),
     )
     thread = threading.Thread(target=process.run)
     thread.start()

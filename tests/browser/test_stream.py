@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from dealer_ui.glance.stream import HEARTBEAT_S
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.command import SOCKET
-from dealer_ui.web.services import Places, services
+from dealer_ui.web.services import StreamLimiter, services
 from tests.browser.conftest import PageServer, Show, own_window, pausing
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
@@ -26,7 +26,7 @@ from tests.waiting import DEADLINE, until
 pytestmark = pytest.mark.browser
 
 
-class Counted(Places):
+class Counted(StreamLimiter):
     """Counts the streams that are open."""
 
     def __init__(self, most: int) -> None:

@@ -20,7 +20,7 @@ from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
-from firmware.access.control import Gate
+from firmware.access.control import AccessControl
 from firmware.record.pins import PinStore
 from firmware.table import Phase
 from firmware.table import events as ev
@@ -230,7 +230,7 @@ def _an_earlier_hand(felt: Felt) -> None:
 
 
 def _four_hands(felt: Felt) -> None:
-    felt.gate = Gate(PinStore(felt.folder), lambda: 0.0)
+    felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed(FLOOR, Role.FLOOR, PinStore(felt.folder).keep(PIN)))
     for _hand in range(4):
         played(felt)

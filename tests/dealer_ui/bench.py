@@ -83,7 +83,7 @@ class PictureBench:
 
     def answer(self, command: CameraCommand) -> dict[str, Any]:
         role = Role.DEALER if command.do in ("check_deck",) else Role.TECHNICIAN
-        return self._jobs.obey(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
+        return self._jobs.handle(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
 
     def give(self, do: str, **fields: Any) -> None:
         """Give a camera command, and have it done."""

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from dealer_ui.server.command import SOCKET
-from firmware.access.control import Gate, GateCommand, refusal
+from firmware.access.control import AccessCommand, AccessControl, refusal
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock, now
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_toml
-from firmware.runtime.device_tests import TrialCommand
-from firmware.table import INITIAL, NotNow, Phase, State
+from firmware.runtime.device_tests import DeviceTestCommand
+from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.commands.camera import CameraCommand
 from firmware.table.commands.decide import House, decide, parse_command, step
@@ -65,7 +65,7 @@ class Felt:
         default_factory=lambda: {"deal.kind": "closed", "limits.min_points": 0}
     )
 
-    trials: Callable[[TrialCommand], dict[str, Any]] | None = None
+    device_tests: Callable[[DeviceTestCommand], dict[str, Any]] | None = None
     """Who tries devices (`tests.dealer_ui.panel`); nobody where it is absent."""
     set_up: bool = True
     """Whether the first set-up of the box is over."""
@@ -73,7 +73,7 @@ class Felt:
     """Who does what needs the camera; without one it is refused."""
     health: Mapping[str, Any] | None = None
     """What the table process sees of the box (`firmware.health.checks.Facts`)."""
-    gate: Gate | None = None
+    access: AccessControl | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
     clock: Clock = now
@@ -131,7 +131,7 @@ class Felt:
         return self.journal.seq
 
     def do(self, do: str, **fields: Any) -> State:
-        """Give a command. Raises NotNow as the table does."""
+        """Give a command. Raises CommandRefused as the table does."""
         command = parse_command(canonical({"do": do, **fields}))
         with self._one_at_a_time:
             if isinstance(command, SetHouse) and (text := profile_text(command)):
@@ -157,20 +157,20 @@ class Felt:
         """Do what came over the socket, and answer as the table process does."""
         try:
             given = parse_command(canonical(command))
-            if self.gate is not None:
-                who = self.gate.admit(given, self)
-                if isinstance(given, GateCommand):
-                    return self.gate.obey(given, self, who)
+            if self.access is not None:
+                who = self.access.authorize(given, self)
+                if isinstance(given, AccessCommand):
+                    return self.access.handle(given, self, who)
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
             if isinstance(given, AskHealth):
                 return {"ok": True, "facts": dict(self.health or {})}
-            if self.trials is not None and isinstance(given, TrialCommand):
-                return self.trials(given)
+            if self.device_tests is not None and isinstance(given, DeviceTestCommand):
+                return self.device_tests(given)
             self.do(**command)
         except NotAllowed as error:
             return refusal(error, self.state)
-        except NotNow as error:
+        except CommandRefused as error:
             return {"ok": False, "error": str(error)}
         return {"ok": True, "seq": self.seq}
 

@@ -29,7 +29,7 @@ from werkzeug.http import parse_cookie
 from dealer_ui.glance.routes import PAST
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
-from firmware.table.people import MAY, Role
+from firmware.table.people import COMMAND_ROLES, Role
 from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table
 
@@ -99,7 +99,7 @@ class Attack:
             return
         if case.path == "/command":
             do = case.body["do"]
-            if not {Role.DEALER, self.role} & MAY[do]:
+            if not {Role.DEALER, self.role} & COMMAND_ROLES[do]:
                 raise Found(f"{self.role} could {do}")
         if case.path == "/captures/{name}" and "000001" in case.formatted_path and self.role not in PAST:
             raise Found(f"{self.role} could read {case.formatted_path}")

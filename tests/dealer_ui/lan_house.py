@@ -22,7 +22,7 @@ from flask.testing import FlaskClient
 
 from dealer_ui.remote import front as lan_front
 from dealer_ui.remote.access import LanSessions
-from dealer_ui.remote.app import create_app, door
+from dealer_ui.remote.app import create_app, remote_access
 from dealer_ui.remote.server import make_lan_server
 from dealer_ui.remote.tls import CERTIFICATE, KEY, certificate
 from tests.dealer_ui.serving import running
@@ -37,7 +37,7 @@ NOBODY: Final = 65534
 def lan_app(data: Path, secrets: Path) -> Flask:
     """The application, with one person who may look."""
     app = create_app(data, secrets)
-    door(app).people.add(NAME, PASSPHRASE)
+    remote_access(app).people.add(NAME, PASSPHRASE)
     return app
 
 
@@ -51,8 +51,8 @@ def visitor(app: Flask, address: str = "192.0.2.10") -> FlaskClient:
 def logged_in(app: Flask, address: str = "192.0.2.10") -> FlaskClient:
     """Somebody who has: without the time that a passphrase takes."""
     client = visitor(app, address)
-    known = door(app).people._load()[NAME]["id"]
-    client.set_cookie(LanSessions.cookie, door(app).sessions.open(NAME, known), secure=True)
+    known = remote_access(app).people._load()[NAME]["id"]
+    client.set_cookie(LanSessions.cookie, remote_access(app).sessions.open(NAME, known), secure=True)
     return client
 
 

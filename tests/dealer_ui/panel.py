@@ -11,8 +11,8 @@ from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG, SimulatedPuck
-from firmware.runtime.device_tests import TrialCommand, Trials
-from firmware.table import NotNow
+from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
+from firmware.table import CommandRefused
 from firmware.table.commands.camera import AskJob, Look
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
@@ -35,7 +35,7 @@ class Panel:
         self.felt = felt
         self.picture = picture
         self.troubles: dict[str, str] = {}
-        self.trials = Trials(
+        self.device_tests = DeviceTests(
             felt.folder,
             self,
             lambda: 1000.0,
@@ -43,11 +43,11 @@ class Panel:
             lambda folder: 57_300_000_000,
             clock_unit,
         )
-        felt.trials = self.answer
+        felt.device_tests = self.answer
 
-    def answer(self, command: TrialCommand) -> dict[str, Any]:
+    def answer(self, command: DeviceTestCommand) -> dict[str, Any]:
         """Do a command of the trial."""
-        return self.trials.obey(command, self, Who("technician:Ada", Role.TECHNICIAN, "Ada"))
+        return self.device_tests.handle(command, self, Who("technician:Ada", Role.TECHNICIAN, "Ada"))
 
     @property
     def state(self) -> Any:
@@ -75,7 +75,7 @@ class Panel:
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
         """Take the picture, if there is one."""
         if self.picture is None:
-            raise NotNow("The camera is busy.")
+            raise CommandRefused("The camera is busy.")
         return {"ok": True, "job": 1} if isinstance(command, Look) else {"ok": True, **self.picture}
 
     def lay_disks(self, *seats: int) -> None:
@@ -83,15 +83,19 @@ class Panel:
         for seat in seats:
             every = frozenset(range(1, 6))
             ours = ((seat, DEALER_TAG), (seat, ACTION_TAG))
-            self.trials.puck(PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,), ours=ours))
+            self.device_tests.puck(
+                PuckReading(PuckState.SEAT, seat, "", every, 0.0, (seat,), (seat,), ours=ours)
+            )
 
     def lay_unknown(self, seat: int, tag: str, known: Disks | None = None) -> None:
         """Know no disk, or these, and lay some tag down."""
         self.disks = known or Disks()
         every = frozenset(range(1, 6))
-        self.trials.puck(PuckReading(PuckState.FAULT, None, NO_DISK, every, 0.0, strangers=((seat, tag),)))
+        self.device_tests.puck(
+            PuckReading(PuckState.FAULT, None, NO_DISK, every, 0.0, strangers=((seat, tag),))
+        )
 
     def press(self, *names: ButtonName) -> None:
         """Press one button after another."""
         for name in names:
-            self.trials.takes(Press(name, 0.0), self.felt.state)
+            self.device_tests.takes(Press(name, 0.0), self.felt.state)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.table import events as ev
@@ -28,10 +28,10 @@ def ticking() -> Clock:
     """Return a clock that begins at a fixed moment and goes on by a second each time that it is looked at."""
     seconds = 0
 
-    def tell() -> Moment:
+    def tell() -> Timestamp:
         nonlocal seconds
         seconds += 1
-        return Moment("boot", seconds * 1_000_000_000, BEGAN_MS + seconds * 1000, "synchronised")
+        return Timestamp("boot", seconds * 1_000_000_000, BEGAN_MS + seconds * 1000, "synchronised")
 
     return tell
 

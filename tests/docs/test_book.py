@@ -18,7 +18,7 @@ import pytest
 from docs.facts import LINK, ROOT, WORDS, linked, made
 from docs.glossary import catalogue
 from docs.laminate import CARD, SIZES, write
-from firmware.table.people import MAY
+from firmware.table.people import COMMAND_ROLES
 from tests.browser.golden import FOLDER as GOLDEN
 from tests.browser.golden import MOST, different, load
 from tests.browser.pictures import FOLDER as PICTURES
@@ -164,7 +164,7 @@ def test_a_picture_of_the_book_shows_the_page_as_it_is(name: str) -> None:
 
 
 def test_words_are_of_commands_that_there_are() -> None:
-    assert set(WORDS) <= set(MAY)
+    assert set(WORDS) <= set(COMMAND_ROLES)
 
 
 def test_a_fact_that_nobody_knows_is_an_error() -> None:

@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 from pydantic import JsonValue
 
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.table import Phase, State, fold
 from firmware.table import events as ev
 from tests.firmware.running_table import cards, config, over_socket, start, table
@@ -154,12 +154,12 @@ def fantasyland() -> Deal:
 
 
 @pytest.fixture
-def ticking() -> Callable[[], Moment]:
+def ticking() -> Callable[[], Timestamp]:
     """A clock that goes one second on at every look."""
     ticks = count()
 
-    def clock() -> Moment:
+    def clock() -> Timestamp:
         tick = next(ticks)
-        return Moment("a-boot", tick * 1_000_000_000, 1_700_000_000_000 + tick * 1000, "synchronised")
+        return Timestamp("a-boot", tick * 1_000_000_000, 1_700_000_000_000 + tick * 1000, "synchronised")
 
     return clock

@@ -30,7 +30,7 @@ from flask import Flask
 
 from dealer_ui.remote.access import LanSessions, Limit
 from dealer_ui.remote.app import create_app as create_lan_app
-from dealer_ui.remote.app import door
+from dealer_ui.remote.app import remote_access
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import services
 from firmware.bench.rules import machine
@@ -153,11 +153,11 @@ def lan_requests(rng: random.Random, folder: Path) -> Pieces:
     felt.journal.close()
     app = create_lan_app(felt.folder, folder / "secrets")
     without = Limit((1 << 60, 1.0), (1 << 60, 1.0))
-    app.extensions["feltwatch-lan"] = replace(door(app), tries=without)
-    door(app).people.add("Ines", "correct horse battery")
-    passphrase = door(app).people.matches("Ines", "correct horse battery")
+    app.extensions["feltwatch-lan"] = replace(remote_access(app), tries=without)
+    remote_access(app).people.add("Ines", "correct horse battery")
+    passphrase = remote_access(app).people.matches("Ines", "correct horse battery")
     assert passphrase
-    token = door(app).sessions.open("Ines", passphrase)
+    token = remote_access(app).sessions.open("Ines", passphrase)
 
     def order() -> dict[str, Any]:
         told = f"name={rng.choice(BITS)}&passphrase={rng.choice(BITS)}".encode()

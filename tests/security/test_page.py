@@ -40,7 +40,7 @@ from firmware.table import events as ev
 from firmware.table.commands.people import Unlock
 from firmware.table.effects import apply
 from firmware.table.errors import NotAllowed
-from firmware.table.people import MAY, Role
+from firmware.table.people import COMMAND_ROLES, Role
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
 from tests.dealer_ui.serving import running
@@ -111,10 +111,10 @@ def test_a_command_without_its_role_is_refused(
     client = house_app.test_client()
     # somebody whom no other test of this house needs
     table.do('{"do": "list_person", "person": "Lin", "role": "dealer", "by": "Tran", "pin": "9137"}')
-    strike = {"do": "strike_person", "person": "Lin"}
+    strike = {"do": "remove_person", "person": "Lin"}
     assert send(client, house_app, **strike).status_code == 403
     assert table.state.person("Lin") is not None
-    monkeypatch.setattr(gate, "MAY", {**MAY, "strike_person": frozenset(Role)})
+    monkeypatch.setattr(gate, "COMMAND_ROLES", {**COMMAND_ROLES, "remove_person": frozenset(Role)})
     monkeypatch.setattr(gate, "_need_right_over", lambda *_: None)
     assert send(client, house_app, **strike).status_code == 200
     assert table.state.person("Lin") is None
@@ -499,14 +499,14 @@ def tries_in_a_day(felt: Felt, monkeypatch: pytest.MonkeyPatch) -> tuple[int, bo
         return pin == "2580"
 
     monkeypatch.setattr(PinStore, "matches", matches)
-    judge = gate.Gate(PinStore(felt.folder), lambda: now)
+    judge = gate.AccessControl(PinStore(felt.folder), lambda: now)
     record: Any = Record(felt)
     for pin in range(10_000):
         while True:
             unlock = Unlock(do="unlock", by="Moreno", pin=f"{pin:04}")  # type: ignore[arg-type]
             before = looked
             try:
-                judge.admit(unlock, record)
+                judge.authorize(unlock, record)
             except NotAllowed as error:
                 now += error.wait_s or 0.5
                 if now > 86_400:

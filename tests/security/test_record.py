@@ -202,7 +202,7 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
         return 1 << 30
 
     monkeypatch.setattr(backup, "_insert", copied)
-    monkeypatch.setattr("firmware.record.evidence.verify.look", lambda *_: None)
+    monkeypatch.setattr("firmware.record.evidence.verify.compare", lambda *_: None)
     monkeypatch.setattr("firmware.record.journal.journal.strangers", lambda _: [])
 
 

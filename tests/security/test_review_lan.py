@@ -87,8 +87,8 @@ def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines:
 
     monkeypatch.setattr(LanPeople, "matches", matches)
     tries = Limit(lan.TRIES_EACH, lan.TRIES_OF_ALL, lambda: now)
-    review_app.extensions["feltwatch-lan"] = replace(lan.door(review_app), tries=tries)
-    door = lan.door(review_app)
+    review_app.extensions["feltwatch-lan"] = replace(lan.remote_access(review_app), tries=tries)
+    door = lan.remote_access(review_app)
 
     def put_off() -> float:
         waits = []
@@ -138,7 +138,9 @@ def test_the_page_puts_tries_off_before_it_looks_at_them(
 
     assert codes() == [403] * 5 + [429] * 3
     assert looked == 5
-    review_app.extensions["feltwatch-lan"] = replace(lan.door(review_app), tries=Limit(NO_LIMIT, NO_LIMIT))
+    review_app.extensions["feltwatch-lan"] = replace(
+        lan.remote_access(review_app), tries=Limit(NO_LIMIT, NO_LIMIT)
+    )
     assert codes() == [403] * 8
 
 
@@ -165,7 +167,7 @@ def test_a_session_that_was_found_open_is_soon_over(
     review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    people = lan.door(review_app).people
+    people = lan.remote_access(review_app).people
     known = people._load()[NAME]["id"]
 
     def open_after(seconds: float, every: float) -> bool:
@@ -199,7 +201,7 @@ def test_whoever_is_struck_off_the_list_sees_nothing_more(
     assert asked(client, "/review")[0] == 302
     monkeypatch.setattr(LanPeople, "has", lambda *_: True)
     client.set_cookie(
-        LanSessions.cookie, lan.door(review_app).sessions.open(NAME, "the old one's"), secure=True
+        LanSessions.cookie, lan.remote_access(review_app).sessions.open(NAME, "the old one's"), secure=True
     )
     assert asked(client, "/review")[0] == 200
 
@@ -209,7 +211,7 @@ def test_whoever_is_struck_off_the_list_sees_nothing_more(
 
 def test_from_another_machine_there_is_no_page_of_the_table(review_app: Flask, lan_felt: Felt) -> None:
     assert {rule.rule for rule in review_app.url_map.iter_rules()} == ROUTES
-    ways = ("/view.json", "/rules", "/healthz?checks", "/office", "/openapi.json", "/session")
+    ways = ("/view.json", "/rules", "/healthz?checks", "/menu", "/openapi.json", "/session")
     client = logged_in(review_app)
     assert [asked(client, way)[0] for way in (*ways, "/events", "/setup/camera")] == [404] * 8
     assert asked(client, "/command", method="POST", json={"do": "next"})[0] == 404

@@ -17,7 +17,7 @@ from flask import Flask, request
 from dealer_ui.remote import access as lan_access
 from dealer_ui.remote import app as lan
 from dealer_ui.remote.access import Limit
-from dealer_ui.remote.app import door
+from dealer_ui.remote.app import remote_access
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
 
@@ -127,11 +127,11 @@ def test_tries_that_are_put_off_do_not_fill_the_log(
 
     once, always = (1, 1e-9), (1 << 60, 1.0)
     monkeypatch.setitem(
-        review_app.extensions, "feltwatch-lan", replace(door(review_app), tries=Limit(once, once))
+        review_app.extensions, "feltwatch-lan", replace(remote_access(review_app), tries=Limit(once, once))
     )
     assert lines() == 1
     monkeypatch.setitem(
-        review_app.extensions, "feltwatch-lan", replace(door(review_app), told=Limit(always, always))
+        review_app.extensions, "feltwatch-lan", replace(remote_access(review_app), told=Limit(always, always))
     )
     assert lines() == 30
 
@@ -143,7 +143,9 @@ def test_a_stranger_with_many_addresses_keeps_nobody_out_who_was_in(
     review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def let_in(there: Served) -> list[str]:
-        review_app.extensions["feltwatch-lan"] = replace(door(review_app), tries=Limit((5, 1e-9), (7, 1e-9)))
+        review_app.extensions["feltwatch-lan"] = replace(
+            remote_access(review_app), tries=Limit((5, 1e-9), (7, 1e-9))
+        )
         codes = [tried(there, "127.0.0.2", PASSPHRASE)]
         codes += [tried(there, f"127.0.1.{number}", "a wrong one") for number in range(1, 9)]
         return [*codes, *(tried(there, "127.0.0.2", PASSPHRASE) for _ in range(6))]

@@ -57,7 +57,7 @@ def test_an_unsigned_package_is_refused(
     (it / SIGNATURE).unlink()
     with pytest.raises(UpdateRefused, match="not signed"):
         check(it, key.public)
-    monkeypatch.setattr(release_package, "_signed", lambda folder, _: release_package._told(folder))
+    monkeypatch.setattr(release_package, "_signed", lambda folder, _: release_package._read_release(folder))
     assert check(it, key.public).name == "1.0-abc"
 
 

@@ -60,11 +60,11 @@ class Survey:
             "shown": list(self.shown),
             "error": self.error,
             "markers": {
-                "found": _told(self.found),
-                "missing": _told(self.missing),
-                "strange": _told(self.strange),
+                "found": _to_dicts(self.found),
+                "missing": _to_dicts(self.missing),
+                "strange": _to_dicts(self.strange),
             },
-            "zones": _told(self.zones),
+            "zones": _to_dicts(self.zones),
             "verdicts": {verdict.name: verdict.to_json() for verdict in self.verdicts},
             "pose": _rounded(self.pose),
             "moved": _rounded(self.moved),
@@ -146,7 +146,7 @@ def jpeg(picture: Image) -> bytes:
     return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
 
 
-def _told(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:
+def _to_dicts(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:
     return [{"name": o.name, "corners": np.round(o.corners, 1).tolist()} for o in outlines]
 
 

@@ -59,7 +59,7 @@ class PipReader:
         except Exception as error:  # onnxruntime has no root error of its own
             raise ModelError(f"The pip reader's model {model} cannot be loaded: {error}") from error
 
-    def says(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def scores(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Give the log-probability of each of the 52 for each of some cards (n × 88 × 64 × 3, BGR); courts alike."""
         if not len(cards):
             return np.empty((0, len(CARDS)))

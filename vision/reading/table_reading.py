@@ -247,7 +247,7 @@ def _judged(
     def look(places: Sequence[Laid]) -> Floats:
         assert reader.pips is not None
         cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
-        return np.where(enough[:, None], reader.pips.says(cards), 0.0)
+        return np.where(enough[:, None], reader.pips.scores(cards), 0.0)
 
     indices = _fitting(fuse(Indices.joined(parts)))
     laid = cards_on(indices, layout, look if reader.pips else None)

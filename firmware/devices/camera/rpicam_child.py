@@ -62,7 +62,7 @@ class Child:
 
     def run(self) -> None:
         """Answer requests until standard input ends or rpicam-vid does."""
-        complaints = threading.Thread(target=self._hear_complaints, daemon=True)
+        complaints = threading.Thread(target=self._read_complaints, daemon=True)
         complaints.start()
         threading.Thread(target=self._listen, daemon=True).start()
         assert self._process.stdout is not None
@@ -75,7 +75,7 @@ class Child:
                 self._offer(metadata)
         self._process.wait()
         complaints.join(LAST_WORDS_S)  # its last line may still lie in the pipe
-        say({"error": self._last_words or "rpicam-vid ended"})
+        send({"error": self._last_words or "rpicam-vid ended"})
 
     def _fill(self, frames: IO[bytes]) -> bool:
         """Read one whole frame into the free slot; False at the end."""
@@ -105,7 +105,7 @@ class Child:
                 return
             self._wanted = None
             slot, self._slot = self._slot, 1 - self._slot
-        say({"slot": slot, "metadata": metadata})
+        send({"slot": slot, "metadata": metadata})
 
     def _listen(self) -> None:
         for line in sys.stdin:
@@ -114,14 +114,14 @@ class Child:
         self._process.kill()
         os._exit(0)
 
-    def _hear_complaints(self) -> None:
+    def _read_complaints(self) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             text = line.decode("utf-8", "replace").strip()
             self._last_words = text if "ERROR" in text else self._last_words
 
 
-def say(what: dict[str, object]) -> None:
+def send(what: dict[str, object]) -> None:
     """One line to the process that reads cards."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()

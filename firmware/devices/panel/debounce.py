@@ -50,7 +50,7 @@ class Debounce:
             self._raw, self._raw_since = level, at
         return changed
 
-    def look(self, level: bool, now: float) -> float | None:
+    def sample(self, level: bool, now: float) -> float | None:
         """The contact was looked at and is at this level. As `edge`, but an edge that was lost shows here.
 
         What was looked at contradicts what was heard of: then nothing is believed until it has settled anew.
@@ -143,14 +143,14 @@ class PressedButtons:
         """A contact changed at this time."""
         changes = [(contact.settle(at), name) for name, contact in self._contacts.items()]
         self._contacts[button].edge(down, at)
-        return self._tell(changes, at)
+        return self._report(changes, at)
 
-    def look(self, down: Mapping[ButtonName, bool], now: float) -> list[Press]:
+    def sample(self, down: Mapping[ButtonName, bool], now: float) -> list[Press]:
         """All contacts were looked at."""
-        changes = [(contact.look(down[name], now), name) for name, contact in self._contacts.items()]
-        return self._tell(changes, now)
+        changes = [(contact.sample(down[name], now), name) for name, contact in self._contacts.items()]
+        return self._report(changes, now)
 
-    def _tell(self, changes: list[tuple[float | None, ButtonName]], now: float) -> list[Press]:
+    def _report(self, changes: list[tuple[float | None, ButtonName]], now: float) -> list[Press]:
         presses = []
         for at, name in sorted((at, name) for at, name in changes if at is not None):
             self._count(name, self._contacts[name].level, at)

@@ -111,7 +111,7 @@ class GpioButtons:
                 edge = self._edges.get(timeout=wait)
             except queue.Empty:
                 last = self._clock()
-                presses = panel.look(self._down(), last)
+                presses = panel.sample(self._down(), last)
             else:
                 if edge is None:
                     return
@@ -240,7 +240,7 @@ class GpioPowerLine:
         if self._device is None:
             return None
         try:
-            self._line.look(bool(self._device.is_active), self._clock())
+            self._line.sample(bool(self._device.is_active), self._clock())
         except Exception as error:  # lgpio.error descends from Exception alone
             log.debug("the power-fail line cannot be read: %s", error)
             return None

@@ -34,14 +34,14 @@ def encode(kind: str, *fields: object) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Frame:
     """One sentence whose checksum holds."""
 
     kind: str
     fields: tuple[str, ...]
 
 
-class Sentences:
+class FrameParser:
     """Cuts sentences out of whatever comes down the line. Never raises, never holds more than `LONGEST`."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Sentences:
         self.damaged = 0
         """Lines thrown away so far: noise, halves, wrong checksums."""
 
-    def feed(self, data: bytes) -> list[Sentence]:
+    def feed(self, data: bytes) -> list[Frame]:
         """Every whole sentence in what came so far, in order."""
         *lines, rest = (self._rest + data).split(b"\n")
         start = rest.rfind(b"$")
@@ -68,7 +68,7 @@ class Sentences:
         self._rest = b""
 
 
-def _sentence(line: bytes) -> Sentence | None:
+def _sentence(line: bytes) -> Frame | None:
     start = line.rfind(b"$")  # noise in front, or a sentence cut off by the next one's start
     if start < 0 or len(line) - start > LONGEST:
         return None
@@ -76,7 +76,7 @@ def _sentence(line: bytes) -> Sentence | None:
     if match is None or checksum(match[1]) != int(match[2], 16):
         return None
     kind, *fields = match[1].decode("ascii").split(",")
-    return Sentence(kind, tuple(fields))
+    return Frame(kind, tuple(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Snapshot:
     sweep: Sweep
 
 
-def snapshot(sentence: Sentence) -> Snapshot | None:
+def snapshot(sentence: Frame) -> Snapshot | None:
     """A STATE sentence as what it means, or None if any part of it makes no sense."""
     if sentence.kind != "STATE" or len(sentence.fields) < 4:
         return None
@@ -114,7 +114,7 @@ class PuckLine:
     baud = 115200  # of no meaning on USB, but a serial port wants one
 
     def __init__(self, disks: Disks, seats: Iterable[int]) -> None:
-        self._sentences = Sentences()
+        self._sentences = FrameParser()
         self._tracker = Tracker(disks, seats)
         self._version: str | None = None
         self._ask_at = 0.0
@@ -157,7 +157,7 @@ class PuckLine:
             return  # a repeat proves nothing: the sweep may hang while the line still talks
         self._uptime_ms = shot.uptime_ms
         self._why = SAYS_NOTHING  # from the next silence on
-        if self._tracker.hear(shot.sweep, now):
+        if self._tracker.receive(shot.sweep, now):
             self._ask_at = now
 
     def due(self, now: float) -> bytes:

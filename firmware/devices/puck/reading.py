@@ -56,9 +56,9 @@ class PuckReading:
 
     def same_as(self, other: PuckReading | None) -> bool:
         """Whether both say the same, whenever they were judged."""
-        return other is not None and self._said() == other._said()
+        return other is not None and self._key() == other._key()
 
-    def _said(self) -> tuple[object, ...]:
+    def _key(self) -> tuple[object, ...]:
         return (
             self.state,
             self.seat,
@@ -211,7 +211,7 @@ class Tracker:
         """Go by these disks from now on."""
         self._disks = disks
 
-    def hear(self, sweep: Sweep, at: float) -> bool:
+    def receive(self, sweep: Sweep, at: float) -> bool:
         """Take in one sweep. True when it differs from what is known: a second one is wanted soon."""
         known = self._sweep if at - self._borne_out_at <= self._stale_after else None
         candidate = self._candidate if at - self._candidate_at <= self._stale_after else None

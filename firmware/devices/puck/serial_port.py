@@ -99,7 +99,7 @@ class SerialPuck:
             except Exception:
                 log.exception("puck: a fault of ours; starting over")
                 self._link.forget("The puck reader's program failed and starts over: key the seat meanwhile.")
-            self._tell()
+            self._report()
             wait = RETRY_FIRST if self._clock() - began > SETTLED_AFTER else min(2 * wait, RETRY_LONGEST)
             self._stop.wait(wait)
 
@@ -118,7 +118,7 @@ class SerialPuck:
                 turn_at = now
                 if question := self._link.due(now):
                     port.write(question)
-                self._tell()
+                self._report()
                 data = port.read(max(1, port.in_waiting))
                 now = self._clock()
                 if data and self._link.feed(data, now):
@@ -126,7 +126,7 @@ class SerialPuck:
                 elif now - alive_at > SILENT_TOO_LONG:
                     raise TimeoutError(errno.ETIMEDOUT, "silent")
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         reading = self._link.reading(self._clock())
         if self._stop.is_set() or reading.same_as(self._told):
             return

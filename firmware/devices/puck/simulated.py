@@ -142,7 +142,7 @@ class SimulatedPuck:
             self._born = self._snapshot_at = self._beat_at = time.monotonic()
             self._snapshots = self._beats = 0
             self._heard = b""
-            self._say_hello()
+            self._send_hello()
 
     def babble(self, noise: bytes) -> None:
         """Send these bytes, whatever they are."""
@@ -208,7 +208,7 @@ class SimulatedPuck:
             self._heard += os.read(self._line, 4096)
         *asked, self._heard = self._heard[-256:].split(b"\n")
         if ASK.strip() in (line.strip() for line in asked):
-            self._say_hello()
+            self._send_hello()
             self._snapshot_at = now
         if now >= self._beat_at:
             self._beat_at += HEARTBEAT_EVERY
@@ -218,7 +218,7 @@ class SimulatedPuck:
             self._snapshot_at = now + SNAPSHOT_EVERY
             self._send(self._snapshot(now))
 
-    def _say_hello(self) -> None:
+    def _send_hello(self) -> None:
         self._send(encode("HELLO", "puckd", self._version, READER_ID))
 
     def _snapshot(self, now: float) -> bytes:

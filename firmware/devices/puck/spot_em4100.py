@@ -82,8 +82,8 @@ class Em4100Spot:
         """Take in what came; see `Link.feed`. Silence is this reader's way, so it is never opened anew for it."""
         for tag in self._frames.feed(data):
             sweep = Sweep(frozenset({(self._seat, tag)}), frozenset({self._seat}))
-            if self._tracker.hear(sweep, now) and not self._repeats:
-                self._tracker.hear(sweep, now)
+            if self._tracker.receive(sweep, now) and not self._repeats:
+                self._tracker.receive(sweep, now)
         return True
 
     def due(self, now: float) -> bytes:

@@ -148,7 +148,7 @@ class Pn532Spot:
             tags = tags_of(answer)
             if tags is not None:
                 sweep = Sweep(frozenset((self._seat, tag) for tag in tags), frozenset({self._seat}))
-                self._tracker.hear(sweep, now)
+                self._tracker.receive(sweep, now)
             self._next(_Step.LIST, now + ASK_EVERY)
         return bool(answers)
 

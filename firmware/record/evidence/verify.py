@@ -19,7 +19,7 @@ from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch, imag
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.evidence.workers import shared_out, undisturbed
 from firmware.record.journal.captures import CaptureStore, named_by
-from firmware.record.journal.end_mark import look
+from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
@@ -27,7 +27,7 @@ from firmware.table import events as ev
 from firmware.table.effects import apply
 from firmware.table.effects.evidence import what_is_wrong
 from firmware.table.entry import Entry, content_hash
-from firmware.table.errors import NotNow, UnknownEvent
+from firmware.table.errors import CommandRefused, UnknownEvent
 from firmware.table.events import canonical
 from firmware.table.state import INITIAL
 
@@ -132,7 +132,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
     if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
         yield Problem(stray[0], "No row has such a number: the row was put there.")
     try:
-        fault = look(db, data)
+        fault = compare(db, data)
     except OSError as error:  # of the witness or of the images: the rows can be read, and are
         yield Problem(
             None, f"{error.filename or data} cannot be read: nobody can say whether the record is whole."
@@ -263,7 +263,7 @@ def replay(data: Path) -> Iterator[Problem]:
     for entry in _all(JournalReader(data)):
         try:
             state = apply(state, entry.event)
-        except (UnknownEvent, NotNow) as error:
+        except (UnknownEvent, CommandRefused) as error:
             yield Problem(entry.seq, f"The event does not fit: {error}")
 
 

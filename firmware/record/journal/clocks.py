@@ -15,7 +15,7 @@ ClockState = Literal["synchronised", "unknown", "stepped_back"]
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Moment(NamedTuple):
+class Timestamp(NamedTuple):
     """One instant. Order within a boot is `monotonic_ns`; `wall_ms` is UTC since 1970 and may be wrong."""
 
     boot: str
@@ -24,7 +24,7 @@ class Moment(NamedTuple):
     clock: ClockState
 
 
-Clock = Callable[[], Moment]
+Clock = Callable[[], Timestamp]
 
 
 @cache
@@ -35,6 +35,6 @@ def _boot() -> str:
         return str(uuid.uuid4())  # no kernel that tells: then at least one id for each process
 
 
-def now() -> Moment:
+def now() -> Timestamp:
     """Return this instant, by the system's clocks. What they are worth only the box can tell."""
-    return Moment(_boot(), time.monotonic_ns(), time.time_ns() // 1_000_000, "unknown")
+    return Timestamp(_boot(), time.monotonic_ns(), time.time_ns() // 1_000_000, "unknown")

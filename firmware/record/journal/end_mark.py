@@ -43,7 +43,7 @@ def end_fault(
     return RecordFault("captures", seq, *seen, captures=ahead) if ahead else None
 
 
-def look(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
+def compare(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
     """Return the same of a record that another process may be writing. Raises sqlite3.Error, OSError."""
     seen = witness.read(folder)  # before the rows: it is never ahead of them
     seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)

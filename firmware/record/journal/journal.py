@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from firmware.messages import Message
 from firmware.record.journal import witness
-from firmware.record.journal.clocks import Clock, Moment, now
+from firmware.record.journal.clocks import Clock, Timestamp, now
 from firmware.record.journal.disk import give_to_owner, make_file, make_folder, sync_folder
 from firmware.record.journal.end_mark import end_fault
 from firmware.record.journal.file import FILE as FILE
@@ -30,7 +31,6 @@ from firmware.table.entry import COLUMNS, MARKS, content_hash, seal
 from firmware.table.entry import Entry as Entry
 from firmware.table.errors import JournalError, JournalUncertain
 from firmware.table.events import Event, HandOpened, TrainingBegun, payload
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 TABLE: Final = "table"
@@ -71,7 +71,7 @@ class Journal:
             raise JournalError(
                 f"A restore of the record in {folder} was interrupted; do the same 'feltwatch restore' once more."
             )
-        self._uncertain: Sentence | None = None
+        self._uncertain: Message | None = None
         self._files = NamedFiles(path)
         with ExitStack() as failing:
             with as_journal_errors(f"The journal in {folder} cannot be opened"):
@@ -146,7 +146,7 @@ class Journal:
             self._right_since_ns = None
         return is_behind
 
-    def _now(self) -> Moment:
+    def _now(self) -> Timestamp:
         moment = self._clock()
         self._stepped_back |= moment.clock == "stepped_back"
         self._latest_ms = max(self._latest_ms, moment.wall_ms)
@@ -273,7 +273,7 @@ class Journal:
             # file no start will find any of them. So a full disk is refused for certain, without opening it anew.
             self._files.note()  # the part that had room made the file longer; the next write goes over it
             return False
-        self._uncertain = Sentence(
+        self._uncertain = Message(
             "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
             "look at the page before you do it again, and at the disk.",
             why=str(error),
@@ -391,7 +391,7 @@ def _sync_if_there(path: Path) -> None:
 
 
 def _next(
-    last: Entry | None, event: Event, actor: str, command: str, moment: Moment, stepped_back: bool
+    last: Entry | None, event: Event, actor: str, command: str, moment: Timestamp, stepped_back: bool
 ) -> Entry:
     seq, hand, previous = (last.seq + 1, last.hand, last.hash) if last else (1, 0, "")
     if isinstance(event, HandOpened):

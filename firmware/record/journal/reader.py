@@ -20,7 +20,7 @@ from firmware.record.journal.row_index import (
 from firmware.table import events as ev
 from firmware.table.effects import fold
 from firmware.table.entry import COLUMNS, Entry, content_hash
-from firmware.table.errors import JournalError, NotNow, UnknownEvent
+from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
 from firmware.table.state import State
 
 
@@ -186,5 +186,5 @@ def replay(rows: list[Entry]) -> State:
             )
     try:
         return fold(entry.event for entry in rows)
-    except (NotNow, UnknownEvent) as error:
+    except (CommandRefused, UnknownEvent) as error:
         raise JournalError(f"The journal cannot be followed to its end: {error}") from error

@@ -65,7 +65,7 @@ class CameraCalibration:
         self._moved = ""
         self._use(setup)
 
-    def heard(self, reading: ReadingDone) -> None:
+    def on_answer(self, reading: ReadingDone) -> None:
         """Look at what a reading says about the camera's place: knocked since the felt was calibrated, or not."""
         verdict = reading.reading.get("verdicts", {}).get("camera")
         self._moved = MOVED if verdict is not None and not verdict["ok"] else ""

@@ -53,7 +53,7 @@ class TableWatch:
         self._read_at = 0.0
         self._told: Signature | None = None
 
-    def look(
+    def check(
         self, frame: Callable[[], Image], layout: TableLayout, watch: Watch
     ) -> tuple[Image, TableReading] | str:
         """Return the frame and the reading that tell something new; else why there is none, "" where all is as told.

@@ -175,7 +175,7 @@ class ReadingProcess:
             return
         before, limit = self._heard_at, self.limits.reader_silence
         try:
-            answer = self._hear(0)
+            answer = self._receive(0)
         except (EOFError, OSError):
             answer = Failed(STOPPED)
         if isinstance(answer, ReaderState):
@@ -189,7 +189,7 @@ class ReadingProcess:
             log.warning("reading: %s", answer.reason)
             with self._lock:
                 self._end_child()
-            self._tell(answer.reason)
+            self._report(answer.reason)
             self._started()
 
     def _read(self, job: ReadingJob) -> Answer:
@@ -204,7 +204,7 @@ class ReadingProcess:
                 return answer
             trouble = answer
             log.warning("reading: %s", trouble)
-            self._tell(trouble)
+            self._report(trouble)
         return ReadingLost(job.number, trouble, fault=True)
 
     def _do(self, job: CameraJob) -> Answer:
@@ -216,7 +216,7 @@ class ReadingProcess:
                 return answer
             trouble = str(answer)
             log.warning("camera job: %s", trouble)
-            self._tell(trouble)
+            self._report(trouble)
         return JobLost(job.number, trouble, fault=True)
 
     def _take_over(self, setup: ReaderSetup) -> None:
@@ -242,11 +242,11 @@ class ReadingProcess:
                     f"The reading process cannot be started ({error.strerror or error}); it is tried again."
                 )
                 log.warning("reading: %s", trouble)
-                self._tell(trouble)
+                self._report(trouble)
                 return trouble
         answer = self._ask(None, self.limits.reader_start)
         ready = isinstance(answer, Ready)
-        self._tell(answer.trouble if ready else answer)
+        self._report(answer.trouble if ready else answer)
         return "" if ready else str(answer)
 
     def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
@@ -261,7 +261,7 @@ class ReadingProcess:
             if question is not None:
                 self._line.send(question)
             while isinstance(
-                answer := self._hear(max(0.0, began + within - self._clock())), (ReaderState, JobProgress)
+                answer := self._receive(max(0.0, began + within - self._clock())), (ReaderState, JobProgress)
             ):
                 if isinstance(answer, JobProgress):
                     limit.took(self._clock() - began)
@@ -279,7 +279,7 @@ class ReadingProcess:
         limit.took(self._clock() - began)
         return answer
 
-    def _hear(self, within: float) -> Any:
+    def _receive(self, within: float) -> Any:
         """Return what the child says next, or None. Raises EOFError, OSError."""
         assert self._line is not None
         if not self._line.poll(within):
@@ -287,10 +287,10 @@ class ReadingProcess:
         said = self._line.recv()
         self._heard_at = self._clock()
         if isinstance(said, ReaderState):
-            self._tell(said.trouble)
+            self._report(said.trouble)
         return said
 
-    def _tell(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         if not self._closing and trouble != self._told:
             self._told = trouble
             self._put(ReaderState(trouble))

@@ -22,7 +22,7 @@ from firmware.runtime.reading.messages import (
     short_places,
 )
 from firmware.runtime.reading.translate import known_cards, lie_as_before, reading_failed, reading_taken
-from firmware.table import NotNow, Phase, State, TableError, fold
+from firmware.table import CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.placing import compare
 from firmware.table.streets import open_seats
@@ -61,7 +61,7 @@ class Table(Protocol):
         """Make events happen that nobody waits for; False where they cannot be written now."""
 
 
-class Looks:
+class ReadingScheduler:
     """Asks for readings as the hand goes on, one at a time, and brings what they show into the record."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Looks:
         """Let the next look tell all that lies there: what a person said may be contradicted by it."""
         self._afresh = True
 
-    def told(self, reader: ReaderState) -> None:
+    def on_reader_state(self, reader: ReaderState) -> None:
         """Take how the reading process is."""
         self.trouble, self.heard = reader.trouble, True
 
@@ -139,7 +139,7 @@ class Looks:
             try:
                 events = (*self._compared(state, taken), taken)
                 fold(events, state)
-            except NotNow as error:
+            except CommandRefused as error:
                 events = (ev.ReadingFailed(_senseless(error), taken.frame),)
         self._table.attempt(events, CAMERA)
 
@@ -185,9 +185,9 @@ class Looks:
         )
 
     def _compared(self, state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
-        """Return what a look shows against the record. Raises NotNow for one that cannot be of this hand."""
+        """Return what a look shows against the record. Raises CommandRefused for one that cannot be of this hand."""
         if self._left_over(state, taken):
-            raise NotNow(LEFT_LYING)
+            raise CommandRefused(LEFT_LYING)
         return compare(state, taken.rows, taken.things, taken.frame)
 
     def _left_over(self, state: State, taken: ev.ReadingTaken) -> bool:
@@ -211,7 +211,7 @@ class Looks:
                 try:
                     events = self._compared(state, taken)
                     fold(events, state)
-                except NotNow as error:
+                except CommandRefused as error:
                     self._not_seen(_senseless(error))
                     self._afresh = True
                     return
@@ -236,7 +236,7 @@ class Looks:
         self._unseen = why
         self._unseen_looks += 1
 
-    def look(self) -> None:
+    def request_reading(self) -> None:
         """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
         phase, now = self._table.state.phase, self._clock()
         if phase is Phase.SHOWDOWN:
@@ -272,6 +272,6 @@ class Looks:
         self._request(ReadingJob(self._job, name, tuple(places), watch, full))
 
 
-def _senseless(error: NotNow) -> str:
+def _senseless(error: CommandRefused) -> str:
     why = str(error)
     return why if why == LEFT_LYING else f"The reading makes no sense: {why}"

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from firmware.access.control import Who
+from firmware.messages import Message
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.reading.calibrations import KINDS
 from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, JobLost, JobProgress
-from firmware.table import NotNow, State, TableError
+from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.commands.camera import (
     AskJob,
@@ -34,15 +35,14 @@ from firmware.table.events.camera import (
     DeckChecked,
     DeckEnrolled,
 )
-from firmware.table.people import MAY
+from firmware.table.people import COMMAND_ROLES
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.sentence import Sentence
 
 log = logging.getLogger(__name__)
 
 KEPT: Final = 8
 """Jobs whose results can still be asked for."""
-OPENED: Final = Sentence("A hand was opened meanwhile; do it again between hands.")
+OPENED: Final = Message("A hand was opened meanwhile; do it again between hands.")
 _HIDES: Final = frozenset({"joker", "back"})
 
 JobState = Literal["running", "done", "failed"]
@@ -54,7 +54,7 @@ class Record(Protocol):
     state: State
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
-        """Make events happen, durably. Raises NotNow, JournalError."""
+        """Make events happen, durably. Raises CommandRefused, JournalError."""
 
 
 @dataclass
@@ -69,10 +69,10 @@ class _Job:
     done: int = 0
     of: int = 1
     result: dict[str, Any] = field(default_factory=dict)
-    error: Sentence | None = None
+    error: Message | None = None
     picture: bytes = b""
 
-    def told(self, picture: bool) -> dict[str, Any]:
+    def to_dict(self, picture: bool) -> dict[str, Any]:
         told: dict[str, Any] = {
             "job": self.number,
             "name": self.name,
@@ -107,10 +107,10 @@ class CameraJobs:
         self._rounds: list[Round] = []
         self._counted: DeckChecked | None = None
 
-    def obey(self, command: CameraCommand, record: Record, who: Who) -> dict[str, Any]:
-        """Do what was asked, or begin it, and return the answer. Raises NotNow, JournalError."""
+    def handle(self, command: CameraCommand, record: Record, who: Who) -> dict[str, Any]:
+        """Do what was asked, or begin it, and return the answer. Raises CommandRefused, JournalError."""
         if isinstance(command, AskJob):
-            return self._tell(command, who)
+            return self._answer(command, who)
         _need_between(record.state)
         match command:
             case Look():
@@ -128,7 +128,7 @@ class CameraJobs:
                 works = {"begin": "deck_begin", "view": "deck_view", "commit": "deck_commit"}
                 name = " ".join(command.name.split())
                 if not name or not name.isprintable():
-                    raise NotNow("A deck's name has 1 to 40 letters.")
+                    raise CommandRefused("A deck's name has 1 to 40 letters.")
                 return self._begin(record, who, command.do, works[command.step], name)
             case CheckDeck():
                 return self._check(command, record, who)
@@ -136,7 +136,7 @@ class CameraJobs:
                 return {"ok": True, "seq": record.write([self._again(command)], who.actor)}
 
     def _again(self, command: UseCalibration) -> ev.Event:
-        """Return the event that puts an earlier calibration in force again, or none. Raises NotNow."""
+        """Return the event that puts an earlier calibration in force again, or none. Raises CommandRefused."""
         if not command.hash:
             return CalibrationDropped(command.what)
         kind = DeckEnrolled.type if command.what == "deck" else Calibrated.type
@@ -148,7 +148,7 @@ class CameraJobs:
                 continue
             if isinstance(event, DeckEnrolled) or event.what == command.what:
                 return event
-        raise NotNow("The record has no such calibration.")
+        raise CommandRefused("The record has no such calibration.")
 
     def lost(self) -> None:
         """Forget what was being counted: the table starts anew."""
@@ -161,9 +161,9 @@ class CameraJobs:
         if running is not None and running.work == work == "look":
             return {"ok": True, "job": running.number}  # one look serves every screen
         if running is not None and running.work != "look":
-            raise NotNow("The camera is busy with something else; wait until that is done.")
+            raise CommandRefused("The camera is busy with something else; wait until that is done.")
         if "camera" in record.state.faults:
-            raise NotNow(Sentence(record.state.faults["camera"]))
+            raise CommandRefused(Message(record.state.faults["camera"]))
         number = next(reversed(self._jobs), 0) + 1
         name = f"setup/{self._journal.seq:09}-{number}"
         self._jobs[number] = _Job(number, do, work, who.actor, name, deck)
@@ -174,13 +174,13 @@ class CameraJobs:
         self._ask(CameraJob(number, work, name, deck))
         return {"ok": True, "job": number}
 
-    def _tell(self, command: AskJob, who: Who) -> dict[str, Any]:
+    def _answer(self, command: AskJob, who: Who) -> dict[str, Any]:
         job = self._jobs.get(command.job)
         if job is None:
-            raise NotNow("Nothing is known of that any more; begin again.")
-        if who.role not in MAY[job.do]:
-            raise NotAllowed("That was asked by somebody else.", roles=MAY[job.do])
-        return {"ok": True, **job.told(command.picture)}
+            raise CommandRefused("Nothing is known of that any more; begin again.")
+        if who.role not in COMMAND_ROLES[job.do]:
+            raise NotAllowed("That was asked by somebody else.", roles=COMMAND_ROLES[job.do])
+        return {"ok": True, **job.to_dict(command.picture)}
 
     def _check(self, command: CheckDeck, record: Record, who: Who) -> dict[str, Any]:
         match command.step:
@@ -197,7 +197,9 @@ class CameraJobs:
                 return self._begin(record, who, command.do, "count")
             case "end":
                 if not self._rounds or self._counted is not None:
-                    raise NotNow("No deck is being counted; lay cards into the zones and count them first.")
+                    raise CommandRefused(
+                        "No deck is being counted; lay cards into the zones and count them first."
+                    )
                 return {"ok": True, "seq": self._end_count(record, who.actor)}
 
     def _end_count(self, record: Record, actor: str) -> int:
@@ -221,7 +223,7 @@ class CameraJobs:
             return
         job.result, job.picture = answer.result, answer.picture
         if isinstance(answer, JobLost):
-            job.state, job.error = "failed", Sentence(answer.reason)
+            job.state, job.error = "failed", Message(answer.reason)
             return
         try:
             self._bring_in(job, answer, record)
@@ -232,7 +234,7 @@ class CameraJobs:
             job.state, job.done = "done", job.of
 
     def _bring_in(self, job: _Job, done: JobDone, record: Record) -> None:
-        """Make the events that a finished job is. Raises NotNow, JournalError."""
+        """Make the events that a finished job is. Raises CommandRefused, JournalError."""
         frame = ev.Capture(**done.frame) if done.frame else None
         what = {"felt": "felt", "lens_commit": "lens", "deck_commit": "deck"}.get(job.work)
         if what is not None:
@@ -285,7 +287,7 @@ def _between(state: State) -> bool:
 
 def _need_between(state: State) -> None:
     if not _between(state):
-        raise NotNow("A hand is open; this is done between hands. Finish the hand first.")
+        raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
 
 
 def _hash(state: State, what: str) -> str:

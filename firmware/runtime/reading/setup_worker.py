@@ -182,7 +182,7 @@ class CameraBench:
         result = {
             "pictures": len(self._lessons),
             "needed": MIN_FRAMES,
-            "cards": [_told(spot, one.missing, swapped) for spot in spots],
+            "cards": [_to_dict(spot, one.missing, swapped) for spot in spots],
         }
         small, _ = reduced(frame, SHOWN_PX)
         try:
@@ -214,7 +214,7 @@ class CameraBench:
             "name": job.deck,
             "figures": figures,
             "stands_on": {"model": plain.sha256},
-            "cards": [_told(spot, (), {}) for spot in after],
+            "cards": [_to_dict(spot, (), {}) for spot in after],
         }
         self._lessons, self._last = [], None
         return JobDone(job.number, result, profile_json(profile, plain.sha256)), last
@@ -263,7 +263,7 @@ def lens_figures(lens: Lens) -> dict[str, float]:
     }
 
 
-def _told(spot: Spot, missing: tuple[str, ...], swapped: dict[str, str]) -> dict[str, Any]:
+def _to_dict(spot: Spot, missing: tuple[str, ...], swapped: dict[str, str]) -> dict[str, Any]:
     """Tell how a card of the spread fared: "sure", "unsure", "other" or "missing"."""
     if spot.card in missing or spot.seen is None:
         state = "missing"

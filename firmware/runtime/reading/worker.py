@@ -170,14 +170,14 @@ class _Worker:
         layout = of_places(self._layout, job.places)
         try:
             if job.watch is not None:
-                seen = self._watch.look(self._frame_image, layout, job.watch)
+                seen = self._watch.check(self._frame_image, layout, job.watch)
                 if isinstance(seen, str):
                     return NothingNew(job.number, seen)
-                return self._tell_new(job, job.watch, layout, *seen)
+                return self._send_new(job, job.watch, layout, *seen)
             self._watch.forget()
             image, reading = self._look(layout)
             began = time.monotonic()
-            told = self._told(reading, image, layout)
+            told = self._to_dict(reading, image, layout)
             if short_places(told["zones"], job.full):
                 bare = [zone | {"capture": None} for zone in told["zones"]]
                 return ReadingDone(job.number, told | {"zones": bare, "frame": None})
@@ -193,10 +193,10 @@ class _Worker:
             return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
         return ReadingDone(job.number, told | {"frame": frame})
 
-    def _tell_new(
+    def _send_new(
         self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
     ) -> ReadingDone:
-        told = self._told(reading, image, layout)
+        told = self._to_dict(reading, image, layout)
         strange = any(other["zones"] for other in told["others"])
         for zone in told["zones"]:
             known = watch.known.get((zone["place"], zone["row"]), ())
@@ -206,7 +206,7 @@ class _Worker:
         frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
         return ReadingDone(job.number, told | {"frame": frame})
 
-    def _told(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
+    def _to_dict(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
         """Return the reading as plain data, each other thing with the zones that it lies in."""
         self._felt = find_felt(image, self._layout, self._lens)
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}

@@ -135,7 +135,8 @@ class Auditor:
         while self._answered and self._answered[0][0] <= self._seq:
             seq, command = self._answered.popleft()
             if not any(
-                number <= seq and _says(type_, row, command) for number, type_, row, _ in reversed(self._rows)
+                number <= seq and _agrees(type_, row, command)
+                for number, type_, row, _ in reversed(self._rows)
             ):
                 self.problem("lost", f"The table answered {dict(command)} with row {seq}; no row says so.")
 
@@ -422,7 +423,7 @@ class Auditor:
         return self._hand
 
 
-def _says(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
+def _agrees(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
     """Say whether a row is what a command asked for."""
     if type_ not in DOES.get(command["do"], ()):
         return False

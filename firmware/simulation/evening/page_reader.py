@@ -6,7 +6,7 @@ from pathlib import Path
 
 from firmware.record.journal.journal import JournalReader
 from firmware.simulation.evening.auditor import Auditor
-from firmware.table import NotNow, State, apply
+from firmware.table import CommandRefused, State, apply
 
 
 class Page:
@@ -25,7 +25,7 @@ class Page:
             self._auditor.take(entry)
             try:
                 self.state = apply(self.state, entry.event)
-            except NotNow as error:
+            except CommandRefused as error:
                 self._auditor.problem("broken", f"Row {entry.seq} does not fit what the page shows: {error}")
         self._auditor.check_answers()
         return self.state

@@ -17,8 +17,8 @@ from firmware.simulation.evening.faults import SHARE, FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, with_sure_misreads
 from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
-from firmware.simulation.evening.stepped_reader import TurnedReadings
-from firmware.simulation.evening.stepped_table import CrampedJournal, TurnedTable
+from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
 from firmware.simulation.live.players import Players
 from firmware.table.events import SeatOpened
 
@@ -107,14 +107,14 @@ def simulate(
     errors = errors or ReaderErrors.load()
     if "sure-misread" in faults:
         errors = with_sure_misreads(errors)
-    readings = TurnedReadings(
+    readings = SteppedReadings(
         data,
         ReaderModel(errors, random.Random(f"reader {seed}")),
         strikes,
         random.Random(f"camera {seed}"),
     )
     auditor = Auditor(strikes, readings.given)
-    table = TurnedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
+    table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
     page = Page(data, auditor)
     seats = tuple(SeatOpened(s.seat, s.name, s.place, s.stack) for s in config.seats)
     dealer = Dealer(

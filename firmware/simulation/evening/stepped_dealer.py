@@ -22,10 +22,10 @@ from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
 from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.placing import Placing
-from firmware.simulation.evening.stepped_table import TurnedTable
+from firmware.simulation.evening.stepped_table import SteppedTable
 from firmware.simulation.live.face_up import true_card
 from firmware.simulation.live.players import Players, SetHand, Spot, in_placing_order
-from firmware.table import Ask, NotNow, Phase, Question, State
+from firmware.table import Ask, CommandRefused, Phase, Question, State
 from firmware.table.events import ROWS, Row, SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settling import natural_verdict, pending_natural
@@ -66,7 +66,7 @@ class Dealer:
 
     def __init__(
         self,
-        table: TurnedTable,
+        table: SteppedTable,
         page: Page,
         auditor: Auditor,
         faults: Faults,
@@ -283,7 +283,7 @@ class Dealer:
     def _show_down(self, state: State, hand: _Hand, placing: Placing) -> None:
         if placing.bent:
             self._put_right(placing)
-        if not self._say(state, hand):
+        if not self._speak(state, hand):
             self._lay(hand)
             self._do("next")
 
@@ -338,11 +338,11 @@ class Dealer:
     def _set(self, state: State, hand: _Hand) -> None:
         if self._often(habits.MISDECLARED) and self._rules.naturals.kinds:
             self._touch("declare", seat=self._rng.choice(list(hand.hands)))
-        elif not self._say(state, hand):
+        elif not self._speak(state, hand):
             self._lay(hand)
             self._do("next")
 
-    def _say(self, state: State, hand: _Hand) -> bool:
+    def _speak(self, state: State, hand: _Hand) -> bool:
         """Make the page say what the players said, one word at a time; say whether there was one."""
         for seat in state.seats:
             wanted = hand.hands[seat.seat]
@@ -380,7 +380,7 @@ class Dealer:
         elif self._often(habits.LOOKED_AGAIN) and hand.looks < 3:
             hand.looks += 1
             self._do("look_again")
-        elif not self._say(state, hand):
+        elif not self._speak(state, hand):
             self._answer(state, state.questions[0], hand)
 
     def _answer(self, state: State, question: Question, hand: _Hand) -> None:
@@ -439,7 +439,7 @@ class Dealer:
         try:
             seat = pending_natural(state, self._rules)
             borne_out = seat is not None and natural_verdict(state, seat, self._rules).kind is not None
-        except NotNow:
+        except CommandRefused:
             return  # the page shows no verdict
         if not self._press("confirm", 0.15 if borne_out else habits.HOLD) and not self._faults.on(
             "page-gone"

@@ -30,7 +30,7 @@ class Killed(BaseException):
     """The process that this was raised in is dead: nothing of it runs any more."""
 
 
-class TurnedPuck:
+class SteppedPuck:
     """A puck reader as the table sees it, with its line, its antennas and the two disks in our hands."""
 
     def __init__(self, faults: Faults, rng: random.Random) -> None:
@@ -137,7 +137,7 @@ class TurnedPuck:
             self._line.feed(lie, now)
 
 
-class TurnedButtons:
+class SteppedButtons:
     """The three buttons' contacts in our hands; what they do is debounced by the product's own class."""
 
     def __init__(self, faults: Faults, rng: random.Random) -> None:
@@ -181,7 +181,7 @@ class TurnedButtons:
             self._babble(now)
         else:
             self._stuck = None
-        self._tell(self._panel.look(self._contacts(), now))
+        self._report(self._panel.sample(self._contacts(), now))
         stuck = ", ".join(sorted(self._panel.stuck(now)))
         self.fault = f"Stuck down: {stuck}. Free the button; meanwhile use the page." if stuck else None
 
@@ -200,15 +200,15 @@ class TurnedButtons:
         return {name: down or name == self._stuck for name, down in self._down.items()}
 
     def _edge(self, button: ButtonName, down: bool, at: float) -> None:
-        self._tell(self._panel.edge(button, down, at))
+        self._report(self._panel.edge(button, down, at))
 
-    def _tell(self, presses: list[Press]) -> None:
+    def _report(self, presses: list[Press]) -> None:
         for press in presses:
             if self._put is not None:
                 self._put(press)
 
 
-class TurnedLamps:
+class SteppedLamps:
     """The panel's lamps; `deadly` once, the process dies as it lights them: after its event was written."""
 
     def __init__(self) -> None:

@@ -50,7 +50,7 @@ class _Asked:
     tried: int = 1
 
 
-class TurnedReadings:
+class SteppedReadings:
     """Answers requests for readings of what lies on the felt, as the clock is moved on.
 
     `felt` is what lies there now, by place and row; `given` keeps each reading's zones by its frame's name.
@@ -94,12 +94,12 @@ class TurnedReadings:
         self._now = now
         if self._put is None:
             return
-        self._tell(NO_CAMERA if self._faults.on("camera-unplugged") else "")
+        self._report(NO_CAMERA if self._faults.on("camera-unplugged") else "")
         for asked in [asked for asked in self._asked if asked.due <= now]:
             self._asked.remove(asked)
             self._answer(asked)
 
-    def _tell(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         if self._put is not None and trouble != self._trouble:
             if trouble == NO_CAMERA:
                 self._faults.strike("camera-unplugged")

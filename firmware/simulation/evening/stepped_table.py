@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import ButtonName
-from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
@@ -18,8 +18,8 @@ from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
 from firmware.simulation.evening.faults import Faults
-from firmware.simulation.evening.stepped_devices import Killed, TurnedButtons, TurnedLamps, TurnedPuck
-from firmware.simulation.evening.stepped_reader import TurnedReadings
+from firmware.simulation.evening.stepped_devices import Killed, SteppedButtons, SteppedLamps, SteppedPuck
+from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.table import TableError
 from firmware.table import events as ev
 
@@ -51,7 +51,7 @@ class CrampedJournal(Journal):
         self._db.execute("PRAGMA max_page_count = 1073741823")
 
 
-class TurnedTable:
+class SteppedTable:
     """One table: far ends, clock and faults in our hands, the table process of the product in the middle.
 
     `broken` collects what a table process must never do: raise, or speak of an error of its own.
@@ -62,7 +62,7 @@ class TurnedTable:
         config: Config,
         faults: Faults,
         rng: random.Random,
-        readings: TurnedReadings,
+        readings: SteppedReadings,
         journal: Callable[..., CrampedJournal] = CrampedJournal,
     ) -> None:
         """Start the table process. Raises AppError, TableError."""
@@ -71,9 +71,9 @@ class TurnedTable:
         self._rng = rng
         self._open = journal
         self.readings = readings
-        self.puck = TurnedPuck(faults, rng)
-        self.buttons = TurnedButtons(faults, rng)
-        self.lamps = TurnedLamps()
+        self.puck = SteppedPuck(faults, rng)
+        self.buttons = SteppedButtons(faults, rng)
+        self.lamps = SteppedLamps()
         self.now = 100.0
         self.broken: list[str] = []
         self.restarts = 0
@@ -271,7 +271,7 @@ class TurnedTable:
         )
         clock = box_clock(system)
 
-        def moment() -> Moment:
+        def moment() -> Timestamp:
             if self._deadly:
                 raise Killed
             return clock()

@@ -273,13 +273,13 @@ class SimulatedDealer:
     def _set(self, state: State) -> None:
         hand = self._of(state)
         self._pause(3)
-        self._say(state, hand)
+        self._speak(state, hand)
         self._turn_up(hand)
         self._pause(1)
         if self._look().phase is Phase.SETTING:
             self._press("next")
 
-    def _say(self, state: State, hand: _Hand) -> None:
+    def _speak(self, state: State, hand: _Hand) -> None:
         """Key what the players declare."""
         if hand.said:
             return
@@ -303,7 +303,7 @@ class SimulatedDealer:
             return
         if not self._whole(state) or state.questions:
             return
-        self._say(state, hand)
+        self._speak(state, hand)
         self._turn_up(hand)
         self._pause(1)
         if self._look().phase is Phase.PLACING:

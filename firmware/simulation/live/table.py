@@ -28,7 +28,7 @@ from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.device_factory import panel_trouble, power
 from firmware.runtime.house_config import prepare_house
-from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.reading.messages import ReaderSpec
 from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
 from firmware.runtime.table_devices import Devices
@@ -118,7 +118,7 @@ class SimulatedTable:
                 self.readings,
                 config.socket,
                 config.times.turn_up,
-                keeper=RecordKeeper(
+                keeper=RecordMaintenance(
                     config.data, self._journal, room / "key", config.keeping, wall, dispute_pdf
                 ),
                 answer_within=config.times.answer,

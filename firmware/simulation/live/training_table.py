@@ -137,17 +137,17 @@ class TrainingTable:
                 self._readings.lying = {}
                 button = state.seats[(state.hand - 1) % len(state.seats)].seat
                 if state.button != button:
-                    self._say(state, "key_button", seat=button)
+                    self._command(state, "key_button", seat=button)
                 self._press(state)
             case Phase.SETTING:
                 hands = self._hands_of(state)
                 for seat, hand in hands.items():
                     if hand.surrenders or hand.declares:
-                        self._say(state, "surrender" if hand.surrenders else "declare", seat=seat)
+                        self._command(state, "surrender" if hand.surrenders else "declare", seat=seat)
                 self._readings.lying = {seat.place: hands[seat.seat].shown for seat in state.seats}
                 self._press(state)
             case Phase.REVIEW if only_naturals(state):
-                self._say(state, "confirm", seat=pending_natural(state, self._rules))
+                self._command(state, "confirm", seat=pending_natural(state, self._rules))
 
     def _hands_of(self, state: State) -> Mapping[int, SetHand]:
         if self._dealt[0] != state.hand:
@@ -155,9 +155,9 @@ class TrainingTable:
         return self._dealt[1]
 
     def _press(self, state: State) -> None:
-        self._say(state, "next", phase=str(state.phase))
+        self._command(state, "next", phase=str(state.phase))
 
-    def _say(self, state: State, do: str, **fields: Any) -> None:
+    def _command(self, state: State, do: str, **fields: Any) -> None:
         self.process.ask(json.dumps({"do": do, "hand": state.hand, **fields}).encode())
 
 

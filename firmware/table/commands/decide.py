@@ -35,9 +35,9 @@ from firmware.table.commands.people import (
     Lock,
     LogOff,
     LogOn,
+    RemovePerson,
     SetPin,
     Stay,
-    StrikePerson,
     Unlock,
     decide_people,
 )
@@ -61,7 +61,7 @@ from firmware.table.commands.play import (
 )
 from firmware.table.commands.setup import EndSetUp, SettleStep, SetupCommand, decide_setup
 from firmware.table.effects import fold
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, Row
 from firmware.table.house import House as House
 from firmware.table.house_profiles import KeepProfile, decide_keeping
@@ -167,7 +167,7 @@ Command = Annotated[
     | Stay
     | SetupCommand
     | ListPerson
-    | StrikePerson
+    | RemovePerson
     | SetPin,
     Field(discriminator="do"),
 ]
@@ -175,7 +175,7 @@ _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Command)
 
 
 def parse_command(line: str | bytes) -> Command:
-    """Return the command in one line of JSON. Raises NotNow for what is none.
+    """Return the command in one line of JSON. Raises CommandRefused for what is none.
 
     The validator's own error is left behind: it quotes what came, and that may be a PIN.
     """
@@ -185,17 +185,17 @@ def parse_command(line: str | bytes) -> Command:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         if first["type"].startswith("union_tag"):
-            raise NotNow("That is no command this table knows.") from None
+            raise CommandRefused("That is no command this table knows.") from None
         if not where:
-            raise NotNow('A command is one line of JSON, an object with a "do".') from None
-        raise NotNow(
+            raise CommandRefused('A command is one line of JSON, an object with a "do".') from None
+        raise CommandRefused(
             "The command cannot be used: %(where)s: %(why)s.", where=where, why=first["msg"]
         ) from None
 
 
 def no_past(hand: int) -> State:
     """Stand for a record without past hands."""
-    raise NotNow("There is no record of hand %(hand)s here.", hand=hand)
+    raise CommandRefused("There is no record of hand %(hand)s here.", hand=hand)
 
 
 def decide(
@@ -203,16 +203,16 @@ def decide(
 ) -> tuple[Event, ...]:
     """Return the events that the command is, now; `rules` are those of the hand on the table.
 
-    Raises NotNow with a sentence where it is not possible.
+    Raises CommandRefused with a sentence where it is not possible.
     """
     if command.hand is not None and command.hand != state.hand:
-        raise NotNow(
+        raise CommandRefused(
             "That was meant for hand %(hand)s; the table is at hand %(now)s.",
             hand=command.hand,
             now=state.hand,
         )
     if command.phase is not None and command.phase != state.phase:
-        raise NotNow(
+        raise CommandRefused(
             "That was meant for %(phase)s; the hand is in %(now)s by now.",
             phase=command.phase,
             now=state.phase,
@@ -263,7 +263,7 @@ def decide(
         case LogOn() | LogOff():
             return decide_people(state, command)
         case _:
-            raise NotNow(
+            raise CommandRefused(
                 "That is judged elsewhere (firmware.access.control, firmware.runtime.reading.setup_jobs), not here."
             )
 
@@ -286,14 +286,14 @@ def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
         if found := naturals_to_find(state, rules):
             return tuple(ev.NaturalFound(seat, kind) for seat, kind in sorted(found.items()))
         return () if state.questions else (ev.Settled(settlement(state, rules)),)
-    except NotNow:
+    except CommandRefused:
         return ()
 
 
 def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, tuple[Event, ...]]:
     """Return the state after the events and all that follows by itself, and what it is that follows.
 
-    All of them belong into the journal together. Raises NotNow; then nothing happened.
+    All of them belong into the journal together. Raises CommandRefused; then nothing happened.
     """
     state = fold(events, state)
     followed: list[Event] = []
@@ -307,7 +307,7 @@ def _place(state: State, command: PlaceCard) -> ev.RowKeyed:
     seat = state.seat(command.seat)
     lie = seat.row(command.row) if seat else ()
     if any(not card.sure or card.card is None for card in lie):
-        raise NotNow("Name the unsure card of that row first.")
+        raise CommandRefused("Name the unsure card of that row first.")
     codes = (*(card.card for card in lie if card.card), _code(command.card))
     return ev.RowKeyed(command.seat, command.row, codes)
 
@@ -337,14 +337,14 @@ def _play(
 
 def _need_player(player: str, house: House) -> None:
     if player not in {seat.player for seat in house.seats}:
-        raise NotNow("%(player)s is no player of this table.", player=player)
+        raise CommandRefused("%(player)s is no player of this table.", player=player)
 
 
 def _of_seat(command: OfSeat, rules: Profile) -> Event:
     if command.do == "declare" and not rules.naturals.kinds:
-        raise NotNow("%(title)s has no naturals.", title=rules.title)
+        raise CommandRefused("%(title)s has no naturals.", title=rules.title)
     if command.do == "surrender" and not rules.surrender.points:
-        raise NotNow("%(title)s offers no surrender.", title=rules.title)
+        raise CommandRefused("%(title)s offers no surrender.", title=rules.title)
     event: Event = _OF_SEAT[command.do](seat=command.seat)
     return event
 
@@ -352,9 +352,11 @@ def _of_seat(command: OfSeat, rules: Profile) -> Event:
 def _confirmation(state: State, seat: int | None, rules: Profile) -> ev.NaturalConfirmed:
     due = pending_natural(state, rules)
     if due is None:
-        raise NotNow("No natural waits to be confirmed.")
+        raise CommandRefused("No natural waits to be confirmed.")
     if seat is not None and seat != due:
-        raise NotNow("The verdict that is due is seat %(due)s's, not seat %(seat)s's.", due=due, seat=seat)
+        raise CommandRefused(
+            "The verdict that is due is seat %(due)s's, not seat %(seat)s's.", due=due, seat=seat
+        )
     verdict = natural_verdict(state, due, rules)
     return ev.NaturalConfirmed(due, verdict.kind, verdict.value)
 

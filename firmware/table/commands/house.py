@@ -13,7 +13,7 @@ from firmware.table import events as ev
 from firmware.table.commands.people import SignedCommand
 from firmware.table.effects.house import PLACES, need_player, stack_of
 from firmware.table.entry import content_hash
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, HouseSeat
 from firmware.table.house import House
 from firmware.table.house_profiles import sent_profile
@@ -103,7 +103,7 @@ HouseCommand = SetHouse | SeatPlayer | LeaveSeat | RenamePlayer | Chips
 def decide_house(state: State, command: HouseCommand, house: House) -> tuple[Event, ...]:
     """Return the events that a command is; `house` is what the next hand would open with now.
 
-    Raises NotNow. The text of a profile that it sets must be in the journal before its event (`profile_text`).
+    Raises CommandRefused. The text of a profile that it sets must be in the journal before its event (`profile_text`).
     """
     with paying_in(house.currency):
         return _decided(state, command, house)
@@ -127,7 +127,7 @@ def _decided(state: State, command: HouseCommand, house: House) -> tuple[Event, 
 def profile_text(command: SetHouse) -> str | None:
     """Return the text of the profile that a command sets, whole: it needs no other file. None where it sets none.
 
-    Raises NotNow, with the rules' own sentence, for what is no sound profile.
+    Raises CommandRefused, with the rules' own sentence, for what is no sound profile.
     """
     written = _written(command)
     return profile_toml(written) if written else None
@@ -135,17 +135,17 @@ def profile_text(command: SetHouse) -> str | None:
 
 def _written(command: SetHouse) -> Profile | None:
     if command.profile is not None and command.profile_text is not None:
-        raise NotNow("Give a profile's name or its text, not both.")
+        raise CommandRefused("Give a profile's name or its text, not both.")
     if command.profile_text is not None:
         return sent_profile(command.profile_text)
     if command.profile is None:
         return None
     if command.profile.endswith(".toml") or "/" in command.profile:
-        raise NotNow("A file cannot be named here; put its whole text in.")
+        raise CommandRefused("A file cannot be named here; put its whole text in.")
     try:
         return load_profile(command.profile)
     except RulesError as error:
-        raise NotNow("The profile cannot be used: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
 
 
 def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
@@ -158,7 +158,7 @@ def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
         try:
             rules = written.with_options(options)
         except RulesError as error:
-            raise NotNow("The profile cannot be used: %(error)s.", error=str(error)) from error
+            raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
     unit = command.unit if command.unit is not None else house.unit
     if written or command.unit is not None:
         _limits(lambda: verify_unit(unit, rules))
@@ -188,9 +188,9 @@ def _currency(command: SetHouse, now: Currency) -> Currency | None:
 def _table_number(text: str) -> str:
     number = " ".join(text.split())
     if not number.isprintable():
-        raise NotNow("A table's number is letters and digits.")
+        raise CommandRefused("A table's number is letters and digits.")
     if number.isdecimal() and not 1 <= int(number) <= HIGHEST_TABLE:
-        raise NotNow("A table's number is 1 to %(highest)s.", highest=HIGHEST_TABLE)
+        raise CommandRefused("A table's number is 1 to %(highest)s.", highest=HIGHEST_TABLE)
     return number
 
 
@@ -200,7 +200,7 @@ def _setting(state: State, seat: SeatSetting, unit: int, rules: Profile) -> Hous
     was = state.house.of(name)
     if was:
         if seat.stack not in (None, stack_of(state, name)):
-            raise NotNow("%(player)s has a stack already; add to it or count it.", player=name)
+            raise CommandRefused("%(player)s has a stack already; add to it or count it.", player=name)
         return HouseSeat(seat.seat, name, seat.place, was[0].stack)
     return HouseSeat(seat.seat, name, seat.place, _came_with(seat.stack, unit, rules))
 
@@ -214,7 +214,7 @@ def _came_with(stack: int | None, unit: int, rules: Profile) -> int | None:
 def _seat(state: State, command: SeatPlayer, house: House) -> ev.PlayerSeated:
     name = check_name(command.player)
     if command.comes and (sits := state.house.of(name)):
-        raise NotNow(
+        raise CommandRefused(
             "%(player)s sits at seat %(seat)s already. Move the player from there, or key another name.",
             player=name,
             seat=sits[0].seat,
@@ -253,8 +253,8 @@ def _chips(state: State, command: Chips, house: House) -> ev.BoughtIn | ev.Added
 
 
 def _limits(check: Callable[[], _Made]) -> _Made:
-    """Return what the rules make of it. Raises NotNow with their sentence."""
+    """Return what the rules make of it. Raises CommandRefused with their sentence."""
     try:
         return check()
     except RulesError as error:
-        raise NotNow("The house's limits: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The house's limits: %(error)s.", error=str(error)) from error

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event
 from firmware.table.people import PIN_ROLES, Role, check_name
 from firmware.table.state import State
@@ -70,10 +70,10 @@ class ListPerson(SignedCommand):
     new_pin: SecretStr | None = None
 
 
-class StrikePerson(SignedCommand):
+class RemovePerson(SignedCommand):
     """Take somebody off the list."""
 
-    do: Literal["strike_person"] = "strike_person"
+    do: Literal["remove_person"] = "remove_person"
     person: str
 
 
@@ -87,12 +87,12 @@ class SetPin(SignedCommand):
 
 def decide_people(
     state: State,
-    command: LogOn | LogOff | ListPerson | StrikePerson | SetPin,
+    command: LogOn | LogOff | ListPerson | RemovePerson | SetPin,
     pin: str = "",
 ) -> tuple[Event, ...]:
     """Return the events that a command about people is; `pin` names the new PIN's verifier.
 
-    Raises NotNow. Whether its sender may give it was judged before (`firmware.access.control`).
+    Raises CommandRefused. Whether its sender may give it was judged before (`firmware.access.control`).
     """
     match command:
         case LogOn():
@@ -101,9 +101,9 @@ def decide_people(
             return (ev.LoggedOff(),)
         case ListPerson():
             if command.role in PIN_ROLES and not pin:
-                raise NotNow("A %(role)s needs a PIN; give one.", role=command.role)
+                raise CommandRefused("A %(role)s needs a PIN; give one.", role=command.role)
             return (ev.PersonListed(check_name(command.person), command.role, pin),)
-        case StrikePerson():
+        case RemovePerson():
             return (ev.PersonStruck(command.person),)
         case SetPin():
             return (ev.PinSet(command.person, pin),)

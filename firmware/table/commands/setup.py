@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from firmware.table.commands.people import SignedCommand
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import setup as ev
 from firmware.table.events.base import Event
 from firmware.table.state import State
@@ -75,10 +75,10 @@ SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | NameDis
 
 
 def decide_setup(state: State, command: SettleStep | EndSetUp) -> tuple[Event, ...]:
-    """Return the events that a command of the set-up is. Raises NotNow."""
+    """Return the events that a command of the set-up is. Raises CommandRefused."""
     match command:
         case SettleStep(step="seats", skipped=False) if not state.house.seats:
-            raise NotNow("Nobody sits at this table: seat somebody, or leave the seats for later.")
+            raise CommandRefused("Nobody sits at this table: seat somebody, or leave the seats for later.")
         case SettleStep():
             return (ev.StepSettled(command.step, command.skipped),)
         case EndSetUp():

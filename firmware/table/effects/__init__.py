@@ -15,7 +15,7 @@ from firmware.table.effects import people as people_effects
 from firmware.table.effects import placing as effects_placing
 from firmware.table.effects import review as effects_review
 from firmware.table.effects import setup as effects_setup
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event
 from firmware.table.phase import (
     BETWEEN_HANDS,
@@ -101,19 +101,19 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
 def apply(state: State, event: Event) -> State:
     """Return the state after the event. Pure.
 
-    Raises NotNow, with a sentence, for an event that the state does not allow.
+    Raises CommandRefused, with a sentence, for an event that the state does not allow.
     """
     effects_evidence.need_record_read(state, event)
     leads = TRANSITIONS[type(event)].get(state.phase)
     if leads is None:
-        raise NotNow(
+        raise CommandRefused(
             "%(event)s is not possible while the hand is in %(phase)s.",
             event=_words(event),
             phase=state.phase,
         )
     after = _EFFECTS[type(event)](state, event)
     if after.phase not in leads:
-        raise NotNow(
+        raise CommandRefused(
             "%(event)s does not lead from %(phase)s to %(to)s.",
             event=_words(event),
             phase=state.phase,

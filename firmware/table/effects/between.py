@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.rules import chips_plan
 from firmware.table import events as ev
 from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Event
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import Card, Seat, State
 
 
 def _hand_archived(state: State, _: ev.HandArchived) -> State:
     settlement = state.settlement or {}
     waiting = _fantasyland(state, settlement)
-    if state.beneath is not None:
+    if state.suspended_state is not None:
         return _closed_again(state, settlement, waiting)
     after = settlement.get("stacks", {})
     stacks = {player: after.get(player, stack) for player, stack in state.stacks.items()}
@@ -35,15 +35,15 @@ def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _hand_voided(state: State, event: ev.HandVoided) -> State:
-    need_reason(event.reason, Sentence("Say why the hand is void."))
-    if state.beneath is not None:
+    need_reason(event.reason, Message("Say why the hand is void."))
+    if state.suspended_state is not None:
         assert state.opened is not None
         return _closed_again(state, {}, frozenset(state.opened.fantasyland))
     return _void(state, event.reason)
 
 
 def _hand_misdealt(state: State, event: ev.HandMisdealt) -> State:
-    need_reason(event.reason, Sentence("Say why it is a misdeal."))
+    need_reason(event.reason, Message("Say why it is a misdeal."))
     return replace(_void(state, event.reason), misdealt=True)
 
 
@@ -58,9 +58,9 @@ def _void(state: State, reason: str) -> State:
 
 def _hand_reopened(state: State, event: ev.HandReopened) -> State:
     need_no_trial(state)
-    need_reason(event.reason, Sentence("Say why the hand is reopened."))
+    need_reason(event.reason, Message("Say why the hand is reopened."))
     if event.opened.hand > state.hand:
-        raise NotNow("Hand %(hand)s has not been played.", hand=event.opened.hand)
+        raise CommandRefused("Hand %(hand)s has not been played.", hand=event.opened.hand)
     ends = {seat.seat: seat for seat in event.seats}
     seats = []
     for was in event.opened.seats:
@@ -101,8 +101,8 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
         paid=frozenset(),
         irregularities=(),
         reopened=event.reason,
-        before=event.settlement,
-        beneath=state,
+        previous_settlement=event.settlement,
+        suspended_state=state,
         names=event.names,
     )
     return _resumed(laid, event) if event.resumed else laid
@@ -110,15 +110,15 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
 
 def _resumed(laid: State, event: ev.HandReopened) -> State:
     """Return a hand that was closed too soon as it was: its end moves chips and Fantasy Land once, when it comes."""
-    assert laid.beneath is not None
-    if laid.beneath.phase is not Phase.ARCHIVED or laid.beneath.hand != event.opened.hand:
-        raise NotNow("Only the hand that was closed last goes on as it was.")
+    assert laid.suspended_state is not None
+    if laid.suspended_state.phase is not Phase.ARCHIVED or laid.suspended_state.hand != event.opened.hand:
+        raise CommandRefused("Only the hand that was closed last goes on as it was.")
     before = {seat.player: seat.stack for seat in event.opened.seats}
     return replace(
         laid,
         reopened="",
-        before=None,
-        beneath=None,
+        previous_settlement=None,
+        suspended_state=None,
         paid=frozenset(event.paid),
         stacks={**laid.stacks, **before},
         fantasyland=frozenset(event.opened.fantasyland),
@@ -127,26 +127,30 @@ def _resumed(laid: State, event: ev.HandReopened) -> State:
 
 def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
     """Return the table as it was, with what is to be paid back. Chips move once that is marked."""
-    beneath = state.beneath
-    assert beneath is not None
+    suspended_state = state.suspended_state
+    assert suspended_state is not None
 
     def called(player: str) -> str:
         return state.names.get(player, player)
 
     change = _won(state, settlement)
-    for player, won in _won(state, state.before or {}).items():
+    for player, won in _won(state, state.previous_settlement or {}).items():
         change[player] -= won
     owed = tuple(
         ev.Payback(state.hand, called(transfer.payer), called(transfer.winner), transfer.amount)
         for transfer in chips_plan(change)
     )
-    is_last = beneath.hand == state.hand
+    is_last = suspended_state.hand == state.hand
     if is_last and settlement:
-        beneath = replace(beneath, phase=Phase.ARCHIVED, void_reason="", settlement=dict(settlement))
+        suspended_state = replace(
+            suspended_state, phase=Phase.ARCHIVED, void_reason="", settlement=dict(settlement)
+        )
     elif is_last:
-        beneath = replace(beneath, settlement=None)  # void now: what it was settled to counts no longer
+        suspended_state = replace(
+            suspended_state, settlement=None
+        )  # void now: what it was settled to counts no longer
     return replace(
-        beneath,
+        suspended_state,
         puck=state.puck,
         faults=state.faults,
         people=state.people,
@@ -154,10 +158,10 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
         down=state.down,
         house=state.house,
         disputed=state.disputed,
-        paybacks=(*beneath.paybacks, *owed),
-        fantasyland=frozenset(map(called, waiting)) & beneath.stacks.keys()
+        paybacks=(*suspended_state.paybacks, *owed),
+        fantasyland=frozenset(map(called, waiting)) & suspended_state.stacks.keys()
         if is_last
-        else beneath.fantasyland,
+        else suspended_state.fantasyland,
     )
 
 
@@ -172,13 +176,13 @@ def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
 def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
     index = event.number - 1
     if not 0 <= index < len(state.paybacks):
-        raise NotNow("There is no payback %(number)s.", number=event.number)
+        raise CommandRefused("There is no payback %(number)s.", number=event.number)
     back = state.paybacks[index]
     if back.paid == event.paid:
-        raise NotNow(
-            Sentence("It is marked paid back already.")
+        raise CommandRefused(
+            Message("It is marked paid back already.")
             if event.paid
-            else Sentence("It is not marked paid back.")
+            else Message("It is not marked paid back.")
         )
     stacks = dict(state.stacks)
     amount = back.amount if event.paid else -back.amount
@@ -187,7 +191,7 @@ def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
         if stack is None:
             continue  # no stack is kept of him
         if stack + cents < 0:
-            raise NotNow(
+            raise CommandRefused(
                 "%(player)s has less than that on the table; count %(player)s's stack first.", player=player
             )
         stacks[player] = stack + cents

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import camera as ev
 from firmware.table.events.base import Event
 from firmware.table.state import State
@@ -15,7 +15,7 @@ from firmware.table.state import State
 def _calibrated(state: State, event: ev.Calibrated) -> State:
     made = event.calibration
     if event.what == "felt" and made.stands_on.get("lens", "") != _hash(state, "lens"):
-        raise NotNow("That felt was calibrated through another lens; calibrate the felt again.")
+        raise CommandRefused("That felt was calibrated through another lens; calibrate the felt again.")
     return _with(state, event.what, made)
 
 
@@ -25,7 +25,7 @@ def _deck_enrolled(state: State, event: ev.DeckEnrolled) -> State:
 
 def _calibration_dropped(state: State, event: ev.CalibrationDropped) -> State:
     if event.what not in state.calibrations:
-        raise NotNow("There is nothing of that kind in use.")
+        raise CommandRefused("There is nothing of that kind in use.")
     return _with(state, event.what, None)
 
 

@@ -6,45 +6,45 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.checks import need_reason
 from firmware.table.effects import people as people_effects
 from firmware.table.effects import setup as effects_setup
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event
 from firmware.table.phase import OPEN
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 
 def last_hand(state: State) -> int:
     """Return the number of the hand opened last, also while a past one lies on the table."""
-    return (state.beneath or state).hand
+    return (state.suspended_state or state).hand
 
 
 def _need_played(state: State, hand: int) -> None:
     if not 1 <= hand <= last_hand(state):
-        raise NotNow("Hand %(hand)s is not in the record.", hand=hand)
+        raise CommandRefused("Hand %(hand)s is not in the record.", hand=hand)
 
 
 def _need_over(state: State, hand: int) -> None:
     _need_played(state, hand)
     if state.phase in OPEN and hand == state.hand:
-        raise NotNow("Hand %(hand)s is still open.", hand=hand)
+        raise CommandRefused("Hand %(hand)s is still open.", hand=hand)
 
 
 def _hand_disputed(state: State, event: ev.HandDisputed) -> State:
     _need_played(state, event.hand)
-    need_reason(event.reason, Sentence("Say why the hand is disputed."))
+    need_reason(event.reason, Message("Say why the hand is disputed."))
     if event.hand in state.disputed:
-        raise NotNow("Hand %(hand)s is under dispute already.", hand=event.hand)
+        raise CommandRefused("Hand %(hand)s is under dispute already.", hand=event.hand)
     return replace(state, disputed=state.disputed | {event.hand})
 
 
 def _dispute_closed(state: State, event: ev.DisputeClosed) -> State:
-    need_reason(event.reason, Sentence("Say why the dispute is closed."))
+    need_reason(event.reason, Message("Say why the dispute is closed."))
     if event.hand not in state.disputed:
-        raise NotNow("Hand %(hand)s is not under dispute.", hand=event.hand)
+        raise CommandRefused("Hand %(hand)s is not under dispute.", hand=event.hand)
     return replace(state, disputed=state.disputed - {event.hand})
 
 
@@ -55,50 +55,50 @@ def _hand_reviewed(state: State, event: ev.HandReviewed) -> State:
 
 def _images_dropped(state: State, event: ev.ImagesDropped) -> State:
     _need_over(state, event.hand)
-    need_reason(event.reason, Sentence("Say why the images go."))
+    need_reason(event.reason, Message("Say why the images go."))
     if event.hand in state.disputed:
-        raise NotNow("Hand %(hand)s is under dispute; its images stay.", hand=event.hand)
+        raise CommandRefused("Hand %(hand)s is under dispute; its images stay.", hand=event.hand)
     return state
 
 
-def what_is_wrong(fault: ev.RecordFault) -> Sentence:
+def what_is_wrong(fault: ev.RecordFault) -> Message:
     """Return what is wrong with the record, for a person."""
     match fault.what:
         case "short":
-            return Sentence(
+            return Message(
                 "The record ends at row %(seq)s, but row %(seen)s had been written: %(lost)s rows are missing.",
                 seq=fault.seq,
                 seen=fault.seen,
                 lost=fault.seen - fault.seq,
             )
         case "rewritten":
-            return Sentence("Row %(seen)s of the record is not the one that was written.", seen=fault.seen)
+            return Message("Row %(seen)s of the record is not the one that was written.", seen=fault.seen)
         case "witness":
-            return Sentence(
+            return Message(
                 "The file that says how far the record went is missing or damaged: rows after %(seq)s may be missing.",
                 seq=fault.seq,
             )
         case "captures":
-            return Sentence(
+            return Message(
                 "There are images of later hands than the record tells of: rows after %(seq)s are missing.",
                 seq=fault.seq,
             )
         case "damaged":
-            return Sentence("The record is damaged. %(detail)s", detail=fault.detail)
+            return Message("The record is damaged. %(detail)s", detail=fault.detail)
 
 
-def record_fault_sentence(fault: ev.RecordFault) -> Sentence:
+def record_fault_sentence(fault: ev.RecordFault) -> Message:
     """Return the same, and what follows from it."""
-    return Sentence(
+    return Message(
         "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
         said=what_is_wrong(fault),
     )
 
 
 def need_record_read(state: State, event: Event) -> None:
-    """Raise NotNow for what is not done while the record is in doubt: playing, and removing images."""
+    """Raise CommandRefused for what is not done while the record is in doubt: playing, and removing images."""
     if state.record_fault is not None and type(event) not in WHILE_IN_DOUBT:
-        raise NotNow(record_fault_sentence(state.record_fault))
+        raise CommandRefused(record_fault_sentence(state.record_fault))
 
 
 def _record_fault(state: State, event: ev.RecordFault) -> State:
@@ -107,7 +107,7 @@ def _record_fault(state: State, event: ev.RecordFault) -> State:
 
 def _record_fault_read(state: State, _: ev.RecordFaultRead) -> State:
     if state.record_fault is None:
-        raise NotNow("Nothing is wrong with the record that would have to be read.")
+        raise CommandRefused("Nothing is wrong with the record that would have to be read.")
     return replace(state, record_fault=None)
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.rules.currency import is_symbol
 from firmware.table import events as ev
 from firmware.table.checks import need_antenna, need_reason
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, HouseSeat, HouseSettings
 from firmware.table.people import check_name
-from firmware.table.sentence import Sentence
 from firmware.table.state import State
 
 PLACES: Final = "ABCD"
@@ -22,16 +22,16 @@ RECENT: Final = 8
 
 
 def _house_set(state: State, event: ev.HouseSet) -> State:
-    need_reason(event.reason, Sentence("Say why the table is set otherwise."))
+    need_reason(event.reason, Message("Say why the table is set otherwise."))
     of_profile = (event.profile, event.profile_hash, event.options)
     if (event.profile is None) != (event.profile_hash is None) or (event.options is None and any(of_profile)):
-        raise NotNow("A profile comes with its text and its options.")
+        raise CommandRefused("A profile comes with its text and its options.")
     named = ("table", "language", "profile", "profile_hash", "options", "unit", "currency", "seats")
     values = {name: value for name in named if (value := getattr(event, name)) is not None}
     if not values:
-        raise NotNow("Nothing is set; name what is to be otherwise.")
+        raise CommandRefused("Nothing is set; name what is to be otherwise.")
     if event.unit is not None and event.unit < 1:
-        raise NotNow("A point is worth 1 cent or more.")
+        raise CommandRefused("A point is worth 1 cent or more.")
     if event.currency is not None:
         need_symbol(event.currency.symbol)
     said = ("profile" if name in ("profile_hash", "options") else name for name in values)
@@ -44,27 +44,27 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
 
 
 def need_symbol(symbol: str) -> None:
-    """Raise NotNow for what cannot stand beside a figure as a currency's symbol."""
+    """Raise CommandRefused for what cannot stand beside a figure as a currency's symbol."""
     if not is_symbol(symbol):
-        raise NotNow(
+        raise CommandRefused(
             "A currency's symbol is 1 to 4 letters or signs such as € and HK$, without figures or spaces."
         )
 
 
 def need_seats(seats: Iterable[HouseSeat]) -> None:
-    """Raise NotNow for seats that cannot be those of one table."""
+    """Raise CommandRefused for seats that cannot be those of one table."""
     seats = list(seats)
     for seat in seats:
         need_antenna(seat.seat)
         need_place(seat.place)
         if check_name(seat.player) != seat.player:
-            raise NotNow("A name has no spaces before, after or twice within it.")
+            raise CommandRefused("A name has no spaces before, after or twice within it.")
         if seat.stack is not None and seat.stack < 0:
-            raise NotNow("A stack is 0 cents or more.")
+            raise CommandRefused("A stack is 0 cents or more.")
     if twice := [number for number, times in Counter(seat.seat for seat in seats).items() if times > 1]:
-        raise NotNow("Two players are at seat %(seat)s; give each one of their own.", seat=twice[0])
+        raise CommandRefused("Two players are at seat %(seat)s; give each one of their own.", seat=twice[0])
     if len({(seat.player, seat.stack) for seat in seats}) > len({seat.player for seat in seats}):
-        raise NotNow("One player has two different stacks; give the same at both seats.")
+        raise CommandRefused("One player has two different stacks; give the same at both seats.")
     if len(seats) <= len(PLACES):
         _need_own_places(seats)
 
@@ -72,31 +72,31 @@ def need_seats(seats: Iterable[HouseSeat]) -> None:
 def _need_own_places(seats: Iterable[HouseSeat]) -> None:
     places = Counter(seat.place for seat in seats if seat.place)
     if twice := [place for place, times in places.items() if times > 1]:
-        raise NotNow("Two seats share place %(place)s; give each its own.", place=twice[0])
+        raise CommandRefused("Two seats share place %(place)s; give each its own.", place=twice[0])
 
 
 def need_place(place: str) -> None:
-    """Raise NotNow for a place that no felt has; "" is whichever is free."""
+    """Raise CommandRefused for a place that no felt has; "" is whichever is free."""
     if place and (len(place) != 1 or place not in PLACES):
-        raise NotNow("There is no place %(place)s; places are A to D.", place=place)
+        raise CommandRefused("There is no place %(place)s; places are A to D.", place=place)
 
 
 def need_player(state: State, player: str) -> None:
-    """Raise NotNow for who is no player of this table."""
+    """Raise CommandRefused for who is no player of this table."""
     if not state.house.of(player):
-        raise NotNow("%(player)s is no player of this table.", player=player)
+        raise CommandRefused("%(player)s is no player of this table.", player=player)
 
 
 def _player_seated(state: State, event: ev.PlayerSeated) -> State:
     was = state.house.of(event.player)
     if len(was) > 1:
-        raise NotNow("%(player)s has two seats; leave and sit down again.", player=event.player)
+        raise CommandRefused("%(player)s has two seats; leave and sit down again.", player=event.player)
     stays = tuple(seat for seat in state.house.seats if seat not in was)
     for seat in stays:
         if seat.seat == event.seat:
-            raise NotNow("%(player)s sits at seat %(seat)s.", player=seat.player, seat=event.seat)
+            raise CommandRefused("%(player)s sits at seat %(seat)s.", player=seat.player, seat=event.seat)
     if was and event.stack is not None:
-        raise NotNow("%(player)s has a stack already; add to it or count it.", player=event.player)
+        raise CommandRefused("%(player)s has a stack already; add to it or count it.", player=event.player)
     came = was[0].stack if was else event.stack
     seats = (*stays, HouseSeat(event.seat, event.player, event.place, came))
     need_seats(seats)
@@ -112,7 +112,7 @@ def _seated(state: State, seats: Iterable[HouseSeat]) -> HouseSettings:
 def _player_left(state: State, event: ev.PlayerLeft) -> State:
     need_player(state, event.player)
     if event.stack != stack_of(state, event.player):
-        raise NotNow("%(player)s leaves with another stack than that.", player=event.player)
+        raise CommandRefused("%(player)s leaves with another stack than that.", player=event.player)
     seats = (seat for seat in state.house.seats if seat.player != event.player)
     return replace(_without(state, {event.player}), house=_seated(state, seats))
 
@@ -133,7 +133,7 @@ def _without(state: State, gone: Iterable[str]) -> State:
 def _player_renamed(state: State, event: ev.PlayerRenamed) -> State:
     need_player(state, event.player)
     if event.name in {*state.stacks, *(seat.player for seat in state.house.seats)}:
-        raise NotNow("There is a %(player)s at this table already.", player=event.name)
+        raise CommandRefused("There is a %(player)s at this table already.", player=event.name)
 
     def called(player: str) -> str:
         return event.name if player == event.player else player
@@ -163,18 +163,18 @@ def _chips(state: State, event: ev.BoughtIn | ev.AddedOn) -> State:
     need_player(state, event.player)
     has = stack_of(state, event.player)
     if isinstance(event, ev.BoughtIn) and has:
-        raise NotNow("%(player)s has chips already; add to them.", player=event.player)
+        raise CommandRefused("%(player)s has chips already; add to them.", player=event.player)
     if isinstance(event, ev.AddedOn) and has is None:
-        raise NotNow("No stack is kept of %(player)s; buy in.", player=event.player)
+        raise CommandRefused("No stack is kept of %(player)s; buy in.", player=event.player)
     if event.amount < 1 or event.stack != (has or 0) + event.amount:
-        raise NotNow("That does not add up to the stack.")
+        raise CommandRefused("That does not add up to the stack.")
     return replace(state, stacks={**state.stacks, event.player: event.stack})
 
 
 def _stack_counted(state: State, event: ev.StackCounted) -> State:
-    need_reason(event.reason, Sentence("Say why the stack is another."))
+    need_reason(event.reason, Message("Say why the stack is another."))
     if event.stack is not None and event.stack < 0:
-        raise NotNow("A stack is 0 cents or more.")
+        raise CommandRefused("A stack is 0 cents or more.")
     return replace(state, stacks={**state.stacks, event.player: event.stack})
 
 
@@ -182,10 +182,10 @@ def _seating_changed(state: State, event: ev.SeatingChanged) -> State:
     if event.what == "two_hands":
         return replace(state, two_hands=event.on)
     if not event.player:
-        raise NotNow("Say which player.")
+        raise CommandRefused("Say which player.")
     names = state.sits_out if event.what == "sits_out" else state.passes
     if (event.player in names) == event.on:
-        raise NotNow("That is so already for %(player)s.", player=event.player)
+        raise CommandRefused("That is so already for %(player)s.", player=event.player)
     changed = names | {event.player} if event.on else names - {event.player}
     return replace(state, sits_out=changed) if event.what == "sits_out" else replace(state, passes=changed)
 

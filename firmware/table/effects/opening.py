@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.checks import (
     back_to_review,
@@ -15,10 +16,9 @@ from firmware.table.checks import (
     need_seat,
     with_seat,
 )
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, Puck
 from firmware.table.phase import BUTTON_FOLLOWS_PUCK, Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import Seat, State
 from firmware.table.streets import not_complete
 
@@ -46,7 +46,7 @@ def _puck_seen(state: State, event: ev.PuckSeen) -> State:
     if event.state == "seat":
         need_antenna(event.seat)
     elif event.seat is not None:
-        raise NotNow("A puck that is %(puck)s lies at no seat.", puck=event.state)
+        raise CommandRefused("A puck that is %(puck)s lies at no seat.", puck=event.state)
     return _puck(state, Puck(event.state, event.seat, event.detail))
 
 
@@ -61,14 +61,14 @@ def _button_keyed(state: State, event: ev.ButtonKeyed) -> State:
 
 def _hand_opened(state: State, event: ev.HandOpened) -> State:
     if event.hand != state.hand + 1 and state.opened is not None:
-        raise NotNow("Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.hand)
+        raise CommandRefused("Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.hand)
     need_no_trial(state)
     if not 2 <= len(event.seats) <= 4:
-        raise NotNow("Two to four seats play a hand, not %(count)s.", count=len(event.seats))
+        raise CommandRefused("Two to four seats play a hand, not %(count)s.", count=len(event.seats))
     if len({seat.seat for seat in event.seats}) != len(event.seats):
-        raise NotNow("One seat is given to two hands; give each its own.")
+        raise CommandRefused("One seat is given to two hands; give each its own.")
     if len({seat.place for seat in event.seats}) != len(event.seats):
-        raise NotNow("One place is given to two hands; give each its own.")
+        raise CommandRefused("One place is given to two hands; give each its own.")
     for seat in event.seats:
         need_antenna(seat.seat)
     if event.button is not None:
@@ -102,26 +102,26 @@ def _phase_advanced(state: State, event: ev.PhaseAdvanced) -> State:
         case Phase.DEALING, Phase.SETTING | Phase.PLACING as to:
             opens = any(seat.open for seat in state.seats)
             if opens != (to is Phase.PLACING):
-                raise NotNow(
-                    Sentence("This hand is placed face up.")
+                raise CommandRefused(
+                    Message("This hand is placed face up.")
                     if opens
-                    else Sentence("This hand is set face down.")
+                    else Message("This hand is set face down.")
                 )
         case Phase.PLACING, Phase.SHOWDOWN if why := not_complete(state):
-            raise NotNow(why)
+            raise CommandRefused(why)
         case Phase.SHOWDOWN, Phase.READING if state.keyed:
-            raise NotNow("This hand is keyed; the camera does not read it.")
+            raise CommandRefused("This hand is keyed; the camera does not read it.")
         case Phase.SHOWDOWN, Phase.REVIEW if not state.keyed:
-            raise NotNow("The cards have not been read.")
+            raise CommandRefused("The cards have not been read.")
     return replace(state, phase=event.to, dismissed=frozenset())
 
 
 def _natural_declared(state: State, event: ev.NaturalDeclared) -> State:
     seat = need_seat(state, event.seat)
     if seat.surrenders:
-        raise NotNow("Seat %(seat)s has surrendered; it cannot declare a natural.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has surrendered; it cannot declare a natural.", seat=event.seat)
     if seat.declares:
-        raise NotNow("Seat %(seat)s has already declared.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has already declared.", seat=event.seat)
     seats = with_seat(state, event.seat, declares=True, confirmed=False, acted=_next_act(state))
     return replace(state, seats=seats)
 
@@ -129,9 +129,9 @@ def _natural_declared(state: State, event: ev.NaturalDeclared) -> State:
 def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
     seat = need_seat(state, event.seat)
     if not seat.declares:
-        raise NotNow("Seat %(seat)s has not declared a natural.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has not declared a natural.", seat=event.seat)
     if seat.confirmed:
-        raise NotNow(
+        raise CommandRefused(
             "Seat %(seat)s's natural is confirmed; take the confirmation back first.", seat=event.seat
         )
     return replace(state, seats=with_seat(state, event.seat, declares=False, acted=None))
@@ -140,15 +140,15 @@ def _natural_withdrawn(state: State, event: ev.NaturalWithdrawn) -> State:
 def _surrendered(state: State, event: ev.Surrendered) -> State:
     seat = need_seat(state, event.seat)
     if seat.declares:
-        raise NotNow("Seat %(seat)s has declared a natural; it cannot surrender.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has declared a natural; it cannot surrender.", seat=event.seat)
     if seat.surrenders:
-        raise NotNow("Seat %(seat)s has already surrendered.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has already surrendered.", seat=event.seat)
     return replace(state, seats=with_seat(state, event.seat, surrenders=True, acted=_next_act(state)))
 
 
 def _surrender_withdrawn(state: State, event: ev.SurrenderWithdrawn) -> State:
     if not need_seat(state, event.seat).surrenders:
-        raise NotNow("Seat %(seat)s has not surrendered.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has not surrendered.", seat=event.seat)
     return replace(state, seats=with_seat(state, event.seat, surrenders=False, acted=None))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.people import PIN_ROLES, Person, Role
 from firmware.table.state import State
 
@@ -18,7 +18,7 @@ _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 def _need(state: State, name: str) -> Person:
     person = state.person(name)
     if person is None:
-        raise NotNow("%(name)s is not listed at this table.", name=name)
+        raise CommandRefused("%(name)s is not listed at this table.", name=name)
     return person
 
 
@@ -31,12 +31,12 @@ def _need_another_technician(state: State, name: str) -> None:
     """Without a technician nobody could list one: the first one's right does not come back."""
     technicians = [person.name for person in state.people if person.role is Role.TECHNICIAN]
     if technicians == [name]:
-        raise NotNow("%(name)s is the only technician; list another one first.", name=name)
+        raise CommandRefused("%(name)s is the only technician; list another one first.", name=name)
 
 
 def _person_listed(state: State, event: ev.PersonListed) -> State:
     if event.role in _PIN_FROM_THE_FIRST and not event.pin:
-        raise NotNow("A %(role)s needs a PIN.", role=event.role)
+        raise CommandRefused("A %(role)s needs a PIN.", role=event.role)
     if event.role is not Role.TECHNICIAN:
         _need_another_technician(state, event.person)
     return _with(state, Person(event.person, event.role, event.pin))
@@ -55,7 +55,7 @@ def _person_struck(state: State, event: ev.PersonStruck) -> State:
 def _pin_set(state: State, event: ev.PinSet) -> State:
     person = _need(state, event.person)
     if person.role not in PIN_ROLES:
-        raise NotNow("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
+        raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
     return _with(state, replace(person, pin=event.pin, tried=0))
 
 
@@ -70,15 +70,15 @@ def _pin_accepted(state: State, event: ev.PinAccepted) -> State:
 
 def _logged_on(state: State, event: ev.LoggedOn) -> State:
     if _need(state, event.person).role not in (Role.DEALER, Role.FLOOR):
-        raise NotNow("%(person)s is not listed as a dealer.", person=event.person)
+        raise CommandRefused("%(person)s is not listed as a dealer.", person=event.person)
     if state.dealer == event.person:
-        raise NotNow("%(person)s is logged on already.", person=event.person)
+        raise CommandRefused("%(person)s is logged on already.", person=event.person)
     return replace(state, dealer=event.person, down=event.down)
 
 
 def _logged_off(state: State, _: ev.LoggedOff) -> State:
     if not state.dealer:
-        raise NotNow("No dealer is logged on.")
+        raise CommandRefused("No dealer is logged on.")
     return replace(state, dealer="")
 
 

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.checks import need_card, need_open_seat, need_reason, need_room, with_seat
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, Row
 from firmware.table.events.placing import Stands
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence
 from firmware.table.state import Card, Seat, State
 
 
 def as_card(read: ev.CardReading) -> Card:
-    """Return a card as the camera read it. Raises NotNow for what is no card."""
+    """Return a card as the camera read it. Raises CommandRefused for what is no card."""
     if read.card is not None:
         need_card(read.card)
     elif read.sure:
-        raise NotNow("A card cannot be sure and unknown at once.")
+        raise CommandRefused("A card cannot be sure and unknown at once.")
     return Card(read.card, read.sure, "camera", read.confidence, read.candidates, read.corners)
 
 
@@ -41,9 +41,9 @@ def _card_reread(state: State, event: ev.CardReread) -> State:
     seat = need_open_seat(state, event.seat)
     cards = seat.row(event.row)
     if not 0 <= event.index < len(cards) or cards[event.index].sure:
-        raise NotNow("No unsure card lies there; a certain one changes by the dealer's word only.")
+        raise CommandRefused("No unsure card lies there; a certain one changes by the dealer's word only.")
     if not event.card.sure:
-        raise NotNow("That look is no surer.")
+        raise CommandRefused("That look is no surer.")
     cards = (*cards[: event.index], as_card(event.card), *cards[event.index + 1 :])
     captures = _captured(seat, event.row, event.capture)
     return replace(state, seats=with_seat(state, event.seat, captures=captures, **{event.row: cards}))
@@ -54,7 +54,7 @@ def _irregularity_seen(state: State, event: ev.IrregularitySeen) -> State:
     if event.to_seat is not None:
         need_open_seat(state, event.to_seat)
     if event.number != state.irregularities_seen + 1:
-        raise NotNow(
+        raise CommandRefused(
             "Irregularity %(number)s does not follow %(last)s.",
             number=event.number,
             last=state.irregularities_seen,
@@ -67,25 +67,25 @@ def _irregularity_seen(state: State, event: ev.IrregularitySeen) -> State:
 def _irregularity_ended(state: State, event: ev.IrregularityEnded) -> State:
     seen = next((i for i in state.irregularities if i.number == event.number), None)
     if seen is None:
-        raise NotNow("Irregularity %(number)s is not open.", number=event.number)
+        raise CommandRefused("Irregularity %(number)s is not open.", number=event.number)
     if state.phase is Phase.REVIEW and event.by == "camera":
-        raise NotNow("The camera does not look now.")
+        raise CommandRefused("The camera does not look now.")
     rest = tuple(i for i in state.irregularities if i.number != event.number)
     dismissed = state.dismissed | {seen.finding} if event.by == "dealer" else state.dismissed
     state = replace(state, irregularities=rest, dismissed=dismissed)
     if event.by == "dealer":
         return _dealer_said(state, seen, event.stands)
     if event.stands == "table":
-        raise NotNow("What lies on the table stands by the dealer's word only.")
+        raise CommandRefused("What lies on the table stands by the dealer's word only.")
     return state
 
 
 def _dealer_said(state: State, seen: ev.IrregularitySeen, stands: Stands) -> State:
     match seen.what, stands:
         case "card_twice", _:
-            raise NotNow("Say which of the two is another card.")
+            raise CommandRefused("Say which of the two is another card.")
         case (("extra_card" | "face_down"), "table"):
-            raise NotNow("That cannot stand: take it away, key the row, or void the hand.")
+            raise CommandRefused("That cannot stand: take it away, key the row, or void the hand.")
         case "out_of_turn", "table":
             return state
         case "out_of_turn", "record":
@@ -105,7 +105,7 @@ def _lying(state: State, seen: ev.IrregularitySeen) -> tuple[Seat, int]:
     cards = seat.row(seen.row)
     index = next((k for k, card in enumerate(cards) if seen.card and card.card == seen.card), seen.index)
     if index is None or not 0 <= index < len(cards):
-        raise NotNow("The record has no such card any more; answer with the record.")
+        raise CommandRefused("The record has no such card any more; answer with the record.")
     return seat, index
 
 
@@ -142,9 +142,9 @@ def _changed(state: State, seen: ev.IrregularitySeen, stands: Stands) -> State:
 
 
 def _keying_begun(state: State, event: ev.KeyingBegun) -> State:
-    need_reason(event.reason, Sentence("Say why the hand is keyed."))
+    need_reason(event.reason, Message("Say why the hand is keyed."))
     if state.keyed:
-        raise NotNow("This hand is keyed already.")
+        raise CommandRefused("This hand is keyed already.")
     waits = state.phase in (Phase.SETTING, Phase.PLACING)
     return replace(
         state,

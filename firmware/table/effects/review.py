@@ -15,7 +15,7 @@ from firmware.table.checks import (
     need_seat,
     with_seat,
 )
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Event, Row
 from firmware.table.phase import Phase
 from firmware.table.state import Ask, Card, Seat, State
@@ -30,7 +30,7 @@ def _cards_awaited(state: State, event: ev.CardsAwaited) -> State:
 def _setting_resumed(state: State, _: ev.SettingResumed) -> State:
     """Go one step back: what was read or keyed of closed seats is dropped, for it will be shown again."""
     if state.reopened:
-        raise NotNow("A past hand is on the page; its players set it long ago.")
+        raise CommandRefused("A past hand is on the page; its players set it long ago.")
     nothing: dict[str, Any] = dict.fromkeys(ROWS, ())
     seats = tuple(
         replace(seat, found=False, confirmed=False)
@@ -55,7 +55,7 @@ def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
     for reading in event.rows:
         need_seat(state, reading.seat)
         if reading.row in seen[reading.seat]:
-            raise NotNow(
+            raise CommandRefused(
                 "Seat %(seat)s's %(row)s row was read twice in one reading.",
                 seat=reading.seat,
                 row=reading.row,
@@ -64,7 +64,7 @@ def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
             if card.card is not None:
                 need_card(card.card)
             elif card.sure:
-                raise NotNow("A card cannot be sure and unknown at once.")
+                raise CommandRefused("A card cannot be sure and unknown at once.")
         seen[reading.seat][reading.row] = reading
     things: dict[int, dict[Row, tuple[str, ...]]] = {seat.seat: {} for seat in state.seats}
     for thing in event.things:
@@ -124,7 +124,7 @@ def _reading_failed(state: State, event: ev.ReadingFailed) -> State:
 def _looked_again(state: State, _: ev.LookedAgain) -> State:
     need_no_payment(state)
     if state.reopened:
-        raise NotNow(
+        raise CommandRefused(
             "A past hand is on the page; its cards no longer lie on the table. Correct it by its pictures."
         )
     seats = tuple(replace(seat, found=seat.found and seat.confirmed) for seat in state.seats)
@@ -146,7 +146,7 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
     cards = need_seat(state, number).row(row)
     need_card(card)
     if not 0 <= index < len(cards):
-        raise NotNow(
+        raise CommandRefused(
             "Seat %(seat)s's %(row)s row has %(count)s cards; there is none at %(index)s. Key the whole row.",
             seat=number,
             row=row,
@@ -162,16 +162,16 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
 def _card_resolved(state: State, event: ev.CardResolved) -> State:
     before, seats = _put_card(state, event.seat, event.row, event.index, event.card)
     if before.sure:
-        raise NotNow("That card is certain (%(card)s); correct it instead.", card=str(before.card))
+        raise CommandRefused("That card is certain (%(card)s); correct it instead.", card=str(before.card))
     return replace(state, seats=seats)
 
 
 def _card_corrected(state: State, event: ev.CardCorrected) -> State:
     before, seats = _put_card(state, event.seat, event.row, event.index, event.card)
     if not before.sure:
-        raise NotNow("That card is unsure; answer it instead.")
+        raise CommandRefused("That card is unsure; answer it instead.")
     if before.card == event.card:
-        raise NotNow("That card is already %(card)s.", card=event.card)
+        raise CommandRefused("That card is already %(card)s.", card=event.card)
     return back_to_review(state, seats=_unconfirm(seats, event.seat))
 
 
@@ -180,7 +180,7 @@ def _row_keyed(state: State, event: ev.RowKeyed) -> State:
     placing = state.phase is Phase.PLACING
     seat = need_open_seat(state, event.seat) if placing else need_seat(state, event.seat)
     if len(event.cards) > size or (len(event.cards) < size and not placing):
-        raise NotNow(
+        raise CommandRefused(
             "A %(row)s row has %(size)s cards, not %(count)s.",
             row=event.row,
             size=size,
@@ -207,34 +207,36 @@ def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
 
 def _natural_found(state: State, event: ev.NaturalFound) -> State:
     if any(question.what is not Ask.NATURAL for question in state.questions):
-        raise NotNow("No natural is looked for while the cards or the button are in question.")
+        raise CommandRefused("No natural is looked for while the cards or the button are in question.")
     return replace(state, seats=with_seat(state, event.seat, found=True))
 
 
 def _natural_confirmed(state: State, event: ev.NaturalConfirmed) -> State:
     seat = need_seat(state, event.seat)
     if not (seat.declares or seat.found) or seat.confirmed:
-        raise NotNow("Seat %(seat)s has no natural that waits for confirmation.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has no natural that waits for confirmation.", seat=event.seat)
     if any(question.what is not Ask.NATURAL for question in state.questions):
-        raise NotNow("Answer what is open about the cards and the button first; then confirm the natural.")
+        raise CommandRefused(
+            "Answer what is open about the cards and the button first; then confirm the natural."
+        )
     return replace(state, seats=with_seat(state, event.seat, confirmed=True))
 
 
 def _natural_unconfirmed(state: State, event: ev.NaturalUnconfirmed) -> State:
     if not need_seat(state, event.seat).confirmed:
-        raise NotNow("Seat %(seat)s has no confirmed natural.", seat=event.seat)
+        raise CommandRefused("Seat %(seat)s has no confirmed natural.", seat=event.seat)
     need_no_payment(state)
     return back_to_review(state, seats=with_seat(state, event.seat, confirmed=False))
 
 
 def _settled(state: State, event: ev.Settled) -> State:
     if state.questions:
-        raise NotNow(
+        raise CommandRefused(
             "%(count)s questions are open; nothing is settled before they are answered.",
             count=len(state.questions),
         )
     if event.settlement.get("irregularities") or "error" in event.settlement:
-        raise NotNow("The rules found the hand irregular; correct a card or a row, or void the hand.")
+        raise CommandRefused("The rules found the hand irregular; correct a card or a row, or void the hand.")
     return replace(
         state,
         phase=Phase.SETTLED,
@@ -246,11 +248,11 @@ def _settled(state: State, event: ev.Settled) -> State:
 
 def _payment_marked(state: State, event: ev.PaymentMarked) -> State:
     if state.reopened:
-        raise NotNow("A past hand is on the page; close it, then mark what is paid back.")
+        raise CommandRefused("A past hand is on the page; close it, then mark what is paid back.")
     pair = (event.a, event.b)
     pairs = (state.settlement or {}).get("pairs", [])
     if not any((p["a"], p["b"]) == pair and p["paid"] for p in pairs):
-        raise NotNow("Nothing is to be paid between seats %(a)s and %(b)s.", a=event.a, b=event.b)
+        raise CommandRefused("Nothing is to be paid between seats %(a)s and %(b)s.", a=event.a, b=event.b)
     return replace(state, paid=state.paid | {pair} if event.paid else state.paid - {pair})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.events import setup as ev
 from firmware.table.events.base import Event
 from firmware.table.state import State
@@ -38,7 +38,7 @@ def _disks_named(state: State, event: ev.DisksNamed) -> State:
     """The table process tells the puck reader; a hand has the button's seat, never a tag, which could be copied."""
     for tag in event.dealer:
         if tag in event.action:
-            raise NotNow(
+            raise CommandRefused(
                 "The tag %(tag)s cannot be both disks: forget it first, or lay another one down.", tag=tag
             )
     return state
@@ -46,7 +46,7 @@ def _disks_named(state: State, event: ev.DisksNamed) -> State:
 
 def _set_up_ended(state: State, _: ev.SetUpEnded) -> State:
     if state.set_up:
-        raise NotNow("The first set-up of this table is over already.")
+        raise CommandRefused("The first set-up of this table is over already.")
     return replace(state, set_up=True, on_trial=False)
 
 

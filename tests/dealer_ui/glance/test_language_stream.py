@@ -9,7 +9,7 @@ from flask import Flask
 
 from dealer_ui.text.i18n import language
 from dealer_ui.view import render
-from dealer_ui.view.live import Moment
+from dealer_ui.view.live import Snapshot
 from dealer_ui.web.services import services
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.view.test_live import Client
@@ -52,7 +52,7 @@ def test_a_moment_is_rendered_once_for_each_language(
     rendered: Counter[str] = Counter()
     parts = render.parts
 
-    def counted(moment: Moment) -> dict[str, str]:
+    def counted(moment: Snapshot) -> dict[str, str]:
         rendered[language()] += 1
         return parts(moment)
 

@@ -33,7 +33,7 @@ from dealer_ui.remote.access import (
     network_of,
     private,
 )
-from dealer_ui.remote.app import door
+from dealer_ui.remote.app import remote_access
 from dealer_ui.remote.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
@@ -329,7 +329,7 @@ def test_every_place_in_the_site_file_is_put_in(tmp_path: Path) -> None:
 
 def test_the_words_for_limits_are_said_in_the_tables_language(lan: Flask, past: Felt) -> None:
     past.do("set_house", language="es", reason="a test")
-    lan.extensions["feltwatch-lan"] = replace(door(lan), tries=Limit((1, 1e-6), (9, 1.0)))
+    lan.extensions["feltwatch-lan"] = replace(remote_access(lan), tries=Limit((1, 1e-6), (9, 1.0)))
     client = visitor(lan)
     assert "Contraseña" in page(client, "/log-in")[1]
     again = [page(client, "/log-in", method="POST", data={}) for _ in range(2)]

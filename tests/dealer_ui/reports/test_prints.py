@@ -13,7 +13,7 @@ from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.reports.pdf import cards
 from dealer_ui.reports.report_pdf import report_pdf
 from dealer_ui.reports.report_view import as_csv, shown
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.report_span import Span, down_of, reported, shift
 from firmware.record.shift_report import Counts, Down, Report
@@ -169,8 +169,8 @@ def test_a_name_that_looks_like_a_formula_is_none_in_the_csv() -> None:
 def test_a_span_is_a_down_or_the_time_since_the_last_long_break(tmp_path: Path) -> None:
     hours = 0
 
-    def clock() -> Moment:
-        return Moment("boot", hours * 3_600_000_000_000, 1_790_000_000_000 + hours * 3_600_000, "unknown")
+    def clock() -> Timestamp:
+        return Timestamp("boot", hours * 3_600_000_000_000, 1_790_000_000_000 + hours * 3_600_000, "unknown")
 
     felt = Felt(tmp_path, clock=clock)
     felt.say(ev.PersonListed("Ines", Role.DEALER))

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask.testing import FlaskClient
 
 from dealer_ui.reports.slip import slip_pdf, slip_svg
-from dealer_ui.server.menu import DOORS
+from dealer_ui.server.menu import MENU
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
 from tests.dealer_ui.felt import Felt
@@ -47,9 +47,9 @@ def test_a_slip_says_that_the_record_went_on_since(felt: Felt, client: FlaskClie
     assert f"{since} rows more since" in client.get("/slip").text
 
 
-def test_every_door_of_the_office_leads_to_a_page(felt: Felt, client: FlaskClient) -> None:
-    said = client.get("/office").text
+def test_every_entry_of_the_menu_leads_to_a_page(felt: Felt, client: FlaskClient) -> None:
+    said = client.get("/menu").text
     routes = client.application.url_map.bind("localhost")
-    for door in (door for _group, doors in DOORS for door in doors):
-        assert f'href="{door.address}"' in said
-        routes.match(door.address.partition("?")[0])  # raises where there is no such page
+    for entry in (entry for _group, entries in MENU for entry in entries):
+        assert f'href="{entry.address}"' in said
+        routes.match(entry.address.partition("?")[0])  # raises where there is no such page

@@ -19,12 +19,12 @@ from dealer_ui.review.dispute_file import made
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.command import SOCKET
 from dealer_ui.text.i18n import COOKIE
+from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MANIFEST
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.stick_request import SILENT_S, Progress
 from firmware.runtime import stick, stick_disks
-from firmware.table.sentence import Sentence
 from tests.dealer_ui.felt import Felt
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32)))).public
@@ -88,18 +88,18 @@ def test_a_link_in_its_place_is_no_dispute_file(tmp_path: Path) -> None:
 
 def test_each_step_to_the_stick_is_said_with_how_far_it_is(client: FlaskClient, told: Path) -> None:
     assert asked(client) == {"step": "asked", "over": False, "percent": 0, "says": "Looking for the stick…"}
-    Progress("a", 1, "waiting").tell(told)
+    Progress("a", 1, "waiting").write(told)
     assert asked(client)["says"] == "Put a stick into the box."
-    Progress("a", 1, "copying", at=30, of=90).tell(told)
+    Progress("a", 1, "copying", at=30, of=90).write(told)
     assert asked(client) == {
         "step": "copying",
         "over": False,
         "percent": 33,
         "says": "Being written. Leave the stick in.",
     }
-    Progress("a", 1, "checking", at=90, of=90).tell(told)
+    Progress("a", 1, "checking", at=90, of=90).write(told)
     assert "read back" in asked(client)["says"]
-    Progress("a", 1, "done", name="feltwatch-hand-1.zip").tell(told)
+    Progress("a", 1, "done", name="feltwatch-hand-1.zip").write(told)
     done = asked(client)
     assert (done["over"], done["says"]) == (
         True,
@@ -108,7 +108,7 @@ def test_each_step_to_the_stick_is_said_with_how_far_it_is(client: FlaskClient, 
 
 
 def test_what_was_told_of_another_request_or_hand_is_not_this_ones(client: FlaskClient, told: Path) -> None:
-    Progress("a", 1, "done").tell(told)
+    Progress("a", 1, "done").write(told)
     assert asked(client, job="b")["step"] == "asked"
     assert asked(client, hand=2)["step"] == "asked"
 
@@ -122,15 +122,15 @@ def test_a_program_that_fell_silent_is_said_to_have_failed(client: FlaskClient, 
 
 
 REFUSALS = [
-    value for module in (stick, stick_disks) for value in vars(module).values() if isinstance(value, Sentence)
+    value for module in (stick, stick_disks) for value in vars(module).values() if isinstance(value, Message)
 ]
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: str(refusal)[:40])
 def test_each_reason_why_a_stick_is_not_written_is_said_in_each_language(
-    client: FlaskClient, told: Path, refusal: Sentence
+    client: FlaskClient, told: Path, refusal: Message
 ) -> None:
-    Progress("a", 1, "failed", refusal=refusal.as_json()).tell(told)
+    Progress("a", 1, "failed", refusal=refusal.as_json()).write(told)
     said = {language: asked(client, language=language)["says"] for language in ("en", "es", "zh_Hans")}
     assert said["en"] == str(refusal)
     assert len(set(said.values())) == 3
@@ -140,7 +140,7 @@ def test_each_reason_why_a_stick_is_not_written_is_said_in_each_language(
 def test_a_reason_that_nobody_of_ours_wrote_breaks_no_page(
     client: FlaskClient, told: Path, refusal: dict[str, Any]
 ) -> None:
-    Progress("a", 1, "failed", refusal=refusal).tell(told)
+    Progress("a", 1, "failed", refusal=refusal).write(told)
     assert asked(client)["over"] is True
 
 

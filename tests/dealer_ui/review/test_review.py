@@ -16,7 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.review.filters import BadFilter, Filter, filter_of
-from dealer_ui.review.frames import compared, looks
+from dealer_ui.review.frames import compared, frame_annotations
 from dealer_ui.review.timeline import timeline
 from dealer_ui.review.view import Proof, proofs, reviewed, settled_again
 from dealer_ui.server.app import Settings, create_app
@@ -25,11 +25,11 @@ from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.record.archive import Archive
 from firmware.record.hand_history import Recalled, StillOpen, recall
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
@@ -66,7 +66,7 @@ def test_a_hand_is_recalled_as_it_was_played_and_as_it_was_corrected(felt: Felt)
     assert found.play.end.settlement != found.settlement
     (correction,) = found.corrections
     assert found.settlement == correction.end.settlement
-    assert correction.first.after.before == found.play.end.settlement  # the old one stays
+    assert correction.first.after.previous_settlement == found.play.end.settlement  # the old one stays
 
 
 def test_what_happened_between_hands_is_no_part_of_the_hand_before(felt: Felt) -> None:
@@ -79,7 +79,7 @@ def test_a_hand_that_is_open_or_was_never_played_cannot_be_recalled(felt: Felt) 
     felt.to_setting()
     with pytest.raises(StillOpen):
         of(felt)
-    with pytest.raises(NotNow, match="Hand 7 is not in the record"):
+    with pytest.raises(CommandRefused, match="Hand 7 is not in the record"):
         of(felt, 7)
 
 
@@ -115,7 +115,7 @@ def test_marks_of_another_hand_are_not_told_in_this_one(felt: Felt) -> None:
 
 def test_what_was_read_lies_on_the_frame_with_its_doubts(felt: Felt) -> None:
     played(felt)
-    seen = looks(of(felt))
+    seen = frame_annotations(of(felt))
     assert [len(look.cards) for look in seen] == [52, 52]
     assert [look.unsure for look in seen] == [1, 1]
     (asked,) = [card for card in seen[0].cards if not card.sure]
@@ -125,13 +125,13 @@ def test_what_was_read_lies_on_the_frame_with_its_doubts(felt: Felt) -> None:
 
 def test_a_card_that_counted_as_another_than_was_read_says_so(felt: Felt) -> None:
     corrected(felt)
-    final = {card.where: card.final for card in looks(of(felt))[0].cards if card.final}
+    final = {card.where: card.final for card in frame_annotations(of(felt))[0].cards if card.final}
     assert final == {"seat 1, front, 2nd card": "2d", "seat 3, back, 5th card": "Qd"}
 
 
 def test_what_changed_between_two_looks_is_named_and_marked_in_both(felt: Felt) -> None:
     played(felt)
-    ((pair),) = compared(looks(of(felt)))
+    ((pair),) = compared(frame_annotations(of(felt)))
     (change,) = pair.changes
     assert change.words == "queen of hearts: moved within seat 1, front"
     assert change.before
@@ -147,7 +147,7 @@ def test_a_card_that_was_swapped_between_two_looks_is_named_with_the_one_in_its_
     felt.hands[1] = ("2c Qd 7c", *felt.hands[1][1:])
     look(felt, "second")
     felt.do("void", reason="Misdeal")
-    (pair,) = compared(looks(of(felt)))
+    (pair,) = compared(frame_annotations(of(felt)))
     assert "seat 1, front, 1st card: first queen of hearts, then two of clubs" in [
         c.words for c in pair.changes
     ]
@@ -164,7 +164,7 @@ def test_the_looks_of_irregularities_show_what_they_were_stored_for(lay: Lay) ->
         moved = ev.IrregularitySeen(number, "card_moved", 3, "back", 0, "3s", 3, "middle", seen, frame=frame)
         felt.say(moved, ev.IrregularityEnded(number))
     felt.do("void", reason="Misdeal")
-    (pair,) = compared(looks(of(felt)))
+    (pair,) = compared(frame_annotations(of(felt)))
     words = [change.words.partition(": ")[2] for change in pair.changes]
     assert (
         words == ["The three of spades lies elsewhere than at seat 3, back, 1st card, where it was set."] * 2
@@ -391,7 +391,7 @@ def test_any_day_and_any_hour_of_it_are_a_few_touches_away(lay: Lay) -> None:
     noon = datetime(2026, 3, 20, 12, 30).astimezone()
     opened = [noon - timedelta(days=9, hours=2), noon - timedelta(days=9), noon - timedelta(days=1), noon]
     now = [opened[0]]
-    felt = lay(clock=lambda: Moment("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
+    felt = lay(clock=lambda: Timestamp("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
     for moment in opened:
         now[0] = moment
         felt.deal()
@@ -447,7 +447,7 @@ def test_a_picture_that_is_no_longer_kept_is_told_by_its_fingerprint(
     status, text = page(client, "/review/1/look")
     assert status == 200
     assert "no longer kept" in text
-    assert looks(of(felt))[-1].sha256[:16] in text
+    assert frame_annotations(of(felt))[-1].sha256[:16] in text
 
 
 def test_a_hand_that_ended_while_cards_were_placed_leads_to_their_pictures(lay: Lay) -> None:
@@ -485,7 +485,7 @@ def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
 def test_every_earlier_shift_is_one_touch_further_back(lay: Lay) -> None:
     began = datetime(2026, 3, 20, 18, 30, 15, 250_000).astimezone()
     now = [began]
-    felt = lay(clock=lambda: Moment("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
+    felt = lay(clock=lambda: Timestamp("boot", 0, round(now[0].timestamp() * 1000), "synchronised"))
     for day, hands in ((0, 1), (1, 3), (2, 2)):
         for hand in range(hands):
             now[0] = began + timedelta(days=day, minutes=3 * hand)

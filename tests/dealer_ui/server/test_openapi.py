@@ -12,7 +12,7 @@ from jsonschema_rs import validator_for
 
 from dealer_ui.server.openapi import description
 from firmware.table.commands.decide import parse_command
-from firmware.table.people import MAY, Role
+from firmware.table.people import COMMAND_ROLES, Role
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.fuzz import Attack, Found, attacks
 
@@ -29,8 +29,8 @@ def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
 
 def test_every_command_is_described_with_the_roles_that_may_give_it() -> None:
     command = description()["components"]["schemas"]["Command"]
-    assert set(command["discriminator"]["mapping"]) == set(MAY)
-    for do, roles in MAY.items():
+    assert set(command["discriminator"]["mapping"]) == set(COMMAND_ROLES)
+    for do, roles in COMMAND_ROLES.items():
         assert f"- `{do}`: {', '.join(sorted(roles))}" in command["description"]
 
 
@@ -87,7 +87,9 @@ def test_no_request_breaks_the_page_or_passes_its_role(tmp_path: Path, role: Rol
 def test_the_fuzzer_sees_a_role_that_may_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with attacks(tmp_path) as ready:
         dealer: Attack = ready[Role.DEALER]
-        monkeypatch.setattr("tests.dealer_ui.fuzz.MAY", dict.fromkeys(MAY, frozenset({Role.AUDITOR})))
+        monkeypatch.setattr(
+            "tests.dealer_ui.fuzz.COMMAND_ROLES", dict.fromkeys(COMMAND_ROLES, frozenset({Role.AUDITOR}))
+        )
         with pytest.raises(Found, match="dealer could"):
             dealer.run(200, only="POST /command")
 

@@ -255,7 +255,7 @@ def test_a_lock_out_is_counted_down_after_a_restart_too(
     assert waits == [0, 0, 30]
     first.stop()
     again = Table(config(tmp_path))
-    gate = again.process._gate
+    gate = again.process._access
     monkeypatch.setattr(gate, "_clock", lambda: gate._started + 12.5)
     try:
         someone = Person(page_of(again))

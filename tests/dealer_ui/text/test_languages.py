@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import pytest
-from babel.messages.catalog import Catalog, Message
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as CatalogMessage
 from babel.messages.extract import extract_from_dir
 from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo, write_mo
@@ -31,13 +32,13 @@ from dealer_ui.text.messages import in_other_words, say, say_answer
 from dealer_ui.text.rule_texts import RULE_TEXTS
 from dealer_ui.text.rule_words import option_says
 from dealer_ui.text.settlement_lines import Reasons
+from firmware.messages import Message, one_of
 from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
 from firmware.rules.strength import Category
 from firmware.runtime.record_faults import CLOCK, DISK, FILES
 from firmware.table.effects import TRANSITIONS
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.phase import Phase
-from firmware.table.sentence import Sentence, one_of
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import known, outside, unsaid
@@ -90,7 +91,7 @@ def catalogue(code: str) -> Catalog:
         return read_po(file, locale=code)
 
 
-def messages(found: Catalog) -> Iterator[Message]:
+def messages(found: Catalog) -> Iterator[CatalogMessage]:
     return (message for message in found if message.id)
 
 
@@ -240,7 +241,7 @@ def test_every_event_and_phase_has_a_name() -> None:
     assert set(EVENT_NAMES) == {event.type.replace("_", " ").capitalize() for event in TRANSITIONS}
     assert set(PHASE_NAMES) == set(Phase)
     with speaking("es"):
-        refused = Sentence(
+        refused = Message(
             "%(event)s does not lead from %(phase)s to %(to)s.", event="Settled", phase="review", to="void"
         )
         assert say(refused) == "Liquidación: no lleva de revisión a anulada."
@@ -308,7 +309,7 @@ def test_english_lines_are_said_as_the_rules_say_them() -> None:
             for pair in settlement["pairs"]:
                 for line in pair["lines"]:
                     seen.add(line["id"])
-                    assert reasons._say(pair, line) == line["why"]
+                    assert reasons._format_line(pair, line) == line["why"]
     usual = {"row_won", "scoop", "majority", "bonus", "foul", "foul_bonus", "surrender"}
     assert usual | {"two_rows", "all_rows"} <= seen
 
@@ -347,21 +348,23 @@ def test_a_row_is_parted_for_the_screen_in_every_language() -> None:
 
 
 def test_a_refusal_is_said_from_its_template_and_its_arguments() -> None:
-    refused = NotNow(
+    refused = CommandRefused(
         "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.", seat=2, row="front", size=3
     )
     with speaking("es"):
         said = "La fila delantera del asiento 2 tiene 3 cartas y no admite más."
         assert say(refused) == said
         assert say_answer(refused.sentence.refusal()) == said
-        assert say(Sentence("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))) == (
+        assert say(Message("That asks for a PIN: %(roles)s.", roles=one_of(["dealer", "floor"]))) == (
             "Eso requiere: crupier o jefe de sala. Introduzca el PIN."
         )
 
 
 def test_a_players_name_is_never_translated() -> None:
     with speaking("es"):
-        assert say(NotNow("%(player)s is no player of this table.", player="front")).startswith("front ")
+        assert say(CommandRefused("%(player)s is no player of this table.", player="front")).startswith(
+            "front "
+        )
 
 
 def test_a_sentence_of_the_record_is_found_again_among_those_known() -> None:

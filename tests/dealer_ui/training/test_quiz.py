@@ -117,7 +117,7 @@ def test_the_right_answers_are_those_of_the_rules(hand: tuple[State, Profile]) -
 def test_exactly_the_right_answer_is_judged_right(hand: tuple[State, Profile], noise: str) -> None:
     for question in questions(*hand):
         assert question.is_right(question.answer)
-        assert question.says(question.answer) == question.right
+        assert question.feedback(question.answer) == question.right
         for value, _words in question.choices:
             given = value if not question.several else " ".join({*question.answer.split()} ^ {value})
             assert question.is_right(given) == (given == question.answer and not question.several)

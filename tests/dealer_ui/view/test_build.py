@@ -230,7 +230,7 @@ def test_every_offered_action_is_one_that_the_table_takes(felt: Felt) -> None:
         offered += [action for need in screen.needs for action in (*need.actions, *need.choices)]
         offered += [action for need in screen.needs for _, action in need.candidates]
         for action in offered:
-            felt.do(**action.command)  # raises NotNow if the page offers what the table refuses
+            felt.do(**action.command)  # raises CommandRefused if the page offers what the table refuses
             tried.add(action.command["do"])
             felt.state = state
 

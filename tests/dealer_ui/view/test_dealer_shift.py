@@ -13,7 +13,7 @@ from dealer_ui.view.downs import DownClock, DownTime
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.live import Live
 from dealer_ui.view.screen import Player, Screen
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import load_profile
 from firmware.table import events as ev
@@ -240,9 +240,9 @@ class Clocks:
     """A journal's clock that is set by hand."""
 
     def __init__(self) -> None:
-        self.at = Moment("a", 0, 0, "synchronised")
+        self.at = Timestamp("a", 0, 0, "synchronised")
 
-    def __call__(self) -> Moment:
+    def __call__(self) -> Timestamp:
         return self.at
 
     def after(self, minutes: int, boot: str = "a") -> None:
@@ -258,20 +258,20 @@ def test_the_downs_clock_reads_the_journal_and_who_joined_when(tmp_path: Path) -
     clock = Clocks()
     with Journal(tmp_path, clock=clock) as journal:
         downs = DownClock(JournalReader(tmp_path), clock)
-        assert downs.look(journal.seq) is None
+        assert downs.at(journal.seq) is None
         journal.append([opened(1, "Lin", "Tran"), ev.PersonListed("Reyes", Role.DEALER)], "t")
         clock.after(3)
         journal.append([ev.LoggedOn("Reyes", 1)], "t")
         clock.after(13)
         journal.append([ev.HandVoided("x"), opened(2, "Lin", "Tran", "Moreno")], "t")
         clock.after(28)
-        assert downs.look(journal.seq) == DownTime(25, {"Lin": 0, "Tran": 0, "Moreno": 10})
+        assert downs.at(journal.seq) == DownTime(25, {"Lin": 0, "Tran": 0, "Moreno": 10})
         journal.append([ev.LoggedOff(), ev.LoggedOn("Reyes", 2)], "t")
-        assert downs.look(journal.seq) == DownTime(0, {"Lin": 0, "Tran": 0, "Moreno": 0})
+        assert downs.at(journal.seq) == DownTime(0, {"Lin": 0, "Tran": 0, "Moreno": 0})
         journal.append([ev.HandVoided("x"), ev.PlayerRenamed("Lin", "Bo"), ev.PlayerLeft("Tran", 1000)], "t")
-        assert downs.look(journal.seq) == DownTime(0, {"Bo": 0, "Moreno": 0})
+        assert downs.at(journal.seq) == DownTime(0, {"Bo": 0, "Moreno": 0})
         clock.after(30, boot="b")
-        assert downs.look(journal.seq) == DownTime(2, {"Bo": 0, "Moreno": 0})
+        assert downs.at(journal.seq) == DownTime(2, {"Bo": 0, "Moreno": 0})
 
 
 # ---- the last exchange ----
@@ -280,7 +280,7 @@ def test_the_downs_clock_reads_the_journal_and_who_joined_when(tmp_path: Path) -
 def test_the_last_exchange_stays_one_touch_away_in_the_next_hand(closed: Felt) -> None:
     last = LastExchange(JournalReader(closed.folder))
     closed.do("next")
-    past = last.look(closed.state)  # asked for the first time now, as after a restart
+    past = last.of(closed.state)  # asked for the first time now, as after a restart
     assert past is not None
     screen = view(closed.seq, closed.state, closed.rules, past=past)
     assert screen.payments == ()
@@ -289,7 +289,7 @@ def test_the_last_exchange_stays_one_touch_away_in_the_next_hand(closed: Felt) -
 
 
 def test_the_hands_own_settlement_takes_the_place_of_the_last_one(closed: Felt) -> None:
-    past = LastExchange(JournalReader(closed.folder)).look(closed.state)
+    past = LastExchange(JournalReader(closed.folder)).of(closed.state)
     screen = view(closed.seq, closed.state, closed.rules, past=past)
     assert screen.last == ()
     assert len(screen.payments) == 6
@@ -297,11 +297,11 @@ def test_the_hands_own_settlement_takes_the_place_of_the_last_one(closed: Felt) 
 
 def test_a_void_hand_has_no_exchange_and_the_one_before_is_remembered(closed: Felt) -> None:
     last = LastExchange(JournalReader(closed.folder))
-    last.look(closed.state)
+    last.of(closed.state)
     closed.do("next")
     closed.do("void", reason="Misdeal")
     closed.do("next")
-    past = last.look(closed.state)
+    past = last.of(closed.state)
     assert past is not None
     assert past.hand == 1
 
@@ -309,15 +309,15 @@ def test_a_void_hand_has_no_exchange_and_the_one_before_is_remembered(closed: Fe
 def test_a_settlement_that_was_taken_back_is_no_last_exchange(closed: Felt) -> None:
     last = LastExchange(JournalReader(closed.folder))
     closed.to_settled()
-    now = last.look(closed.state)
+    now = last.of(closed.state)
     assert now is not None
     assert now.hand == 2
     closed.do("void", reason="Misdeal")
     for looks in (last, LastExchange(JournalReader(closed.folder))):
-        past = looks.look(closed.state)
+        past = looks.of(closed.state)
         assert past is not None
         assert past.hand == 1
     closed.do("next")
-    past = LastExchange(JournalReader(closed.folder)).look(closed.state)
+    past = LastExchange(JournalReader(closed.folder)).of(closed.state)
     assert past is not None
     assert past.hand == 1

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from dealer_ui.web import guard
 from dealer_ui.web.sessions import COOKIE, Sessions
-from firmware.table.people import MAY, Person, Role
+from firmware.table.people import COMMAND_ROLES, Person, Role
 from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table
 
@@ -186,7 +186,7 @@ def test_no_secret_of_the_house_is_readable(app: Flask, table: Table, path: str)
 FIELDS: dict[str, dict[str, Any]] = {
     "reopen": {"past": 1, "reason": "a dispute"},
     "list_person": {"person": "Eve", "role": "dealer"},
-    "strike_person": {"person": "Okafor"},
+    "remove_person": {"person": "Okafor"},
     "set_pin": {"person": "Moreno", "new_pin": "4826"},
     "set_house": {"unit": 5, "reason": "another limit"},
     "keep_profile": {"text": "x", "reason": "another version"},
@@ -207,7 +207,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("do", [do for do, roles in MAY.items() if Role.DEALER not in roles])
+@pytest.mark.parametrize("do", [do for do, roles in COMMAND_ROLES.items() if Role.DEALER not in roles])
 def test_what_asks_for_more_than_the_dealer_is_refused_to_him_and_changes_nothing(
     browser: Browser, table: Table, do: str
 ) -> None:

@@ -13,17 +13,17 @@ from typing import Any, get_args
 import pytest
 from pydantic import SecretStr
 
-from firmware.access.control import FLOOR_SESSION_S, SESSION_S, Gate, GateCommand, refusal
+from firmware.access.control import FLOOR_SESSION_S, SESSION_S, AccessCommand, AccessControl, refusal
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.record.pins import FOLDER, PinStore, verified
-from firmware.table import NotNow, Phase, State, apply, fold
+from firmware.table import CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import Command, House, decide, parse_command
 from firmware.table.commands.people import SignedCommand
 from firmware.table.errors import NotAllowed, PinError
 from firmware.table.events import canonical
-from firmware.table.people import MAY, PIN_ROLES, Role, check_pin, locked_for
+from firmware.table.people import COMMAND_ROLES, PIN_ROLES, Role, check_pin, locked_for
 from tests.firmware.conftest import Deal
 
 KINDS: dict[str, type[SignedCommand]] = {
@@ -43,8 +43,8 @@ class Table:
     def start(self) -> None:
         self.journal = Journal(self.data)
         self.state: State = self.journal.recover()
-        self.gate = Gate(PinStore(self.data), lambda: self.now)
-        self.gate.tidy(self.state)
+        self.access = AccessControl(PinStore(self.data), lambda: self.now)
+        self.access.tidy(self.state)
 
     def restart(self) -> None:
         self.journal.close()
@@ -59,9 +59,9 @@ class Table:
         """Give a command as the table process judges it."""
         command = parse_command(canonical({"do": do, **fields}))
         try:
-            who = self.gate.admit(command, self)
-            if isinstance(command, GateCommand):
-                return self.gate.obey(command, self, who)
+            who = self.access.authorize(command, self)
+            if isinstance(command, AccessCommand):
+                return self.access.handle(command, self, who)
             seq = self.write(decide(self.state, command, _no_house(), _no_house().rules), who.actor)
             return {"ok": True, "seq": seq}
         except NotAllowed as error:
@@ -96,11 +96,13 @@ def staffed(table: Table) -> Table:
 
 
 def test_every_command_asks_for_a_role_and_nothing_else_is_in_the_table() -> None:
-    assert set(KINDS) == set(MAY), "write into firmware.table.people.MAY who may give the command"
-    assert all(MAY.values())
+    assert set(KINDS) == set(COMMAND_ROLES), (
+        "write into firmware.table.people.COMMAND_ROLES who may give the command"
+    )
+    assert all(COMMAND_ROLES.values())
 
 
-@pytest.mark.parametrize("do", sorted(MAY))
+@pytest.mark.parametrize("do", sorted(COMMAND_ROLES))
 @pytest.mark.parametrize("role", list(Role))
 def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, role: Role) -> None:
     name = {
@@ -117,17 +119,17 @@ def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, 
     )
     if role is Role.DEALER:
         staffed.give("log_on", person=name)
-    if role in MAY[do]:
-        assert staffed.gate.admit(wanted, staffed).actor == f"{role}:{name}"
+    if role in COMMAND_ROLES[do]:
+        assert staffed.access.authorize(wanted, staffed).actor == f"{role}:{name}"
     else:
         with pytest.raises(NotAllowed):
-            staffed.gate.admit(wanted, staffed)
+            staffed.access.authorize(wanted, staffed)
 
 
 def test_a_command_that_is_not_in_the_table_is_nobodys(
     staffed: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(MAY, "void")
+    monkeypatch.delitem(COMMAND_ROLES, "void")
     assert staffed.give("void", reason="x", by="Ada", pin=OTHER)["error"] == "Nobody may give that command."
 
 
@@ -135,7 +137,7 @@ def test_a_command_that_is_not_in_the_table_is_nobodys(
 
 
 def test_before_any_pin_is_set_the_dealer_may_play_and_what_the_floor_may_do_is_closed(table: Table) -> None:
-    assert table.gate.admit(parse_command('{"do":"next"}'), table).actor == "dealer"
+    assert table.access.authorize(parse_command('{"do":"next"}'), table).actor == "dealer"
     answer = table.give("list_person", person="Lin", role="dealer")
     assert not answer["ok"]
     assert "is listed yet" in answer["error"]
@@ -144,7 +146,7 @@ def test_before_any_pin_is_set_the_dealer_may_play_and_what_the_floor_may_do_is_
 
 
 def test_the_first_technician_comes_with_a_pin_once(table: Table) -> None:
-    with pytest.raises(NotNow, match="needs a PIN"):
+    with pytest.raises(CommandRefused, match="needs a PIN"):
         table.give("list_person", person="Ada", role="technician")
     assert table.give("list_person", person="Ada", role="technician", new_pin=OTHER)["ok"]
     second = table.give("list_person", person="Eve", role="technician", new_pin=PIN)
@@ -154,8 +156,8 @@ def test_the_first_technician_comes_with_a_pin_once(table: Table) -> None:
 
 
 def test_the_last_technician_can_neither_be_struck_nor_moved(staffed: Table) -> None:
-    for do, fields in (("strike_person", {}), ("list_person", {"role": "dealer"})):
-        with pytest.raises(NotNow, match="only technician"):
+    for do, fields in (("remove_person", {}), ("list_person", {"role": "dealer"})):
+        with pytest.raises(CommandRefused, match="only technician"):
             staffed.give(do, person="Ada", by="Ada", pin=OTHER, **fields)
 
 
@@ -163,15 +165,15 @@ def test_a_fresh_box_takes_its_language_and_leaving_the_set_up_out_from_whoever_
     table: Table,
 ) -> None:
     french = parse_command('{"do": "set_house", "reason": "set-up", "language": "es"}')
-    assert table.gate.admit(french, table).actor == "set-up"
+    assert table.access.authorize(french, table).actor == "set-up"
     assert table.give("settle_step", step="language")["ok"]
     table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
     with pytest.raises(NotAllowed):
-        table.gate.admit(french, table)
+        table.access.authorize(french, table)
     assert not table.give("end_set_up", skipped=True)["ok"]
     assert table.give("end_set_up", by="Ada", pin=OTHER)["ok"]
     assert table.state.set_up
-    with pytest.raises(NotNow, match="over already"):
+    with pytest.raises(CommandRefused, match="over already"):
         table.give("end_set_up", by="Ada", pin=OTHER)
 
 
@@ -197,18 +199,18 @@ def test_a_down_begins_with_a_log_on_and_the_dealer_stands_in_what_follows(staff
     assert began.event == ev.LoggedOn("Moreno", 2)
     staffed.give("log_off")
     assert staffed.state.dealer == ""
-    assert staffed.gate.admit(parse_command('{"do":"next"}'), staffed).actor == "dealer"
+    assert staffed.access.authorize(parse_command('{"do":"next"}'), staffed).actor == "dealer"
 
 
 def test_only_listed_dealers_log_on(staffed: Table) -> None:
-    with pytest.raises(NotNow, match="not listed"):
+    with pytest.raises(CommandRefused, match="not listed"):
         staffed.give("log_on", person="Nobody")
     for person, pin in (("Ito", AUDITORS), ("Ada", OTHER)):
         assert not staffed.give("log_on", person=person, pin=pin)["ok"]
     staffed.give("log_on", person="Lin")
-    with pytest.raises(NotNow, match="logged on already"):
+    with pytest.raises(CommandRefused, match="logged on already"):
         staffed.give("log_on", person="Lin")
-    staffed.give("strike_person", person="Lin", by="Moreno", pin=PIN)
+    staffed.give("remove_person", person="Lin", by="Moreno", pin=PIN)
     assert staffed.state.dealer == ""
 
 
@@ -241,7 +243,7 @@ def test_a_pin_with_a_command_is_good_for_that_command(staffed: Table) -> None:
     assert staffed.give("log_on", person="Lin", by="Moreno", pin=PIN)["ok"]
     types = [(kind, actor) for kind, actor in staffed.actors()[-3:]]
     assert types == [("pin_tried", "table"), ("pin_accepted", "table"), ("logged_on", "floor:Moreno")]
-    assert not staffed.give("strike_person", person="Lin")["ok"]
+    assert not staffed.give("remove_person", person="Lin")["ok"]
 
 
 def test_a_session_is_opened_used_and_over(staffed: Table) -> None:
@@ -266,10 +268,10 @@ def test_a_session_goes_on_while_somebody_is_there_and_not_for_a_page_that_looks
     assert staffed.give("stay", **token) == {"ok": True, "expires_s": SESSION_S}
     staffed.now += SESSION_S - 1
     look = parse_command(canonical({"do": "try_device", "device": "puck", **token}))
-    assert staffed.gate.admit(look, staffed).actor == "technician:Ada"
+    assert staffed.access.authorize(look, staffed).actor == "technician:Ada"
     staffed.now += 2
     with pytest.raises(NotAllowed, match="session is over"):
-        staffed.gate.admit(look, staffed)
+        staffed.access.authorize(look, staffed)
 
 
 def test_a_lock_out_is_told_before_a_pin_is_keyed(staffed: Table) -> None:
@@ -291,7 +293,7 @@ def test_an_auditor_of_an_older_release_has_no_pin_and_opens_nothing(staffed: Ta
     assert len(staffed.actors()) == rows
     assert staffed.give("set_pin", person="Old", new_pin="86420", by="Ada", pin=OTHER)["ok"]
     assert staffed.give("unlock", by="Old", pin="86420")["role"] == "auditor"
-    with pytest.raises(NotNow, match="needs a PIN"):
+    with pytest.raises(CommandRefused, match="needs a PIN"):
         staffed.give("list_person", person="New", role="auditor", by="Ada", pin=OTHER)
     assert not staffed.give("list_person", person="New", role="auditor", new_pin=PIN, by="Moreno", pin=PIN)[
         "ok"
@@ -363,7 +365,7 @@ def test_a_floor_person_sets_his_own_pin_and_nobody_elses(staffed: Table) -> Non
     assert not staffed.give("set_pin", person="Ada", new_pin="86420", **moreno)["ok"]
     assert not staffed.give("list_person", person="Ada", role="dealer", **moreno)["ok"]
     assert not staffed.give("list_person", person="Eve", role="floor", new_pin="86420", **moreno)["ok"]
-    assert not staffed.give("strike_person", person="Ada", **moreno)["ok"]
+    assert not staffed.give("remove_person", person="Ada", **moreno)["ok"]
     assert staffed.give("set_pin", person="Moreno", new_pin="86420", **moreno)["ok"]
     assert not staffed.give("unlock", **moreno)["ok"]
     assert staffed.give("unlock", by="Moreno", pin="86420")["ok"]
@@ -371,7 +373,7 @@ def test_a_floor_person_sets_his_own_pin_and_nobody_elses(staffed: Table) -> Non
 
 @pytest.mark.parametrize("pin", ["", "123", "12a4", "0000", "1234", "9876", "1" * 13, "١٢٣٥"])
 def test_a_poor_pin_is_refused(pin: str) -> None:
-    with pytest.raises(NotNow, match="PIN"):
+    with pytest.raises(CommandRefused, match="PIN"):
         check_pin(pin)
 
 
@@ -380,7 +382,7 @@ def test_no_pin_and_no_verifier_is_in_the_journal_or_in_a_message(
 ) -> None:
     answers = [staffed.give("unlock", by="Moreno", pin=pin) for pin in (WRONG, PIN)]
     for line in (f'{{"do":"unlock","pin":{WRONG}}}', f'{{"do":"next","x":"{PIN}"}}', f'"{PIN}"'):
-        with pytest.raises(NotNow) as refused:
+        with pytest.raises(CommandRefused) as refused:
             parse_command(line)
         assert PIN not in f"{refused.value} {refused.value.__cause__}"
         assert WRONG not in f"{refused.value} {refused.value.__cause__}"

@@ -18,7 +18,7 @@ from firmware.record.archive import Archive
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import MB
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.pins import PinStore
@@ -41,8 +41,8 @@ def data(tmp_path: Path) -> Path:
     store, deal = CaptureStore(folder), Deal(ROWS)
     days = [0]
 
-    def clock() -> Moment:
-        return Moment("boot", 0, NOW - (HANDS - days[0]) * DAY_MS, "synchronised")
+    def clock() -> Timestamp:
+        return Timestamp("boot", 0, NOW - (HANDS - days[0]) * DAY_MS, "synchronised")
 
     with Journal(folder, clock) as journal:
         journal.append(

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.devices.puck.protocol import PuckLine, Sentences, encode, snapshot
+from firmware.devices.puck.protocol import FrameParser, PuckLine, encode, snapshot
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState
 from firmware.devices.puck.serial_port import SerialPuck
 from firmware.puck_reader.framing import Questions, crc16, sentence, state
@@ -40,7 +40,7 @@ def test_both_ends_frame_alike(fields: list[str]) -> None:
 
 
 def test_the_host_understands_a_snapshot() -> None:
-    (heard,) = Sentences().feed(state(3, 12_345_678_901, [(2, [DEALER, ACTION]), (1, [])], {1, 2}))
+    (heard,) = FrameParser().feed(state(3, 12_345_678_901, [(2, [DEALER, ACTION]), (1, [])], {1, 2}))
     shot = snapshot(heard)
     assert shot is not None
     assert shot.uptime_ms == 12_345_678_901  # four and a half months
@@ -199,18 +199,18 @@ class Antenna(Reader):
 def test_it_says_hello_at_the_start_and_when_asked_and_a_snapshot_twice_a_second() -> None:
     puckd = Puckd({seat: Antenna() for seat in (1, 2)}, "0a0b")
     said = b"".join(puckd.turn(now, b"") for now in range(0, 3000, 20))
-    kinds = [heard.kind for heard in Sentences().feed(said)]
+    kinds = [heard.kind for heard in FrameParser().feed(said)]
     assert kinds.count("HELLO") == 1
     assert kinds.count("HB") == 3
     assert 6 <= kinds.count("STATE") <= 8
     asked = puckd.turn(3000, b"AT\r\n?\n") + puckd.turn(3020, b"")
-    assert {"HELLO", "STATE"} <= {heard.kind for heard in Sentences().feed(asked)}
+    assert {"HELLO", "STATE"} <= {heard.kind for heard in FrameParser().feed(asked)}
 
 
 def test_a_snapshot_carries_a_new_time_whenever_the_antennas_were_swept_anew() -> None:
     puckd = Puckd({seat: Antenna() for seat in (1, 2, 3)}, "0a0b")
     said = b"".join(puckd.turn(now, b"?\n") for now in range(0, 3000, 25))
-    shots = [snapshot(heard) for heard in Sentences().feed(said) if heard.kind == "STATE"]
+    shots = [snapshot(heard) for heard in FrameParser().feed(said) if heard.kind == "STATE"]
     uptimes = [shot.uptime_ms for shot in shots if shot]
     assert len(uptimes) == len(shots)
     assert uptimes == sorted(set(uptimes))

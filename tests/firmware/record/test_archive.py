@@ -14,14 +14,14 @@ from firmware.record.archive import Archive, Wanted
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.index_file import FILE
 from firmware.record.journal.journal import Journal
-from firmware.table import JournalError, NotNow, Phase
+from firmware.table import CommandRefused, JournalError, Phase
 from firmware.table import events as ev
 from tests.firmware.conftest import FRAME, PIXELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firmware.record.journal.clocks import Moment
+    from firmware.record.journal.clocks import Timestamp
     from tests.firmware.conftest import Deal
 
 
@@ -40,7 +40,7 @@ def settled(deal: Deal) -> ev.Settled:
 
 
 @pytest.fixture
-def data(tmp_path: Path, deal: Deal, ticking: Callable[[], Moment]) -> Path:
+def data(tmp_path: Path, deal: Deal, ticking: Callable[[], Timestamp]) -> Path:
     """Three hands: plain; with a foul, a natural, an unsure card and a correction; void. Then hand 1 is reopened."""
     CaptureStore(tmp_path).save(FRAME.name, PIXELS)
     play = deal.until(Phase.ARCHIVED)
@@ -147,7 +147,7 @@ def test_a_hand_comes_with_all_that_was_done_about_it(data: Path) -> None:
 
 
 def test_a_hand_that_does_not_exist_is_said(data: Path) -> None:
-    with pytest.raises(NotNow, match="Hand 4 is not in the record"):
+    with pytest.raises(CommandRefused, match="Hand 4 is not in the record"):
         Archive(data).hand(4)
 
 

@@ -37,7 +37,7 @@ from firmware.record.hand_history import recall
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal
 from firmware.rules import load_profile, profile_toml
-from firmware.table import NotNow, Phase, fold
+from firmware.table import CommandRefused, Phase, fold
 from firmware.table import events as ev
 from firmware.table.events.camera import Calibration
 from firmware.table.settling import settlement
@@ -489,9 +489,9 @@ def test_a_name_that_is_there_twice_is_said(tmp_path: Path) -> None:
 
 
 def test_a_hand_that_does_not_exist_or_is_open_is_said(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotNow, match="Hand 9 is not in the record"):
+    with pytest.raises(CommandRefused, match="Hand 9 is not in the record"):
         write_dispute_file(Archive(data), 9, KEY, tmp_path / "x.zip")
-    with pytest.raises(NotNow, match="still open"):
+    with pytest.raises(CommandRefused, match="still open"):
         write_dispute_file(Archive(data), 3, KEY, tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []
 

@@ -16,7 +16,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
-from firmware.table import JournalError, NotNow, Phase, apply
+from firmware.table import CommandRefused, JournalError, Phase, apply
 from firmware.table import events as ev
 from firmware.table.errors import JournalFull, JournalUncertain
 
@@ -55,9 +55,9 @@ def test_rows_that_a_damaged_wal_loses_stop_play_until_somebody_has_read_it(kill
         state = journal.recover()
         assert state.record_fault is not None
         assert (state.record_fault.what, state.record_fault.seq, state.record_fault.seen) == ("short", 2, 3)
-        with pytest.raises(NotNow, match="until a floor person has read this"):
+        with pytest.raises(CommandRefused, match="until a floor person has read this"):
             apply(state, ev.PhaseAdvanced(Phase.SHOWDOWN))
-        with pytest.raises(NotNow):
+        with pytest.raises(CommandRefused):
             apply(state, ev.ImagesDropped(1, (), "old"))
         journal.append([ev.RecordFaultRead("the power went")], "floor:Moreno")
         assert apply(journal.recover(), ev.PhaseAdvanced(Phase.SHOWDOWN)).phase is Phase.SHOWDOWN

@@ -13,7 +13,7 @@ from firmware.record.finished_reader import FinishedReader
 from firmware.record.hand_history import recall
 from firmware.record.journal.journal import JournalReader
 from firmware.table import events as ev
-from firmware.table.errors import NotNow
+from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, reopen
@@ -46,7 +46,7 @@ def test_a_hand_is_not_there_until_it_is_over(felt: Felt) -> None:
         assert reader.head()[0] == before
         assert reader.of_hand(1) == reader.events_since(before) == reader.openings() == []
         assert reader.recover()[0].phase in BETWEEN_HANDS
-        with pytest.raises(NotNow):
+        with pytest.raises(CommandRefused):
             recall(reader, 1)
         with reader.opened() as db:
             assert db is not None

@@ -12,7 +12,17 @@ import pytest
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile
-from firmware.table import TRANSITIONS, Ask, CaptureError, JournalError, NotNow, Phase, State, apply, fold
+from firmware.table import (
+    TRANSITIONS,
+    Ask,
+    CaptureError,
+    CommandRefused,
+    JournalError,
+    Phase,
+    State,
+    apply,
+    fold,
+)
 from firmware.table import events as ev
 from firmware.table.commands.decide import House, decide, parse_command, step
 from firmware.table.phase import BETWEEN_HANDS, OPEN
@@ -70,7 +80,7 @@ def test_3_nothing_is_settled_while_a_question_is_open(deal: Deal, face_up: Deal
         case Ask.NATURAL:
             state = deal.at(Phase.REVIEW, ev.NaturalDeclared(1))
     assert {question.what for question in state.questions} == {kind}
-    with pytest.raises(NotNow, match="open"):
+    with pytest.raises(CommandRefused, match="open"):
         apply(state, deal.settled())
 
 
@@ -90,7 +100,7 @@ def test_4_no_card_of_a_closed_seat_is_known_before_the_signal(fantasyland: Deal
         ev.ReadingFailed("x"),
     ]
     for event in telling:
-        with pytest.raises(NotNow):
+        with pytest.raises(CommandRefused):
             apply(state, event)
     named = {type(event) for event in telling}
     others = {
@@ -111,10 +121,10 @@ def test_5_a_hand_ends_once(deal: Deal) -> None:
     for ended in (Phase.ARCHIVED, Phase.VOID):
         state = deal.at(ended)
         for end in (ev.HandArchived(), ev.HandVoided("x"), ev.HandMisdealt("x")):
-            with pytest.raises(NotNow):
+            with pytest.raises(CommandRefused):
                 apply(state, end)
     for phase in OPEN - {Phase.PLACING}:
-        with pytest.raises(NotNow):
+        with pytest.raises(CommandRefused):
             apply(deal.at(phase), deal.opened(2))
     assert set(TRANSITIONS[ev.HandOpened]) == BETWEEN_HANDS
 
@@ -171,7 +181,7 @@ def test_10_a_back_or_a_joker_in_a_row_is_a_question_however_many_cards_lie_ther
     read = replace(replace(deal, rows=rows).reading(), things=(ev.Thing(what, 1, "front"),))
     state = deal.at(Phase.READING, read)
     assert [(q.what, q.seat, q.row, q.things) for q in state.questions] == [(Ask.COUNT, 1, "front", (what,))]
-    with pytest.raises(NotNow):
+    with pytest.raises(CommandRefused):
         apply(state, deal.settled())
     assert apply(state, ev.RowKeyed(1, "front", ("Qs", "Qd", "4c"))).questions == ()
 
@@ -204,6 +214,6 @@ def test_11_whatever_ends_a_hand_the_stacks_sum_to_what_they_were(deal: Deal) ->
 def test_12_a_stale_tap_changes_nothing(deal: Deal, stale: str) -> None:
     house = House(RULES, RULES.name, "", 100, deal.opened().seats)
     state = deal.at(Phase.SETTLED)
-    with pytest.raises(NotNow, match="meant for"):
+    with pytest.raises(CommandRefused, match="meant for"):
         decide(state, parse_command(f'{{"do":"next",{stale}}}'), house, RULES)
     assert decide(state, parse_command('{"do":"next","hand":1,"phase":"settled"}'), house, RULES)

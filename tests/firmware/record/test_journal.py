@@ -18,7 +18,7 @@ import pytest
 from firmware.record.evidence.verify import verify
 from firmware.record.journal import journal as journal_module
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import INITIAL, JournalBusy, JournalError, Phase, apply, fold
 from firmware.table import events as ev
@@ -27,7 +27,7 @@ from tests.waiting import DEADLINE, until
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
 
-Clock = Callable[[], Moment]
+Clock = Callable[[], Timestamp]
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_a_disk_so_full_that_nobody_can_read_is_said_to_be_full(
 
 def test_a_clock_that_steps_back_breaks_no_order_and_is_written_down(tmp_path: Path, deal: Deal) -> None:
     walls = iter([1_700_000_000_000, 12_345, 12_346])
-    clock = iter(Moment("boot", n, wall, "synchronised") for n, wall in enumerate(walls))
+    clock = iter(Timestamp("boot", n, wall, "synchronised") for n, wall in enumerate(walls))
     with Journal(tmp_path, lambda: next(clock)) as journal:
         for event in deal.until(Phase.SHOWDOWN):
             journal.append([event], "test")

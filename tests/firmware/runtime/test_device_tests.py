@@ -16,8 +16,8 @@ from firmware.devices.panel.interface import LAMPS, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
 from firmware.runtime.config import Config
-from firmware.runtime.device_tests import LASTS_S, SLOW_MS, Finding, Trials
-from firmware.table import NotNow, Phase, State, fold
+from firmware.runtime.device_tests import LASTS_S, SLOW_MS, DeviceTests, Finding
+from firmware.table import CommandRefused, Phase, State, fold
 from firmware.table import events as ev
 from firmware.table.commands.camera import AskJob, Look
 from firmware.table.commands.setup import EndTrial, NameDisk, TryDevice
@@ -62,7 +62,9 @@ class Table:
     hardware: Hardware = field(default_factory=Hardware)
 
     def __post_init__(self) -> None:
-        self.trials = Trials(self.data, self.hardware, lambda: self.now, room=lambda folder: self.room)
+        self.device_tests = DeviceTests(
+            self.data, self.hardware, lambda: self.now, room=lambda folder: self.room
+        )
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         self.state = fold(events, self.state)
@@ -77,21 +79,21 @@ class Table:
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
         if self.picture is None:
-            raise NotNow("The camera is busy.")
+            raise CommandRefused("The camera is busy.")
         return {"ok": True, "job": 7} if isinstance(command, Look) else {"ok": True, **self.picture}
 
     def attempt(self, device: Device, **fields: Any) -> dict[str, Any]:
-        return self.trials.obey(TryDevice(device=device, **fields), self, ADA)
+        return self.device_tests.handle(TryDevice(device=device, **fields), self, ADA)
 
     def press(self, *names: Any) -> None:
         for name in names:
-            assert self.trials.takes(Press(name, self.now), self.state)
+            assert self.device_tests.takes(Press(name, self.now), self.state)
 
     def disk(
         self, *seats: int, state: PuckState = PuckState.SEAT, ok: Sequence[int] = (1, 2, 3, 4, 5)
     ) -> None:
         seat = seats[0] if state is PuckState.SEAT else None
-        self.trials.puck(PuckReading(state, seat, "", frozenset(ok), self.now, seats, seats))
+        self.device_tests.puck(PuckReading(state, seat, "", frozenset(ok), self.now, seats, seats))
 
 
 @pytest.fixture
@@ -146,7 +148,7 @@ def test_a_puck_reader_that_says_nothing_fails_with_its_reason(table: Table) -> 
 
 def test_the_buttons_are_asked_for_one_after_another(table: Table) -> None:
     assert table.attempt("buttons")["asks"] == "next"
-    assert table.trials.lights(table.state) == {"next": Light.BLINK}
+    assert table.device_tests.lights(table.state) == {"next": Light.BLINK}
     table.press("next")
     assert table.attempt("buttons")["asks"] == "confirm"
     table.press("next", "confirm", "reject")  # what was pressed before may be pressed again
@@ -166,12 +168,12 @@ def test_each_lamp_is_lit_alone_and_a_person_says_what_he_sees(table: Table) -> 
     for name in LAMPS:
         assert table.attempt("lamps")["asks"] == name
         table.attempt("lamps", act="light", name=name)
-        assert table.trials.lights(table.state) == {name: Light.ON}
+        assert table.device_tests.lights(table.state) == {name: Light.ON}
         answer = table.attempt("lamps", seen=name != "fault")
-        assert table.trials.lights(table.state) == {}
+        assert table.device_tests.lights(table.state) == {}
     assert said(answer) == ("fail", "lamps_dark")
     assert answer["figures"]["dark"] == "fault"
-    with pytest.raises(NotNow, match="no such lamp"):
+    with pytest.raises(CommandRefused, match="no such lamp"):
         table.attempt("lamps", act="light", name="sun")
 
 
@@ -252,7 +254,7 @@ def test_a_clock_is_worth_what_keeps_it(table: Table, files: dict[str, str], ver
     for name, text in files.items():
         (table.data / name).parent.mkdir(parents=True)
         (table.data / name).write_text(text)
-    table.trials = Trials(table.data, table.hardware, lambda: table.now, SystemClock(table.data))
+    table.device_tests = DeviceTests(table.data, table.hardware, lambda: table.now, SystemClock(table.data))
     answer = table.attempt("clock")
     assert said(answer) == (verdict, why)
     assert abs(answer["figures"]["wall_ms"] / 1000 - time.time()) < 60
@@ -268,7 +270,7 @@ def test_a_power_supply_that_says_nothing_is_not_called_well(table: Table) -> No
 
 
 def test_a_verdict_is_kept_once_it_is_one(table: Table) -> None:
-    with pytest.raises(NotNow, match="not been tried to the end"):
+    with pytest.raises(CommandRefused, match="not been tried to the end"):
         table.attempt("buttons", act="keep")
     table.press("next", "confirm", "reject")
     table.attempt("buttons", act="keep")
@@ -287,18 +289,18 @@ def test_who_goes_on_without_a_device_leaves_that_in_the_record(table: Table) ->
 def test_a_trial_ends_by_command_or_when_its_page_says_nothing_any_more(table: Table) -> None:
     table.attempt("puck")
     table.now += LASTS_S - 1
-    assert not table.trials.is_over(table.state)
+    assert not table.device_tests.is_over(table.state)
     table.now += 2
-    assert table.trials.is_over(table.state)
-    table.trials.obey(EndTrial(), table, ADA)
+    assert table.device_tests.is_over(table.state)
+    table.device_tests.handle(EndTrial(), table, ADA)
     assert [event.type for event, _ in table.written] == ["trial_begun", "trial_ended"]
-    table.trials.obey(EndTrial(), table, ADA)
+    table.device_tests.handle(EndTrial(), table, ADA)
     assert len(table.written) == 2, "it was over already"
 
 
 def test_no_device_is_tried_while_a_hand_is_open(table: Table) -> None:
     table.state = replace(table.state, phase=Phase.SETTING)
-    with pytest.raises(NotNow, match="between hands"):
+    with pytest.raises(CommandRefused, match="between hands"):
         table.attempt("lamps")
 
 
@@ -308,11 +310,11 @@ def test_no_device_is_tried_while_a_hand_is_open(table: Table) -> None:
 def lay(table: Table, *tags: str) -> None:
     """Lay tags at seat 2, and judge them as the reader does."""
     sweep = Sweep(frozenset((2, tag) for tag in tags), frozenset(range(1, 6)))
-    table.trials.puck(judge(sweep, table.hardware.disks, frozenset(range(1, 6)), table.now))
+    table.device_tests.puck(judge(sweep, table.hardware.disks, frozenset(range(1, 6)), table.now))
 
 
 def name(table: Table, tag: str, disk: Any) -> dict[str, Any]:
-    return table.trials.obey(NameDisk(tag=tag, disk=disk), table, ADA)
+    return table.device_tests.handle(NameDisk(tag=tag, disk=disk), table, ADA)
 
 
 def test_a_table_without_a_disk_lists_what_is_laid_down_and_names_it(table: Table) -> None:
@@ -341,7 +343,7 @@ def test_a_disk_that_is_lost_is_forgotten_and_one_that_is_not_read_is_not_named(
     assert table.attempt("puck")["tags"] == [(2, ACTION_TAG, ""), (0, DEALER_TAG, "dealer")]
     name(table, DEALER_TAG, "")
     assert table.hardware.disks == Disks()
-    with pytest.raises(NotNow, match="does not read that tag"):
+    with pytest.raises(CommandRefused, match="does not read that tag"):
         name(table, DEALER_TAG, "dealer")
 
 
@@ -349,17 +351,17 @@ def test_one_tag_is_not_both_disks(table: Table) -> None:
     lay(table, DEALER_TAG)
     table.attempt("puck")
     before = len(table.written)
-    with pytest.raises(NotNow, match=r"cannot be both disks: forget it first, .*\.$"):
+    with pytest.raises(CommandRefused, match=r"cannot be both disks: forget it first, .*\.$"):
         name(table, DEALER_TAG, "action")
     assert (table.hardware.disks, len(table.written)) == (Disks(frozenset({DEALER_TAG})), before)
 
 
 def test_disks_are_named_only_while_the_puck_reader_is_tried(table: Table) -> None:
     lay(table, ACTION_TAG)
-    with pytest.raises(NotNow, match="while the puck reader is tried"):
+    with pytest.raises(CommandRefused, match="while the puck reader is tried"):
         name(table, ACTION_TAG, "action")
     table.attempt("lamps")
-    with pytest.raises(NotNow, match="while the puck reader is tried"):
+    with pytest.raises(CommandRefused, match="while the puck reader is tried"):
         name(table, ACTION_TAG, "action")
 
 

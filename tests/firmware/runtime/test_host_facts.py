@@ -98,9 +98,9 @@ def test_a_disk_without_room_rings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_devices_and_the_last_picture_are_told(tmp_path: Path) -> None:
     box = BoxFacts(tmp_path, tmp_path)
     assert "picture" not in box.of_table(Hardware(), None)
-    box.heard(JobDone(1, {"verdicts": {"markers": {"ok": True}, "light": {"ok": True}}}))
-    box.heard(ReadingDone(2, {"verdicts": {"light": {"ok": False}}}))
-    box.heard(ReadingDone(3, {"verdicts": {}}))
+    box.on_answer(JobDone(1, {"verdicts": {"markers": {"ok": True}, "light": {"ok": True}}}))
+    box.on_answer(ReadingDone(2, {"verdicts": {"light": {"ok": False}}}))
+    box.on_answer(ReadingDone(3, {"verdicts": {}}))
     puck = PuckReading(PuckState.SEAT, 1, "", frozenset({1, 2, 4, 5}), 0.0)
     facts = box.of_table(Hardware(), puck)
     assert facts["picture"] == {"markers": {"ok": True}, "light": {"ok": False}}, "the newest of each"

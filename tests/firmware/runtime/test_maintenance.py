@@ -24,7 +24,7 @@ from firmware.record.evidence.dispute_verifier import check
 from firmware.record.evidence.signing import FILE as KEY_FILE
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.retention import SPARED
@@ -33,7 +33,7 @@ from firmware.runtime import table_process
 from firmware.runtime.config import Config, KeepingConfig, load_config
 from firmware.runtime.errors import ConfigError
 from firmware.runtime.house_config import prepare_house
-from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.table import Phase
@@ -54,7 +54,7 @@ class Box:
         self.wall_ms = 1_700_000_000_000
         self.seconds = 0.0
         self.journal = Journal(config.data, self.moment)
-        self.keeper = RecordKeeper(
+        self.keeper = RecordMaintenance(
             config.data,
             self.journal,
             key,
@@ -78,8 +78,8 @@ class Box:
         self.thread = threading.Thread(target=self.process.run)
         self.thread.start()
 
-    def moment(self) -> Moment:
-        return Moment("boot", time.monotonic_ns(), self.wall_ms, "synchronised")
+    def moment(self) -> Timestamp:
+        return Timestamp("boot", time.monotonic_ns(), self.wall_ms, "synchronised")
 
     def ask(self, do: str, **fields: Any) -> dict[str, Any]:
         return self.process.ask(json.dumps({"do": do, **fields}).encode())
@@ -206,9 +206,9 @@ def test_a_hand_that_is_to_go_on_a_stick_is_exported_and_asked_for_one_at_a_time
     assert request is not None
     assert (request.id, request.hand) == (answer["stick"], hand)
     assert export_path(box.config.data, hand).is_file(), "made before it is asked for"
-    Progress(request.id, hand, "copying").tell(told)
+    Progress(request.id, hand, "copying").write(told)
     assert "already" in box.ask("export_hand", past=hand, stick=True, **FLOOR)["error"]
-    Progress(request.id, hand, "done").tell(told)
+    Progress(request.id, hand, "done").write(told)
     assert box.do("export_hand", past=hand, stick=True, **FLOOR)["stick"] != request.id
 
 

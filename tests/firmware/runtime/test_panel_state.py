@@ -11,7 +11,7 @@ from firmware.devices.panel.interface import Light
 from firmware.rules import CARDS
 from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.table_process import BUTTON_COMMANDS
-from firmware.table import INITIAL, Card, NotNow, Phase, Seat
+from firmware.table import INITIAL, Card, CommandRefused, Phase, Seat
 from firmware.table import events as ev
 from firmware.table.commands.decide import decide, step
 from firmware.table.events import Payback
@@ -67,7 +67,7 @@ def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
         for button, command in BUTTON_COMMANDS.items():
             try:
                 step(state, decide(state, command, process._house, process._rules), process._rules)
-            except NotNow:
+            except CommandRefused:
                 assert button not in shown, f"{button} is lit in {state.phase} and does nothing"
             else:
                 assert button in shown, f"{button} is dark in {state.phase} and does something"
@@ -104,7 +104,7 @@ def test_white_is_dark_while_the_buttons_seat_is_asked(tmp_path: Path) -> None:
     assert "next" in lights(felt.state, trouble=False, house=felt.house)
     felt.say(ev.PuckSeen("seat", 1))
     assert "next" not in lights(felt.state, trouble=False, house=felt.house)
-    with pytest.raises(NotNow, match="must be dealt in"):
+    with pytest.raises(CommandRefused, match="must be dealt in"):
         felt.do("next")
     felt.journal.close()
 

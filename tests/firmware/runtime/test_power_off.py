@@ -39,7 +39,7 @@ def power_off(request_file: Path, clock: Clock) -> PowerOff:
 def on_battery(power_off: PowerOff, clock: Clock, seconds: float, phase: Phase) -> None:
     """Turn the table's loop for so long, as often as it does."""
     for _ in range(int(seconds * 10)):
-        power_off.look(True, phase)
+        power_off.update(True, phase)
         clock.now += 0.1
 
 
@@ -68,7 +68,7 @@ def test_a_hand_that_ends_on_the_battery_ends_the_waiting(
 ) -> None:
     on_battery(power_off, clock, 60, Phase.REVIEW)
     assert not request_file.exists()
-    power_off.look(True, Phase.ARCHIVED)
+    power_off.update(True, Phase.ARCHIVED)
     assert request_file.exists()
 
 
@@ -76,7 +76,7 @@ def test_mains_that_comes_back_cancels_it_and_the_next_cut_counts_anew(
     power_off: PowerOff, clock: Clock, request_file: Path
 ) -> None:
     on_battery(power_off, clock, 29, Phase.IDLE)
-    power_off.look(False, Phase.IDLE)
+    power_off.update(False, Phase.IDLE)
     on_battery(power_off, clock, 29, Phase.IDLE)
     assert not request_file.exists()
 
@@ -86,7 +86,7 @@ def test_it_asks_once_a_cut(power_off: PowerOff, clock: Clock, request_file: Pat
     request_file.unlink()
     on_battery(power_off, clock, 31, Phase.IDLE)
     assert not request_file.exists()
-    power_off.look(False, Phase.IDLE)
+    power_off.update(False, Phase.IDLE)
     on_battery(power_off, clock, 31, Phase.IDLE)
     assert request_file.exists()
 

@@ -18,7 +18,7 @@ from dealer_ui.view.build import view
 from firmware.health.checks import Facts, judge
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.clocks import Moment
+from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.record.journal.journal import CLOCK_CALM_NS, Journal, JournalReader
 from firmware.runtime import record_faults as record_watch
@@ -202,7 +202,7 @@ def test_the_room_for_files_is_the_file_systems_own(small_disk: Path) -> None:
 
 def wall(table: Table, ms: int) -> None:
     """Set the wall clock; the monotonic one goes on."""
-    table.journal._clock = lambda: Moment("boot", time.monotonic_ns(), ms, "unknown")
+    table.journal._clock = lambda: Timestamp("boot", time.monotonic_ns(), ms, "unknown")
 
 
 def test_a_clock_that_steps_back_breaks_no_order_and_is_shown(table: Table) -> None:
@@ -225,8 +225,8 @@ def test_a_clock_that_steps_back_breaks_no_order_and_is_shown(table: Table) -> N
 def test_a_step_back_is_still_known_after_a_restart(tmp_path: Path) -> None:
     walls = [1_700_000_000_000]
 
-    def clock() -> Moment:
-        return Moment("boot", 0, walls[0], "unknown")
+    def clock() -> Timestamp:
+        return Timestamp("boot", 0, walls[0], "unknown")
 
     with Journal(tmp_path, clock) as journal:
         journal.append([ev.TableStarted()], "table")
@@ -243,8 +243,8 @@ def test_a_step_back_is_still_known_after_a_restart(tmp_path: Path) -> None:
 def test_a_forward_jump_that_the_network_took_back_is_no_fault_for_ever(tmp_path: Path) -> None:
     now, wall, state = [0], [4_000_000_000_000], ["unknown"]
 
-    def clock() -> Moment:
-        return Moment("boot", now[0], wall[0], state[0])  # type: ignore[arg-type]
+    def clock() -> Timestamp:
+        return Timestamp("boot", now[0], wall[0], state[0])  # type: ignore[arg-type]
 
     with Journal(tmp_path, clock) as journal:
         journal.append([ev.TableStarted()], "table")
@@ -265,9 +265,9 @@ def test_a_step_back_between_two_rows_is_written_down(tmp_path: Path) -> None:
     """Twenty minutes after the last row the clock steps back by ten: the rows alone would not show it."""
     moments = iter(
         [
-            Moment("boot", 0, 1_000_000, "unknown"),
-            Moment("boot", 1, 1_600_000, "stepped_back"),
-            Moment("boot", 2, 1_600_001, "unknown"),
+            Timestamp("boot", 0, 1_000_000, "unknown"),
+            Timestamp("boot", 1, 1_600_000, "stepped_back"),
+            Timestamp("boot", 2, 1_600_001, "unknown"),
         ]
     )
     with Journal(tmp_path, lambda: next(moments)) as journal:

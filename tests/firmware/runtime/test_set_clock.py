@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from firmware.runtime.box_clock import ask
-from firmware.table import NotNow
+from firmware.table import CommandRefused
 from firmware.table.commands.setup import SetClock
 
 MODULE = "firmware.runtime.set_clock"
@@ -141,12 +141,12 @@ def unit(box: Box, tmp_path: Path) -> Iterator[Path]:
 def test_the_table_asks_by_a_socket_and_a_refusal_is_a_sentence(box: Box, unit: Path) -> None:
     ask(SetClock(zone="Europe/Madrid"), unit)
     assert box.told() == ["set-timezone Europe/Madrid"]
-    with pytest.raises(NotNow, match="no such time zone"):
+    with pytest.raises(CommandRefused, match="no such time zone"):
         ask(SetClock(zone="Europe/Nowhere"), unit)
-    with pytest.raises(NotNow, match="no date and time"):
+    with pytest.raises(CommandRefused, match="no date and time"):
         ask(SetClock(date="2026-13-01", time="10:00"), unit)
 
 
 def test_a_box_without_the_unit_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotNow, match="nothing that sets its clock"):
+    with pytest.raises(CommandRefused, match="nothing that sets its clock"):
         ask(SetClock(zone="Europe/Madrid"), tmp_path / os.devnull.strip("/"))

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.stick import command
+from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.stick_request import (
     MOST_BYTES,
@@ -40,8 +41,7 @@ from firmware.runtime.stick_disks import (
     Stick,
     plugged_in,
 )
-from firmware.table.errors import NotNow
-from firmware.table.sentence import Sentence
+from firmware.table.errors import CommandRefused
 
 REQUEST = Request("abc", 12, "Pit 4")
 NAME = "feltwatch-Pit-4-hand-12.zip"
@@ -83,7 +83,7 @@ def folder(tmp_path: Path) -> Path:
 
 def why(told: Progress) -> str:
     assert told.step == "failed"
-    return str(Sentence(told.refusal["message"], **told.refusal["args"]))
+    return str(Message(told.refusal["message"], **told.refusal["args"]))
 
 
 # ---- a folder in the place of a stick ----
@@ -446,10 +446,10 @@ def test_only_one_file_is_put_on_a_stick_at_a_time(tmp_path: Path) -> None:
     desk = StickDesk(tmp_path / "stick.json", tmp_path / "progress.json")
     desk.need_free()
     going = Progress("a", 1, "copying")
-    going.tell(tmp_path / "progress.json")
-    with pytest.raises(NotNow, match="already"):
+    going.write(tmp_path / "progress.json")
+    with pytest.raises(CommandRefused, match="already"):
         desk.need_free()
-    Progress("a", 1, "done").tell(tmp_path / "progress.json")
+    Progress("a", 1, "done").write(tmp_path / "progress.json")
     desk.need_free()
     assert not Progress("a", 1, "copying", beat_s=time.monotonic() - SILENT_S - 1).goes_on(time.monotonic())
 
@@ -463,5 +463,5 @@ def test_what_nobody_of_ours_told_is_no_progress(tmp_path: Path, text: str) -> N
 
 
 def test_a_box_that_cannot_ask_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotNow, match="cannot ask for a stick to be written"):
+    with pytest.raises(CommandRefused, match="cannot ask for a stick to be written"):
         StickDesk(tmp_path / "no/stick.json").ask(1, "")

@@ -164,7 +164,7 @@ def test_a_page_that_may_reach_no_port_sees_training_by_its_socket(table: Traini
     closed = 1
     there, elsewhere = Beside(closed, training=True, socket=table.socket), Beside(closed, training=True)
     for one in (there, elsewhere):
-        one.look()
+        one.update()
     assert [title for title, _ in there.links()] == ["Training"]
     assert elsewhere.links() == ()
 
@@ -174,12 +174,12 @@ def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable,
     with served(training) as port:
         found, wrong = Beside(port, training=True), Beside(port, training=False)
         for one in (found, wrong):
-            one.look()
+            one.update()
         assert found.links()[0][0] == "Training"
         assert wrong.links() == ()
         own = create_app(Settings(felt.folder, felt.folder / "table.sock", beside_port=port))
         own_client = own.test_client()
         link = f'href="http://localhost:{port}/"'
         until(lambda: link in own_client.get("/").text)
-    found.look()
+    found.update()
     assert found.links() == ()

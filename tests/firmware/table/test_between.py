@@ -12,7 +12,7 @@ import pytest
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, settle_json
-from firmware.table import INITIAL, NotNow, Phase, State, apply, fold
+from firmware.table import INITIAL, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import House, decide, parse_command, step
 from firmware.table.events import canonical
@@ -60,7 +60,7 @@ def test_a_button_that_was_moved_to_another_seat_after_the_opening_deals_nobody_
     house = house_of(5, FACE_UP)
     state = do(fold([ev.PuckSeen("seat", 3)]), house, "next")
     state = apply(state, ev.PuckSeen("seat", 4))
-    with pytest.raises(NotNow, match="p2 must be dealt in and p3 not"):
+    with pytest.raises(CommandRefused, match="p2 must be dealt in and p3 not"):
         do(state, house, "next")
     again = do(do(state, house, "misdeal", reason="wrong seats"), house, "next")
     assert [seat.seat for seat in again.seats] == [1, 2, 4, 5]
@@ -81,7 +81,7 @@ def test_who_sits_out_keeps_stack_and_fantasyland() -> None:
 
 def test_too_few_chips_are_not_dealt_in_and_the_reason_is_said() -> None:
     house = house_of(2, FACE_UP)
-    with pytest.raises(NotNow, match="p1 has too few chips"):
+    with pytest.raises(CommandRefused, match="p1 has too few chips"):
         do(replace(INITIAL, stacks={"p1": 100}), house, "next")
 
 
@@ -107,7 +107,7 @@ def test_of_two_hands_both_or_the_one_that_earned_it_is_in_fantasyland(
 def test_when_everybody_is_in_fantasyland_the_hand_is_set_like_a_closed_one() -> None:
     state = do(replace(INITIAL, fantasyland=frozenset({"p1", "p2"})), house_of(2, FACE_UP), "next")
     assert do(state, house_of(2, FACE_UP), "next").phase is Phase.SETTING
-    with pytest.raises(NotNow, match="set face down"):
+    with pytest.raises(CommandRefused, match="set face down"):
         apply(state, ev.PhaseAdvanced(Phase.PLACING))
 
 
@@ -118,11 +118,11 @@ def test_a_stack_is_counted_between_hands_with_a_reason(deal: Deal) -> None:
     house = house_of()
     state = do(deal.at(Phase.ARCHIVED), house, "count_stack", player="p1", stack=12_345, reason="counted")
     assert do(state, house, "next").seats[0].stack == 12_345
-    with pytest.raises(NotNow, match="setting"):
+    with pytest.raises(CommandRefused, match="setting"):
         do(deal.at(Phase.SETTING), house, "count_stack", player="p1", stack=1, reason="x")
-    with pytest.raises(NotNow, match="no player"):
+    with pytest.raises(CommandRefused, match="no player"):
         do(state, house, "count_stack", player="Nobody", stack=1, reason="x")
-    with pytest.raises(NotNow, match="Say why"):
+    with pytest.raises(CommandRefused, match="Say why"):
         apply(state, ev.StackCounted("p1", 1, " "))
 
 
@@ -132,7 +132,7 @@ def test_a_misdeal_settles_nothing_and_the_button_stays(deal: Deal) -> None:
     assert (state.phase, state.misdealt, state.void_reason) == (Phase.VOID, True, "A card was exposed")
     assert state.stacks == {"p1": 10_000, "p2": 10_000}
     assert do(state, house, "next").button == 1
-    with pytest.raises(NotNow, match="review"):
+    with pytest.raises(CommandRefused, match="review"):
         apply(deal.at(Phase.REVIEW), ev.HandMisdealt("too late"))
 
 
@@ -197,13 +197,13 @@ def test_a_past_hand_settles_anew_beside_its_old_settlement_and_says_what_is_pai
 ) -> None:
     _, reader, state = disputed
     again = reopened(state, reader, 1)
-    assert (again.phase, again.hand, again.settlement) == (Phase.SETTLED, 1, again.before)
-    assert again.before is not None
-    assert again.before["paid"] == {"1": 300, "2": -300}
+    assert (again.phase, again.hand, again.settlement) == (Phase.SETTLED, 1, again.previous_settlement)
+    assert again.previous_settlement is not None
+    assert again.previous_settlement["paid"] == {"1": 300, "2": -300}
     # seat 1's queens were queen and jack
     again = do(again, house_of(), "set_card", seat=1, row="front", index=1, card="Jc")
     assert again.phase is Phase.SETTLED
-    before, now = again.before, again.settlement
+    before, now = again.previous_settlement, again.settlement
     assert before is not None
     assert now is not None
     assert now["paid"] != before["paid"]
@@ -242,7 +242,7 @@ def test_a_correction_is_reopened_as_it_was_corrected(disputed: tuple[Journal, J
         journal.append(events, "test", followed)
     assert reader.recover()[0] == again
     second = reopened(again, reader, 1)
-    assert second.before is not None
+    assert second.previous_settlement is not None
     assert [card.card for card in second.seats[0].front] == ["Qs", "Jc", "4c"]
     assert do(second, house_of(), "next").paybacks == again.paybacks, "nothing changed, nothing is owed"
 
@@ -266,7 +266,7 @@ def test_what_a_reopened_hand_refuses(
     disputed: tuple[Journal, JournalReader, State], name: str, fields: dict[str, Any], why: str
 ) -> None:
     _, reader, state = disputed
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         do(reopened(state, reader, 1), house_of(), name, lambda n: end_of_hand(reader, n), **fields)
 
 
@@ -274,9 +274,9 @@ def test_only_a_settled_hand_of_the_record_is_reopened(
     disputed: tuple[Journal, JournalReader, State], deal: Deal
 ) -> None:
     _, reader, state = disputed
-    with pytest.raises(NotNow, match="not in the record"):
+    with pytest.raises(CommandRefused, match="not in the record"):
         reopened(state, reader, 9)
-    with pytest.raises(NotNow, match="dealing"):
+    with pytest.raises(CommandRefused, match="dealing"):
         reopened(apply(state, deal.opened(3)), reader, 1)
 
 

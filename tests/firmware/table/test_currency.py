@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firmware.rules import DOLLARS, Currency
-from firmware.table import NotNow, Phase, apply, fold
+from firmware.table import CommandRefused, Phase, apply, fold
 from firmware.table import events as ev
 from firmware.table.events import parse
 from firmware.table.house import currency_now
@@ -37,16 +37,16 @@ def test_a_setting_of_a_record_without_a_currency_is_in_dollars() -> None:
 def test_what_is_no_symbol_is_refused_with_a_sentence_and_by_the_record_too(
     table: Table, symbol: str
 ) -> None:
-    with pytest.raises(NotNow, match="A currency's symbol is 1 to 4 letters or signs"):
+    with pytest.raises(CommandRefused, match="A currency's symbol is 1 to 4 letters or signs"):
         table.do("set_house", symbol=symbol, reason="x")
-    with pytest.raises(NotNow, match="A currency's symbol is"):
+    with pytest.raises(CommandRefused, match="A currency's symbol is"):
         apply(table.state, ev.HouseSet("x", currency=Currency(symbol)))
     assert table.state.house.currency == DOLLARS
 
 
 def test_the_house_is_refused_in_its_own_currency(face_up: Table) -> None:
     face_up.do("set_house", symbol="HK$", reason="the house's")
-    with pytest.raises(NotNow, match=r"bring at least HK\$30"):
+    with pytest.raises(CommandRefused, match=r"bring at least HK\$30"):
         face_up.do("seat_player", seat=3, player="Ann", stack=1000)
 
 

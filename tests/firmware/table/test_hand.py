@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import Ask, NotNow, Phase, Question, State, apply, fold
+from firmware.table import Ask, CommandRefused, Phase, Question, State, apply, fold
 from firmware.table import events as ev
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_a_missing_button_is_asked_and_holds_the_settlement(deal: Deal) -> None:
     events = [deal.opened(button=None), *deal.until(Phase.REVIEW)[1:]]
     state = fold(events)
     assert state.questions == (Question(Ask.BUTTON),)
-    with pytest.raises(NotNow, match="open"):
+    with pytest.raises(CommandRefused, match="open"):
         apply(state, deal.settled())
     assert apply(apply(state, ev.ButtonKeyed(1)), deal.settled()).phase is Phase.SETTLED
 
@@ -77,7 +77,7 @@ def test_a_button_keyed_after_the_settlement_takes_it_back(deal: Deal) -> None:
 def test_a_hand_with_an_unsure_card_waits_for_the_dealer(deal: Deal) -> None:
     state = fold(deal.until(Phase.REVIEW, unsure=((2, "back", 4),)))
     assert state.questions == (Question(Ask.CARD, 2, "back", 4, ("Kd", "2c")),)
-    with pytest.raises(NotNow, match="open"):
+    with pytest.raises(CommandRefused, match="open"):
         apply(state, deal.settled())
     answered = apply(state, ev.CardResolved(2, "back", 4, "Kd"))
     assert answered.questions == ()
@@ -165,13 +165,13 @@ def test_looking_again_drops_the_dealers_answers(deal: Deal) -> None:
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(deal: Deal, event: ev.Event, why: str) -> None:
     state = deal.at(Phase.REVIEW)
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         apply(state, event)
 
 
 def test_a_reading_of_a_seat_that_does_not_play_is_refused(deal: Deal) -> None:
     reading = replace(deal, rows={3: deal.rows[1]}).reading()
-    with pytest.raises(NotNow, match="Seat 3"):
+    with pytest.raises(CommandRefused, match="Seat 3"):
         apply(deal.at(Phase.READING), reading)
 
 
@@ -189,7 +189,7 @@ def test_a_correction_after_the_settlement_takes_it_back_and_its_marks(deal: Dea
 def test_a_declared_natural_waits_for_green(deal: Deal) -> None:
     state = deal.at(Phase.REVIEW, ev.NaturalDeclared(2))
     assert state.questions == (Question(Ask.NATURAL, 2),)
-    with pytest.raises(NotNow, match="open"):
+    with pytest.raises(CommandRefused, match="open"):
         apply(state, deal.settled())
     confirmed = apply(state, ev.NaturalConfirmed(2, "dragon", 3))
     assert apply(confirmed, deal.settled()).phase is Phase.SETTLED
@@ -197,7 +197,7 @@ def test_a_declared_natural_waits_for_green(deal: Deal) -> None:
 
 def test_a_natural_is_not_confirmed_over_an_open_card(deal: Deal) -> None:
     state = fold([*deal.until(Phase.REVIEW, ((2, "back", 4),)), ev.NaturalDeclared(2)])
-    with pytest.raises(NotNow, match="cards"):
+    with pytest.raises(CommandRefused, match="cards"):
         apply(state, ev.NaturalConfirmed(2, "dragon", 3))
 
 
@@ -226,14 +226,14 @@ def test_a_confirmation_can_be_undone_until_a_payment_is_marked(deal: Deal) -> N
     undone = apply(settled, ev.NaturalUnconfirmed(2))
     assert (undone.phase, undone.settlement) == (Phase.REVIEW, None)
     assert undone.questions == (Question(Ask.NATURAL, 2),)
-    with pytest.raises(NotNow, match="paid"):
+    with pytest.raises(CommandRefused, match="paid"):
         apply(apply(settled, ev.PaymentMarked(2, 1)), ev.NaturalUnconfirmed(2))
 
 
 def test_nobody_both_declares_and_surrenders(deal: Deal) -> None:
-    with pytest.raises(NotNow, match="surrendered"):
+    with pytest.raises(CommandRefused, match="surrendered"):
         deal.at(Phase.SETTING, ev.Surrendered(1), ev.NaturalDeclared(1))
-    with pytest.raises(NotNow, match="declared"):
+    with pytest.raises(CommandRefused, match="declared"):
         deal.at(Phase.SETTING, ev.NaturalDeclared(1), ev.Surrendered(1))
 
 
@@ -253,17 +253,17 @@ def test_a_payment_mark_can_be_taken_back_and_needs_a_payment(deal: Deal) -> Non
     assert (
         deal.at(Phase.SETTLED, ev.PaymentMarked(2, 1), ev.PaymentMarked(2, 1, paid=False)).paid == frozenset()
     )
-    with pytest.raises(NotNow, match="Nothing is to be paid"):
+    with pytest.raises(CommandRefused, match="Nothing is to be paid"):
         deal.at(Phase.SETTLED, ev.PaymentMarked(1, 2))
 
 
 def test_an_irregular_settlement_is_refused(deal: Deal) -> None:
-    with pytest.raises(NotNow, match="irregular"):
+    with pytest.raises(CommandRefused, match="irregular"):
         deal.at(Phase.REVIEW, ev.Settled({"pairs": [], "irregularities": [{"what": "duplicate"}]}))
 
 
 def test_a_hand_number_is_used_once(deal: Deal) -> None:
-    with pytest.raises(NotNow, match="cannot follow"):
+    with pytest.raises(CommandRefused, match="cannot follow"):
         deal.at(Phase.ARCHIVED, deal.opened(1))
 
 
@@ -277,5 +277,5 @@ def test_a_hand_number_is_used_once(deal: Deal) -> None:
     ],
 )
 def test_seats_that_cannot_play_open_no_hand(deal: Deal, seats: tuple[ev.SeatOpened, ...], why: str) -> None:
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         fold([replace(deal.opened(), seats=seats)])

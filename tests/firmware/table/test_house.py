@@ -12,7 +12,7 @@ import pytest
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_names, profile_toml
-from firmware.table import NotNow, Phase, State, TableError, apply, fold
+from firmware.table import CommandRefused, Phase, State, TableError, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import House, decide, parse_command, step
 from firmware.table.commands.house import SetHouse, profile_text
@@ -20,7 +20,7 @@ from firmware.table.entry import content_hash
 from firmware.table.events import canonical, parse
 from firmware.table.house import house_now
 from firmware.table.opening import opened
-from firmware.table.people import MAY, Role
+from firmware.table.people import COMMAND_ROLES, Role
 from firmware.table.settings import FIELDS, HouseSeat, HouseSettings
 
 if TYPE_CHECKING:
@@ -170,22 +170,22 @@ def test_a_setting_that_will_not_do_is_refused_and_nothing_changes(
     if why is None:
         table.do("set_house", reason="x", **fields)
         return
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         table.do("set_house", reason="x", **fields)
     assert table.state == before
 
 
 def test_a_unit_above_what_the_profile_allows_is_refused(table: Table) -> None:
     most = next(load_profile(n) for n in profile_names() if load_profile(n).limits.max_unit)
-    with pytest.raises(NotNow, match="allows at most"):
+    with pytest.raises(CommandRefused, match="allows at most"):
         table.do("set_house", profile=most.name, unit=most.limits.max_unit + 1, reason="x")
     table.do("set_house", profile="california-face-up", unit=most.limits.max_unit + 1, reason="x")
-    with pytest.raises(NotNow, match="allows at most"):
+    with pytest.raises(CommandRefused, match="allows at most"):
         table.do("set_house", profile=most.name, reason="x")
 
 
 def test_a_setting_needs_a_reason(table: Table) -> None:
-    with pytest.raises(NotNow, match="Say why"):
+    with pytest.raises(CommandRefused, match="Say why"):
         table.do("set_house", unit=5, reason=" ")
 
 
@@ -241,14 +241,14 @@ def test_who_leaves_takes_everything_and_the_hand_goes_on_without_him(table: Tab
     assert players(state) == ["p2", "p3"]
     assert "p1" not in state.sits_out
     assert opened(table.state, table.house).stacks == {"p2": 10_000, "p3": 10_000}
-    with pytest.raises(NotNow, match="no player"):
+    with pytest.raises(CommandRefused, match="no player"):
         table.do("leave_seat", player="p1")
 
 
 def test_a_table_that_everybody_has_left_says_that_it_needs_players(table: Table) -> None:
     table.do("leave_seat", player="p1")
     table.do("leave_seat", player="p2")
-    with pytest.raises(NotNow, match="Nobody sits"):
+    with pytest.raises(CommandRefused, match="Nobody sits"):
         table.do("next")
 
 
@@ -272,7 +272,7 @@ def test_what_cannot_be_done_with_seats_is_said(
     table: Table, do: str, fields: dict[str, Any], why: str
 ) -> None:
     before = table.state
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         table.do(do, **fields)
     assert table.state == before
 
@@ -297,7 +297,7 @@ def test_another_name_keeps_all_that_is_his(table: Table) -> None:
 
 
 def test_the_table_holds_the_houses_limits(face_up: Table) -> None:
-    with pytest.raises(NotNow, match=r"bring at least \$30"):
+    with pytest.raises(CommandRefused, match=r"bring at least \$30"):
         face_up.do("seat_player", seat=3, player="Ann", stack=2_999)
     face_up.do("seat_player", seat=3, player="Ann", stack=3_000)
     face_up.do("add_on", player="Ann", amount=500)
@@ -306,11 +306,11 @@ def test_the_table_holds_the_houses_limits(face_up: Table) -> None:
 
 def test_nobody_adds_beyond_the_houses_most(table: Table) -> None:
     table.do("set_house", options={"limits.max_stack": 150}, reason="the house's most")
-    with pytest.raises(NotNow, match=r"add at most \$50"):
+    with pytest.raises(CommandRefused, match=r"add at most \$50"):
         table.do("add_on", player="p1", amount=5_001)
     table.do("add_on", player="p1", amount=5_000)
     assert table.state.stacks["p1"] == 15_000
-    with pytest.raises(NotNow, match=r"more than the table's \$150"):
+    with pytest.raises(CommandRefused, match=r"more than the table's \$150"):
         table.do("seat_player", seat=3, player="Ann", stack=15_001)
 
 
@@ -318,7 +318,7 @@ def test_who_lost_everything_and_who_was_not_counted_may_buy_in(table: Table) ->
     table.do("count_stack", player="p1", stack=0, reason="lost it")
     assert table.do("buy_in", player="p1", amount=4_000).stacks["p1"] == 4_000
     table.do("seat_player", seat=3, player="Ann")
-    with pytest.raises(NotNow, match="buy in"):
+    with pytest.raises(CommandRefused, match="buy in"):
         table.do("add_on", player="Ann", amount=100)
     assert table.do("buy_in", player="Ann", amount=4_000).stacks["Ann"] == 4_000
 
@@ -327,7 +327,7 @@ def test_who_lost_everything_and_who_was_not_counted_may_buy_in(table: Table) ->
     "event", [ev.AddedOn("p1", 100, 100), ev.PlayerLeft("p1", 1), ev.AddedOn("p1", -1, 9_999)]
 )
 def test_an_event_whose_sum_is_wrong_is_refused(table: Table, event: ev.Event) -> None:
-    with pytest.raises(NotNow, match=r"add up|another stack"):
+    with pytest.raises(CommandRefused, match=r"add up|another stack"):
         apply(table.state, event)
 
 
@@ -335,7 +335,9 @@ def test_an_event_whose_sum_is_wrong_is_refused(table: Table, event: ev.Event) -
     "do", ["set_house", "seat_player", "leave_seat", "rename_player", "buy_in", "add_on"]
 )
 def test_who_may_change_the_table(do: str) -> None:
-    assert MAY[do] == ({Role.FLOOR, Role.TECHNICIAN} if do == "set_house" else {Role.DEALER, Role.FLOOR})
+    assert COMMAND_ROLES[do] == (
+        {Role.FLOOR, Role.TECHNICIAN} if do == "set_house" else {Role.DEALER, Role.FLOOR}
+    )
 
 
 # ---- past hands ----
@@ -422,7 +424,7 @@ def test_a_misdeal_is_not_reopened(played: tuple[Journal, JournalReader, Table],
     events = [deal.opened(3), ev.HandMisdealt("exposed")]
     table.state = fold(events, table.state)
     journal.append(events, "test")
-    with pytest.raises(NotNow, match="nothing to correct"):
+    with pytest.raises(CommandRefused, match="nothing to correct"):
         reopen(table, reader, 3)
 
 
@@ -465,7 +467,7 @@ def test_settings_survive_a_kill_and_a_hand_that_was_reopened(
 
 def test_who_is_to_be_new_at_the_table_is_refused_where_he_sits_already(table: Table) -> None:
     before = table.state
-    with pytest.raises(NotNow, match="p1 sits at seat 1 already"):
+    with pytest.raises(CommandRefused, match="p1 sits at seat 1 already"):
         table.do("seat_player", seat=5, player="p1", comes=True)
     assert table.state == before
     assert table.do("seat_player", seat=5, player="p1").house.of("p1")[0].seat == 5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from firmware.rules import CARDS, load_profile, profile_names, settle_json
-from firmware.table import INITIAL, NotNow, Phase, State, apply, fold
+from firmware.table import INITIAL, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import House, decide, parse_command, step
 from firmware.table.events import canonical, parse, payload
@@ -83,19 +83,19 @@ class TableMachine(RuleBasedStateMachine):
         before = self.state
         try:
             self.state, followed = step(self.state, events, self.profile)
-        except NotNow:
+        except CommandRefused:
             return
         for event in (*events, *followed):
             assert parse(event.type, payload(event)) == event
             if isinstance(event, ev.HandOpened):
                 self.since_opened = []
             self.since_opened.append(event)
-            if event.type in ENDS and before.beneath is None and event.type == "hand_archived":
+            if event.type in ENDS and before.suspended_state is None and event.type == "hand_archived":
                 self.ended[before.hand] = before
 
     def past(self, hand: int) -> State:
         if hand not in self.ended:
-            raise NotNow(f"Hand {hand} is not in the record.")
+            raise CommandRefused(f"Hand {hand} is not in the record.")
         return self.ended[hand]
 
     @rule(data=st.data(), name=st.sampled_from(list(FIELDS)))
@@ -109,7 +109,7 @@ class TableMachine(RuleBasedStateMachine):
                 self.profile,
                 self.past,
             )
-        except NotNow:
+        except CommandRefused:
             return
         self.say(*events)
 
@@ -139,7 +139,7 @@ class TableMachine(RuleBasedStateMachine):
     def white(self) -> None:
         try:
             self.say(*decide(self.state, parse_command('{"do":"next"}'), self.house, self.profile, self.past))
-        except NotNow:
+        except CommandRefused:
             return
 
     def zones(self, upto: int, data: st.DataObject | None = None) -> list[ev.RowReading]:

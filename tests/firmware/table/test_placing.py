@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware.rules import load_profile
-from firmware.table import Ask, NotNow, Phase, State, apply, fold
+from firmware.table import Ask, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import step
 from firmware.table.placing import compare
@@ -190,7 +190,7 @@ def test_a_missing_card_that_the_record_no_longer_names_cannot_be_taken_off_it(f
     state = seen(at(face_up), zone(1, "back", "Kh 8h 6h", (1, 2, 3)))
     state = apply(state, ev.CardCorrected(1, "back", 4, "3d", "3h"))
     state = apply(state, ev.IrregularityEnded(1, "table", "dealer"))
-    with pytest.raises(NotNow, match="no such card any more"):
+    with pytest.raises(CommandRefused, match="no such card any more"):
         apply(state, ev.IrregularityEnded(2, "table", "dealer"))
     after = apply(state, ev.IrregularityEnded(2, "record", "dealer"))
     assert [card.card for card in after.seats[0].back] == ["Kh", "8h", "6h", "3d"]
@@ -210,7 +210,7 @@ def test_another_card_on_a_recorded_spot_is_asked(face_up: Deal, stands: str, ca
 def test_a_card_too_many_cannot_stand(face_up: Deal) -> None:
     state = seen(at(face_up), zone(1, "back", "Ah Kh 8h 6h 3h 2c"))
     assert [i.what for i in state.irregularities] == ["extra_card"]
-    with pytest.raises(NotNow, match="cannot stand"):
+    with pytest.raises(CommandRefused, match="cannot stand"):
         apply(state, ev.IrregularityEnded(1, "table", "dealer"))
     assert seen(state).questions == ()
 
@@ -274,7 +274,7 @@ def test_five_cards_then_one_at_a_time_from_the_left_of_the_button(face_up: Deal
 def test_the_showdown_waits_for_every_card_but_not_for_a_dead_camera(face_up: Deal) -> None:
     state = at(face_up, 12)
     assert "12 of 13" in str(not_complete(state))
-    with pytest.raises(NotNow, match="12 of 13"):
+    with pytest.raises(CommandRefused, match="12 of 13"):
         apply(state, ev.PhaseAdvanced(Phase.SHOWDOWN))
     for event in (ev.DeviceFault("camera", "unplugged"), ev.KeyingBegun("dead")):
         assert apply(apply(state, event), ev.PhaseAdvanced(Phase.SHOWDOWN)).phase is Phase.SHOWDOWN
@@ -282,7 +282,7 @@ def test_the_showdown_waits_for_every_card_but_not_for_a_dead_camera(face_up: De
 
 def test_no_showdown_while_an_irregularity_is_open(face_up: Deal) -> None:
     state = seen(at(face_up, 13), zone(1, "back", "Ah Kh 6h 3h", (0, 1, 3, 4)))
-    with pytest.raises(NotNow, match="irregularity"):
+    with pytest.raises(CommandRefused, match="irregularity"):
         apply(state, ev.PhaseAdvanced(Phase.SHOWDOWN))
 
 
@@ -339,7 +339,7 @@ def test_nothing_of_a_closed_seat_is_taken_while_cards_are_placed(fantasyland: D
         ev.RowKeyed(2, "front", ("Kc", "Jd", "7s")),
     ]
     for event in events:
-        with pytest.raises(NotNow, match="face down"):
+        with pytest.raises(CommandRefused, match="face down"):
             apply(state, event)
 
 

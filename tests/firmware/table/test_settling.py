@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware.rules import CARDS, Declaration, load_profile, profile_toml, settle_json
-from firmware.table import Ask, NotNow, Phase, State, TableError, fold
+from firmware.table import Ask, CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import House, decide, parse_command, step
 from firmware.table.settling import (
@@ -127,7 +127,7 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
     assert natural_verdict(state, 1, RULES) == Verdict(
         "dragon", 3, declaration=Declaration("counts", "naturals.kinds")
     )
-    with pytest.raises(NotNow, match="seat 2's"):
+    with pytest.raises(CommandRefused, match="seat 2's"):
         after(state, house, '{"do":"confirm","seat":1}')
     state = after(state, house, '{"do":"confirm","seat":2}')
     assert pending_natural(state, RULES) == 1
@@ -177,7 +177,7 @@ def test_the_settlement_waits_for_green_and_red_settles_nothing(deal: Deal, hous
 def test_no_natural_is_due_while_a_card_is_open(deal: Deal, house: House) -> None:
     state = fold([*deal.until(Phase.REVIEW, ((2, "back", 4),)), ev.NaturalDeclared(1)])
     assert pending_natural(state, RULES) is None
-    with pytest.raises(NotNow, match="No natural waits"):
+    with pytest.raises(CommandRefused, match="No natural waits"):
         after(state, house, '{"do":"confirm"}')
 
 
@@ -186,7 +186,7 @@ def test_what_the_profile_does_not_offer_cannot_be_declared(deal: Deal, house: H
     state = deal.at(Phase.SETTING)
     for word in ("declare", "surrender"):
         command = parse_command(f'{{"do":"{word}","seat":1}}')
-        with pytest.raises(NotNow, match=r"no naturals|no surrender"):
+        with pytest.raises(CommandRefused, match=r"no naturals|no surrender"):
             decide(state, command, house, traditional)
 
 
@@ -208,7 +208,7 @@ def test_what_the_profile_does_not_offer_cannot_be_declared(deal: Deal, house: H
     ],
 )
 def test_what_is_no_command_is_refused_with_a_sentence(line: str, why: str) -> None:
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         parse_command(line)
 
 
@@ -227,13 +227,13 @@ def test_what_is_no_command_is_refused_with_a_sentence(line: str, why: str) -> N
 def test_what_is_not_possible_now_is_refused_with_a_sentence(
     deal: Deal, house: House, phase: Phase, line: str, why: str
 ) -> None:
-    with pytest.raises(NotNow, match=why):
+    with pytest.raises(CommandRefused, match=why):
         after(deal.at(phase), house, line)
 
 
 def test_white_says_what_is_open(deal: Deal, house: House) -> None:
     state = fold([*deal.until(Phase.REVIEW, ((2, "back", 4),)), ev.NaturalDeclared(1)])
-    with pytest.raises(NotNow, match="an unsure card, a natural to confirm"):
+    with pytest.raises(CommandRefused, match="an unsure card, a natural to confirm"):
         after(state, house, '{"do":"next"}')
 
 
@@ -251,5 +251,5 @@ def test_a_hand_that_the_rules_refuse_stays_in_review_and_white_says_why(deal: D
     events = [replace(deal.opened(), seats=seats), *deal.until(Phase.REVIEW)[1:]]
     state, followed = step(State(), events, RULES)
     assert (state.phase, followed) == (Phase.REVIEW, ())
-    with pytest.raises(NotNow, match="cannot be settled: player p1"):
+    with pytest.raises(CommandRefused, match="cannot be settled: player p1"):
         after(state, house, '{"do":"next"}')

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import TRANSITIONS, NotNow, Phase, State, apply, fold
+from firmware.table import TRANSITIONS, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.effects import _EFFECTS
 from firmware.table.effects import evidence as effects_evidence
@@ -292,7 +292,7 @@ def test_each_event_in_each_phase_does_what_the_table_says(
     state, event = _ready(deal, phase, name)
     assert state.phase is phase
     if leads_to is None:
-        with pytest.raises(NotNow, match=str(phase)):
+        with pytest.raises(CommandRefused, match=str(phase)):
             apply(state, event)
     else:
         assert apply(state, event).phase is leads_to
@@ -309,5 +309,5 @@ def test_phases_are_entered_in_order_and_none_is_skipped(deal: Deal) -> None:
         (Phase.DEALING, Phase.READING),
         (Phase.SETTING, Phase.READING),
     ):
-        with pytest.raises(NotNow):
+        with pytest.raises(CommandRefused):
             apply(deal.at(phase), ev.PhaseAdvanced(to))

@@ -12,7 +12,7 @@ from firmware.record.hand_history import recall
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile
-from firmware.table import INITIAL, NotNow, Phase, State
+from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.commands.decide import decide, parse_command, step
 from firmware.table.events import canonical, parse
@@ -73,7 +73,7 @@ def test_where_no_next_hand_can_be_dealt_white_closes_this_one_and_then_says_why
     table.say(ev.DeviceFault("disk", "The disk is nearly full."))
     state = table.do("next")
     assert (state.phase, state.hand) == (Phase.ARCHIVED, 1)
-    with pytest.raises(NotNow, match="nearly full"):
+    with pytest.raises(CommandRefused, match="nearly full"):
         table.do("next")
     table.say(ev.DeviceRecovered("disk"))
     assert table.do("next").hand == 2
@@ -114,14 +114,14 @@ def test_a_closing_taken_back_is_no_reopened_hand_in_the_archive(table: Table, t
 
 
 def test_a_closing_is_not_taken_back_once_chips_were_counted_or_the_next_hand_is_open(table: Table) -> None:
-    with pytest.raises(NotNow, match="no closing"):
+    with pytest.raises(CommandRefused, match="no closing"):
         table.do("undo_close")
     table.do("archive")
     table.do("count_stack", player="p1", stack=5, reason="counted")
-    with pytest.raises(NotNow, match="have changed"):
+    with pytest.raises(CommandRefused, match="have changed"):
         table.do("undo_close")
     table.do("next")
-    with pytest.raises(NotNow):
+    with pytest.raises(CommandRefused):
         table.do("undo_close")
 
 

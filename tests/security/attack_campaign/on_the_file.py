@@ -16,7 +16,7 @@ from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
 from firmware.table.entry import content_hash
-from firmware.table.errors import NotNow, TableError
+from firmware.table.errors import CommandRefused, TableError
 from tests.firmware.record.test_end_mark import failing
 from tests.security.attack_campaign.attack import Result, Room, bend
 from tests.security.attack_campaign.pages import WAL
@@ -50,7 +50,7 @@ def planted_index(room: Room) -> Result:
         return found
     try:
         Archive(data).hand(HIDDEN)
-    except NotNow as error:
+    except CommandRefused as error:
         return Result(True, f"verify names nothing; hands show {HIDDEN}: {error}")
     return Result(False, "shown all the same")
 

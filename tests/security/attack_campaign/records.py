@@ -23,13 +23,13 @@ from firmware.record.archive import Archive
 from firmware.record.evidence.signing import FILE as KEY
 from firmware.record.evidence.verify import verify
 from firmware.record.journal import index_file
-from firmware.record.journal.clocks import Clock, Moment
+from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
 from firmware.runtime.config import KeepingConfig
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.inputs import Request
-from firmware.runtime.maintenance import RecordKeeper
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.simulation.evening.run import simulate, simulated_house
@@ -49,7 +49,9 @@ _BEGINS_MS: Final = 1_770_000_000_000
 def ticking() -> Clock:
     """Return a clock that goes on by a second at every look, the same in every process."""
     ticks = count(1)
-    return lambda: Moment("campaign", (tick := next(ticks)) * 10**9, _BEGINS_MS + tick * 1000, "synchronised")
+    return lambda: Timestamp(
+        "campaign", (tick := next(ticks)) * 10**9, _BEGINS_MS + tick * 1000, "synchronised"
+    )
 
 
 class _Kept(CrampedJournal):
@@ -109,7 +111,7 @@ def at_table(data: Path, journal: Journal, key: Path) -> Iterator[TableProcess]:
         None,
         0.0,
         clock=lambda: next(ticks) * 0.3,
-        keeper=RecordKeeper(data, journal, key, KeepingConfig(), ticking()),
+        keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()),
     )
     try:
         table.begin()

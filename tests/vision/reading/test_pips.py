@@ -83,13 +83,13 @@ def test_a_card_named_rightly_is_not_denied_and_one_pip_more_or_the_other_suit_i
     cards, _ = seen(table((code, 20, 30)), at(20, 30))
     near = COUNTS[count_of(code) - 1] + code[1]
     other = code[0] + {"c": "s", "s": "c", "d": "h", "h": "d"}[code[1]]
-    (said,) = pips.says(cards)
+    (said,) = pips.scores(cards)
     right, fewer, other_suit = (float(said.max() - said[CARDS.index(name)]) for name in (code, near, other))
     assert right < DIFFERS < min(fewer, other_suit)
 
 
 def test_without_cards_nothing_is_said(pips: PipReader) -> None:
-    assert pips.says(np.empty((0, SIZE[1], SIZE[0], 3), np.uint8)).shape == (0, 52)
+    assert pips.scores(np.empty((0, SIZE[1], SIZE[0], 3), np.uint8)).shape == (0, 52)
 
 
 def test_a_file_that_is_no_such_network_is_told(tmp_path: Path) -> None:

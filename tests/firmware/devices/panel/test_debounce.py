@@ -60,7 +60,7 @@ def play(edges: list[Edge], lost: frozenset[int] = frozenset(), until: float | N
             now = max(look, now + 0.001)
             if now >= edge.at:
                 break
-            presses += panel.look(levels, now)
+            presses += panel.sample(levels, now)
         if number < 0:
             break
         levels[edge.button] = edge.down
@@ -104,7 +104,7 @@ def test_a_late_thread_still_sees_every_press() -> None:
         for edge in trace(1, "next", [(0.1, 0.1), (0.1, 0.1), (0.1, 1.5)])
         for press in panel.edge(edge.button, edge.down, edge.at)
     ]
-    presses += panel.look(UP, 9.0)
+    presses += panel.sample(UP, 9.0)
     assert [(press.button, press.held) for press in presses] == [
         ("next", False),
         ("next", False),
@@ -156,20 +156,20 @@ def test_two_quick_presses_one_after_the_other_are_two() -> None:
 
 def test_a_button_down_from_the_start_is_stuck_and_does_not_block_the_others() -> None:
     panel = PressedButtons(UP | {"reject": True})
-    assert panel.look(UP | {"reject": True}, 5.0) == []
+    assert panel.sample(UP | {"reject": True}, 5.0) == []
     assert panel.stuck(5.0) == {"reject"}
-    panel.look(UP | {"reject": True, "next": True}, 6.0)
-    presses = panel.look(UP | {"reject": True, "next": True}, 6.2)
+    panel.sample(UP | {"reject": True, "next": True}, 6.0)
+    presses = panel.sample(UP | {"reject": True, "next": True}, 6.2)
     assert [press.button for press in presses] == ["next"]
-    panel.look(UP, 7.0)
-    panel.look(UP, 7.1)
+    panel.sample(UP, 7.0)
+    panel.sample(UP, 7.1)
     assert panel.stuck(7.1) == frozenset()
 
 
 def test_a_button_that_jams_is_told_as_a_press_and_later_as_stuck() -> None:
     panel = PressedButtons(UP)
     down = UP | {"next": True}
-    presses = [press for tick in range(1, 120) for press in panel.look(down, tick * 0.1)]
+    presses = [press for tick in range(1, 120) for press in panel.sample(down, tick * 0.1)]
     assert [press.held for press in presses] == [False, True]
     assert panel.stuck(0.1 + STUCK - 0.01) == frozenset()
     assert panel.stuck(0.1 + STUCK) == {"next"}

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from firmware.devices.puck.protocol import (
     ASK,
     LONGEST,
+    Frame,
+    FrameParser,
     PuckLine,
-    Sentence,
-    Sentences,
     checksum,
     encode,
     snapshot,
@@ -51,11 +51,11 @@ def test_the_check_value_of_crc_16_ccitt_false() -> None:
 )
 def test_golden_sentences_both_ways(wire: bytes, fields: tuple[str, ...]) -> None:
     assert encode(*fields) == wire
-    assert Sentences().feed(wire) == [Sentence(fields[0], fields[1:])]
+    assert FrameParser().feed(wire) == [Frame(fields[0], fields[1:])]
 
 
 def test_a_snapshot_is_understood() -> None:
-    (sentence,) = Sentences().feed(encode("STATE", 7, 123456, f"1:{ACTION}+{DEALER}", "2:", "3:", "5"))
+    (sentence,) = FrameParser().feed(encode("STATE", 7, 123456, f"1:{ACTION}+{DEALER}", "2:", "3:", "5"))
     shot = snapshot(sentence)
     assert shot is not None
     assert shot.uptime_ms == 123456
@@ -83,31 +83,31 @@ def test_a_snapshot_is_understood() -> None:
     ],
 )
 def test_a_snapshot_that_makes_no_sense_is_dropped(fields: tuple[str, ...]) -> None:
-    assert snapshot(Sentence("STATE", fields)) is None
+    assert snapshot(Frame("STATE", fields)) is None
 
 
 def test_sentences_survive_being_cut_anywhere() -> None:
     wire = HELLO + state(3, 1) + encode("HB", 4)
-    whole = Sentences().feed(wire)
+    whole = FrameParser().feed(wire)
     assert len(whole) == 3
     for cut in range(len(wire)):
-        halves = Sentences()
+        halves = FrameParser()
         assert halves.feed(wire[:cut]) + halves.feed(wire[cut:]) == whole
 
 
 def test_a_sentence_after_noise_and_a_half_one_is_still_heard() -> None:
-    sentences = Sentences()
-    assert sentences.feed(b"\x00\xff$STATE,1,2$HB,0*698A\r\n") == [Sentence("HB", ("0",))]
+    sentences = FrameParser()
+    assert sentences.feed(b"\x00\xff$STATE,1,2$HB,0*698A\r\n") == [Frame("HB", ("0",))]
     assert sentences.feed(b"$HB,0*698B\r\n$HB,0*698A\n") == []
     assert sentences.damaged == 2
 
 
 def test_a_line_without_end_is_not_hoarded() -> None:
-    sentences = Sentences()
+    sentences = FrameParser()
     for _ in range(1000):
         sentences.feed(b"$" + b"A" * 100)
     assert len(sentences._rest) <= LONGEST
-    assert sentences.feed(b"\r\n" + HELLO) == [Sentence("HELLO", ("puckd", "1", "484f535430303031"))]
+    assert sentences.feed(b"\r\n" + HELLO) == [Frame("HELLO", ("puckd", "1", "484f535430303031"))]
 
 
 def test_a_banner_lost_at_open_is_asked_for_until_it_comes() -> None:

@@ -117,23 +117,23 @@ AT_2, AT_4 = sweep((2, DEALER), (2, ACTION)), sweep((4, DEALER), (4, ACTION))
 
 def test_one_sweep_alone_moves_nothing() -> None:
     t = tracker()
-    assert t.hear(AT_2, 0.0) is True
+    assert t.receive(AT_2, 0.0) is True
     assert t.reading(0.0, "why").state is PuckState.UNKNOWN
-    assert t.hear(AT_2, 0.1) is False
+    assert t.receive(AT_2, 0.1) is False
     assert t.reading(0.1, "why").seat == 2
-    assert t.hear(AT_4, 0.2) is True
+    assert t.receive(AT_4, 0.2) is True
     assert t.reading(0.2, "why").seat == 2
-    t.hear(AT_2, 0.3)
-    t.hear(AT_4, 0.4)
+    t.receive(AT_2, 0.3)
+    t.receive(AT_4, 0.4)
     assert t.reading(0.4, "why").seat == 2
-    t.hear(AT_4, 0.5)
+    t.receive(AT_4, 0.5)
     assert t.reading(0.5, "why").seat == 4
 
 
 def test_stale_is_unknown_and_one_late_sweep_does_not_bring_it_back() -> None:
     t = tracker()
-    t.hear(AT_2, 0.0)
-    t.hear(AT_2, 0.5)
+    t.receive(AT_2, 0.0)
+    t.receive(AT_2, 0.5)
     assert t.reading(2.0, "why").seat == 2
     stale = t.reading(2.01, "silence")
     assert (stale.state, stale.seat, stale.detail, stale.readers_ok) == (
@@ -142,25 +142,25 @@ def test_stale_is_unknown_and_one_late_sweep_does_not_bring_it_back() -> None:
         "silence",
         frozenset(),
     )
-    t.hear(AT_2, 3.0)
+    t.receive(AT_2, 3.0)
     assert t.reading(3.0, "why").state is PuckState.UNKNOWN
-    t.hear(AT_2, 3.5)
+    t.receive(AT_2, 3.5)
     assert t.reading(3.5, "why").seat == 2
 
 
 def test_a_contested_reading_goes_stale() -> None:
     t = tracker()
     for at in (0.0, 0.5):
-        t.hear(AT_2, at)
+        t.receive(AT_2, at)
     for turn in range(4):
-        t.hear(AT_4 if turn % 2 else sweep(), 0.9 + turn * 0.5)
+        t.receive(AT_4 if turn % 2 else sweep(), 0.9 + turn * 0.5)
     assert t.reading(2.4, "why").state is PuckState.UNKNOWN
 
 
 def test_a_forgotten_reading_is_unknown_at_once() -> None:
     t = tracker()
-    t.hear(AT_2, 0.0)
-    t.hear(AT_2, 0.5)
+    t.receive(AT_2, 0.0)
+    t.receive(AT_2, 0.5)
     t.forget()
     assert t.reading(0.5, "gone").detail == "gone"
 
@@ -176,8 +176,8 @@ def test_disks_described_wrongly_are_refused_with_a_sentence(dealer: set[str]) -
 def test_without_a_dealer_disk_a_tag_is_told_and_no_seat_until_the_tag_is_named() -> None:
     at_2 = sweep((2, DEALER))
     t = Tracker(Disks(), SEATS)
-    t.hear(at_2, 0.0)
-    t.hear(at_2, 0.1)
+    t.receive(at_2, 0.0)
+    t.receive(at_2, 0.1)
     unnamed = t.reading(0.2, "")
     assert (unnamed.state, unnamed.seat, unnamed.strangers) == (PuckState.FAULT, None, ((2, DEALER),))
     assert unnamed.detail == NO_DISK

@@ -77,13 +77,13 @@ def test_a_knock_is_told_until_a_reading_is_well_or_the_felt_is_calibrated(
         verdict: dict[str, Any] = {"camera": {"ok": ok}}
         return ReadingDone(1, {"verdicts": verdict})
 
-    calibration.heard(ReadingDone(1, {"verdicts": {}}))
+    calibration.on_answer(ReadingDone(1, {"verdicts": {}}))
     assert calibration.trouble == ""
-    calibration.heard(reading(False))
+    calibration.on_answer(reading(False))
     assert calibration.trouble == MOVED
-    calibration.heard(reading(True))
+    calibration.on_answer(reading(True))
     assert calibration.trouble == ""
-    calibration.heard(reading(False))
+    calibration.on_answer(reading(False))
     calibration.put_in_force({"lens": Calibration(LENS)}, house)
     assert calibration.trouble == ""
     assert used == [ReaderSetup(lens="the lens")]

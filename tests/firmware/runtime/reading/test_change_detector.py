@@ -60,14 +60,14 @@ def test_what_is_new_is_told_once(
 ) -> None:
     watch = TableWatch(CardReader(), clock)
     one, two = picture({"A": {"back": ["As", "Kd"]}}), picture({"A": {"back": ["As", "Kd"], "front": ["7c"]}})
-    assert cards(watch.look(lambda: one, layout, NOTHING)) == {("A", "back"): ["As", "Kd"]}
-    assert watch.look(lambda: one, layout, NOTHING) == ""
-    assert cards(watch.look(lambda: two, layout, NOTHING))["A", "front"] == ["7c"]
+    assert cards(watch.check(lambda: one, layout, NOTHING)) == {("A", "back"): ["As", "Kd"]}
+    assert watch.check(lambda: one, layout, NOTHING) == ""
+    assert cards(watch.check(lambda: two, layout, NOTHING))["A", "front"] == ["7c"]
     clock.now += READ_ANYWAY  # read again, and nothing new
-    assert watch.look(lambda: two, layout, NOTHING) == ""
-    assert cards(watch.look(lambda: two, layout, replace(NOTHING, fresh=True)))["A", "front"] == ["7c"]
+    assert watch.check(lambda: two, layout, NOTHING) == ""
+    assert cards(watch.check(lambda: two, layout, replace(NOTHING, fresh=True)))["A", "front"] == ["7c"]
     watch.forget()
-    assert cards(watch.look(lambda: two, layout, NOTHING))["A", "front"] == ["7c"]
+    assert cards(watch.check(lambda: two, layout, NOTHING))["A", "front"] == ["7c"]
 
 
 def test_a_closed_places_cards_are_not_read(
@@ -75,7 +75,7 @@ def test_a_closed_places_cards_are_not_read(
 ) -> None:
     """Not even where they are shown: no reading of them exists."""
     felt = picture({"A": {"back": ["As", "Kd"]}, "B": {"back": ["Qc", "Qd"], "front": [FACE_DOWN] * 3}})
-    seen = TableWatch(CardReader(), clock).look(lambda: felt, of_places(layout, ("A",)), NOTHING)
+    seen = TableWatch(CardReader(), clock).check(lambda: felt, of_places(layout, ("A",)), NOTHING)
     assert cards(seen) == {("A", "back"): ["As", "Kd"]}
 
 
@@ -88,7 +88,7 @@ def test_a_restless_table_is_given_up_after_a_moment_with_the_reason(
             yield rng.integers(0, 255, (120, 160, 3), np.uint8)
 
     shown = frames()
-    why = TableWatch(CardReader(), clock).look(lambda: next(shown), layout, NOTHING)
+    why = TableWatch(CardReader(), clock).check(lambda: next(shown), layout, NOTHING)
     assert isinstance(why, str)
     assert "moves" in why or "light" in why
     assert clock.now < 3

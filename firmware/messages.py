@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any, Final, TypeAlias, Union
 
-Word: TypeAlias = Union[str, int, float, "Sentence"]
+Word: TypeAlias = Union[str, int, float, "Message"]
 
 
-class Sentence:
+class Message:
     """A sentence, or a part of one.
 
-    >>> asked = Sentence("Seat %(seat)s has %(what)s.", seat=3, what=Sentence("an unsure card"))
+    >>> asked = Message("Seat %(seat)s has %(what)s.", seat=3, what=Message("an unsure card"))
     >>> str(asked)
     'Seat 3 has an unsure card.'
     >>> asked.as_json()["args"]
@@ -33,12 +33,12 @@ class Sentence:
         return self.message % self.args if self.args else self.message
 
     def __repr__(self) -> str:
-        return f"Sentence({self.message!r}, **{dict(self.args)!r})"
+        return f"Message({self.message!r}, **{dict(self.args)!r})"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the socket's answers carry it: `{"message", "args"}`, sentences within it alike."""
         args = {
-            name: word.as_json() if isinstance(word, Sentence) else word for name, word in self.args.items()
+            name: word.as_json() if isinstance(word, Message) else word for name, word in self.args.items()
         }
         return {"message": self.message, "args": args}
 
@@ -49,14 +49,14 @@ class Sentence:
 
 def listed(words: Iterable[Word]) -> Word:
     """Say several things after each other: "this, that"."""
-    return reduce(lambda one, other: Sentence("%(one)s, %(other)s", one=one, other=other), words)
+    return reduce(lambda one, other: Message("%(one)s, %(other)s", one=one, other=other), words)
 
 
 def all_of(words: Iterable[Word]) -> Word:
     """Say several things that belong together: "this and that"."""
-    return reduce(lambda one, other: Sentence("%(one)s and %(other)s", one=one, other=other), words)
+    return reduce(lambda one, other: Message("%(one)s and %(other)s", one=one, other=other), words)
 
 
 def one_of(words: Iterable[Word]) -> Word:
     """Say several things of which one will do: "this or that"."""
-    return reduce(lambda one, other: Sentence("%(one)s or %(other)s", one=one, other=other), words)
+    return reduce(lambda one, other: Message("%(one)s or %(other)s", one=one, other=other), words)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from firmware.messages import Message, all_of, listed, one_of
 from firmware.table.checks import need_antenna
-from firmware.table.errors import JournalBusy, NotAllowed, NotNow
-from firmware.table.sentence import Sentence, all_of, listed, one_of
+from firmware.table.errors import CommandRefused, JournalBusy, NotAllowed
 
 
 def test_a_sentence_without_arguments_is_said_as_it_stands() -> None:
-    assert str(Sentence("A disk 100% full.")) == "A disk 100% full."
+    assert str(Message("A disk 100% full.")) == "A disk 100% full."
 
 
 def test_sentences_lie_within_sentences() -> None:
-    said = Sentence("Not yet: %(open)s.", open=listed([Sentence("an unsure card"), "this", 3]))
+    said = Message("Not yet: %(open)s.", open=listed([Message("an unsure card"), "this", 3]))
     assert str(said) == "Not yet: an unsure card, this, 3."
     assert str(all_of(["Ada", "Ben"])) == "Ada and Ben"
     assert one_of(["floor"]) == "floor"
 
 
 def test_an_error_keeps_its_template_and_its_arguments_apart() -> None:
-    with pytest.raises(NotNow) as refused:
+    with pytest.raises(CommandRefused) as refused:
         need_antenna(9)
     assert str(refused.value) == "There is no seat 9; seats are 1 to 5."
     said = refused.value.sentence
