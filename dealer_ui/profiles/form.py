@@ -7,6 +7,7 @@ sentences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -240,7 +241,7 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         try:
             values[path] = checked(path, _typed(typed, path, kind, before[path]))
         except ProfileError as error:
-            errors[path] = in_other_words(error.message)
+            errors[path] = _as_shown(error.message)
     name, title = (" ".join(typed.one(key).split()) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
@@ -254,11 +255,21 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         text = _text(base, name, title, values)
         profile = parse_profile(text)
     except ProfileError as error:
-        return Draft(None, "", {error.key or "name": in_other_words(error.message)})
+        return Draft(None, "", {error.key or "name": _as_shown(error.message)})
     if found := contradictions(profile):
-        said = {one.path: in_other_words(f"{capital(one.sentence)}.") for one in reversed(found)}
+        said = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
         return Draft(None, text, said)
     return Draft(profile, text, {})
+
+
+_PATHS: Final = re.compile(rf"\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGNORECASE)
+
+
+def _as_shown(english: str) -> str:
+    """Say what is wrong in the language spoken, and name options as the form does, not by their path."""
+    return _PATHS.sub(
+        lambda found: f"“{option_title(OPTIONS[found[0].lower()][2].title)}”", in_other_words(english)
+    )
 
 
 def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:

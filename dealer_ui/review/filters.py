@@ -191,6 +191,6 @@ def has(line: HandLine) -> frozenset[str]:
         "natural": line.naturals > 0,
         "dispute": line.disputes > 0,
         "not_reviewed": line.reviewed == 0,
-        "void": line.outcome in ("void", "misdeal"),
+        "void": line.outcome in ("void", "misdeal", "withdrawn"),
     }
     return frozenset(name for name, is_so in so.items() if is_so)

@@ -286,6 +286,7 @@ def _field(name: str, value: object) -> object:
     return value
 
 
+WITHDRAWN: Final = N_("No card of this hand was dealt: the hand before it was closed too soon.")
 _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.HandOpened: _opened,
     ev.TableStarted: _described(N_("The table process started anew.")),
@@ -319,6 +320,7 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.HandArchived: _archived,
     ev.HandVoided: _described(N_("The hand is void: %(reason)s."), reason="reason"),
     ev.HandMisdealt: _described(N_("Misdeal: %(reason)s."), reason="reason"),
+    ev.HandWithdrawn: _described(WITHDRAWN),
     ev.HandReopened: _reopened,
     ev.HandDisputed: _described(N_("Kept as disputed: %(reason)s."), reason="reason"),
     ev.DisputeClosed: _described(N_("The dispute is over: %(reason)s."), reason="reason"),
@@ -332,7 +334,9 @@ _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.LoggedOff: _described(N_("The dealer leaves.")),
 }
 _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
-    **dict.fromkeys((ev.Settled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandOpened), "end"),
+    **dict.fromkeys(
+        (ev.Settled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandWithdrawn, ev.HandOpened), "end"
+    ),
     **dict.fromkeys(
         (ev.CardResolved, ev.CardCorrected, ev.RowKeyed, ev.NaturalConfirmed, ev.HandReopened), "asked"
     ),

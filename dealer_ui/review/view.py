@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dealer_ui.review.timeline import Told, corrected, day_of, time_of, who_is
+from dealer_ui.review.timeline import WITHDRAWN, Told, corrected, day_of, time_of, who_is
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
@@ -18,7 +18,7 @@ from firmware.record.archive import Hand, Image
 from firmware.record.hand_history import Recalled, StepSequence
 from firmware.rules import Profile, chips_plan
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, HandReopened, Payback
+from firmware.table.events import ROWS, HandReopened, HandWithdrawn, Payback
 from firmware.table.settling import settlement as settle
 from firmware.table.settling import undeclared_naturals
 from firmware.table.state import State
@@ -154,6 +154,8 @@ def _void(recalled: Recalled) -> str:
     if not recalled.last.is_void:
         return ""
     event = recalled.last.steps[-1].entry.event
+    if isinstance(event, HandWithdrawn):
+        return _(WITHDRAWN)
     reason = in_other_words(str(getattr(event, "reason", ""))).rstrip(".")
     return _("This hand is void: %(reason)s.", reason=reason)
 

@@ -280,7 +280,7 @@
     learnWait();
   }
 
-  // A lock-out is counted down where it is felt; whose PIN is not looked at now is asked before it is keyed.
+  // A lock-out is counted down; whose PIN is not looked at now is asked before it is keyed.
   const opens = new Map(); // name → when that person's PIN is looked at again, in this page's clock
   const waits = () => Math.ceil(((opens.get(asked.by) || 0) - performance.now()) / 1000);
 
@@ -357,7 +357,7 @@
 
   function key(what) {
     if (what === "back") figures = figures.slice(0, -1);
-    else if (asked) figures = (figures + what).slice(0, 12);
+    else if (asked) figures = waits() > 0 ? "" : (figures + what).slice(0, 12);
     else figures = (figures + what).replace(/^0+(?=.)/, "").slice(0, 7);
     showKeyed();
   }
@@ -404,10 +404,10 @@
       send(keyedCommand());
       figures = "";
     }
-    else if (button.dataset.who) { asked.by = button.dataset.who; showKeyed(); learnWait(); }
+    else if (button.dataset.who) { asked.by = button.dataset.who; figures = ""; showKeyed(); learnWait(); }
     else if (button.id === "pad-done") sendPicked();
     else if (button.dataset.command) {
-      if (button.hasAttribute("data-hold") && event.detail !== 0) return; // a keyboard's click needs no holding
+      if (button.hasAttribute("data-hold") && event.detail !== 0) return; // from a keyboard
       closeDialogs();
       act(button);
     }

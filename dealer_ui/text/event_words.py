@@ -34,6 +34,7 @@ EVENT_NAMES: Final = (
     NP_("event", "Hand reopened"),
     NP_("event", "Hand reviewed"),
     NP_("event", "Hand voided"),
+    NP_("event", "Hand withdrawn"),
     NP_("event", "Head signed"),
     NP_("event", "House set"),
     NP_("event", "Images dropped"),

@@ -29,6 +29,7 @@ from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
     awaited_words,
     back_to_setting,
+    dealing_words,
     more,
     past_hands,
     placing_words,
@@ -152,7 +153,7 @@ def _phase(
         case Phase.IDLE:
             return _("Waiting for a hand"), _("Seat the players, then open a hand.")
         case Phase.DEALING:
-            return _("Dealing"), _("Deal every seat its cards, face down. White button: the cards are out.")
+            return _("Dealing"), dealing_words(state)
         case Phase.SETTING:
             return _("Setting"), _("Players set their rows and may declare. White button: showdown.")
         case Phase.PLACING:
@@ -206,9 +207,12 @@ def _actions(
             opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
             return (*undo_close(state), opens)
         case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
-            return ()  # which seat has it is asked first
+            return undo_close(state)  # which seat has it is asked first
         case Phase.DEALING:
-            return (Action(_("Cards are out"), press, tone="go", lamp="white"),)
+            return (
+                *undo_close(state),
+                Action(_("Cards are out"), press, tone="go", lamp="white"),
+            )
         case Phase.SETTING:
             return (Action(_("Showdown"), press, tone="go", lamp="white"),)
         case Phase.PLACING if not not_complete(state):

@@ -34,6 +34,21 @@ NOT_PLAYED: Final = (
 KEYED: Final = N_("The camera does not read.")
 
 
+def dealing_words(state: State) -> str:
+    """Say who gets cards face down before anything is placed."""
+    closed = [seat.seat for seat in state.seats if not seat.open]
+    if len(closed) == len(state.seats):
+        return _("Deal every seat its cards, face down. White button: the cards are out.")
+    if not closed:
+        return _("Cards are placed face up, street by street. White button: placing begins.")
+    return ngettext(
+        "Deal seat %(seats)s its thirteen cards, face down. White button: placing begins.",
+        "Deal seats %(seats)s their thirteen cards, face down. White button: placing begins.",
+        len(closed),
+        seats=", ".join(map(str, closed)),
+    )
+
+
 def placing_words(state: State) -> tuple[str, str]:
     """Return where a face-up hand is and what the dealer does next."""
     now = street(state)
@@ -143,11 +158,15 @@ def back_to_setting(state: State) -> Action:
 
 
 def undo_close(state: State) -> tuple[Action, ...]:
-    """Take the closing of the last hand back, until chips or players change or the next hand opens."""
-    try:
-        closing_undone(state)
-    except CommandRefused:
-        return ()
+    """Take the closing of the last hand back, until chips or players change or a card of the next hand is dealt."""
+    if state.phase in OPEN:
+        if state.phase is not Phase.DEALING or not state.opened or not state.opened.closed:
+            return ()
+    else:
+        try:
+            closing_undone(state)
+        except CommandRefused:
+            return ()
     return (
         Action(
             _("Undo the closing"),

@@ -38,7 +38,7 @@ def swap_undone(state: State) -> tuple[Action, ...]:
     """Take each pair back by one touch."""
     return tuple(
         Action(
-            _("Undo the change"),
+            _("Undo"),
             {
                 "do": "set_card",
                 "seat": one.seat,

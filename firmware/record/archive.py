@@ -115,7 +115,9 @@ class Hand:
         )
 
 
-ENDS: Final = frozenset({ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type})
+ENDS: Final = frozenset(
+    {ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type, ev.HandWithdrawn.type}
+)
 
 
 class Archive:

@@ -58,8 +58,8 @@ class SeatLine:
 class HandLine:
     """One hand in the list. `first` and `last` are the numbers of its rows in the journal, from opening to end.
 
-    `outcome`: open, settled, void or misdeal. `corrections` are cards and rows that a person changed, `unsure` the
-    cards of `cards` read that were asked. `images` and `image_bytes` are those whose bytes are kept.
+    `outcome`: open, settled, void, misdeal or withdrawn. `corrections` are cards and rows that a person changed,
+    `unsure` the cards of `cards` read that were asked. `images` and `image_bytes` are those whose bytes are kept.
     """
 
     hand: int
@@ -94,6 +94,7 @@ _ENDS: Final = {
     ev.HandArchived.type: "settled",
     ev.HandVoided.type: "void",
     ev.HandMisdealt.type: "misdeal",
+    ev.HandWithdrawn.type: "withdrawn",
 }
 TOLD: Final = (
     ev.HandOpened.type,

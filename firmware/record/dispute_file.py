@@ -96,7 +96,9 @@ def write_dispute_file(
     return out
 
 
-_ENDS: Final = frozenset({ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type})
+_ENDS: Final = frozenset(
+    {ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type, ev.HandWithdrawn.type}
+)
 
 
 def _page(number: int, pdf: Callable[[int], bytes] | None) -> tuple[str, bytes] | None:

@@ -8,10 +8,17 @@ from contextlib import contextmanager
 from typing import Final
 
 from firmware.record.journal.journal import JournalReader
-from firmware.table.events import HandArchived, HandMisdealt, HandOpened, HandReopened, HandVoided
+from firmware.table.events import (
+    HandArchived,
+    HandMisdealt,
+    HandOpened,
+    HandReopened,
+    HandVoided,
+    HandWithdrawn,
+)
 
 _BEGIN: Final = (HandOpened.type, HandReopened.type)
-_END: Final = (HandArchived.type, HandVoided.type, HandMisdealt.type)
+_END: Final = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type)
 
 
 class FinishedReader(JournalReader):

@@ -17,6 +17,7 @@ from firmware.table.events import (
     HandOpened,
     HandReopened,
     HandVoided,
+    HandWithdrawn,
     IrregularitySeen,
     ReadingFailed,
     ReadingTaken,
@@ -26,7 +27,7 @@ from firmware.table.phase import Phase
 from firmware.table.seen import Capture
 from firmware.table.state import State
 
-ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type})
+ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type})
 """Types of the events that end a hand."""
 
 

@@ -15,13 +15,14 @@ from firmware.table.events import (
     HandMisdealt,
     HandReopened,
     HandVoided,
+    HandWithdrawn,
     PlayerLeft,
     PlayerRenamed,
 )
 from firmware.table.phase import Phase
 from firmware.table.state import State
 
-_ENDS = (HandArchived.type, HandVoided.type, HandMisdealt.type)
+_ENDS = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type)
 
 
 def end_of_hand(reader: JournalReader, hand: int) -> State:
@@ -54,7 +55,7 @@ def _until_its_end(entries: Iterable[Entry], state: State) -> State:
     if ended == HandArchived.type:
         return end
     return replace(
-        end, phase=Phase.VOID, settlement=None, paid=frozenset(), misdealt=ended == HandMisdealt.type
+        end, phase=Phase.VOID, settlement=None, paid=frozenset(), misdealt=ended != HandVoided.type
     )
 
 

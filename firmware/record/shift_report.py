@@ -26,7 +26,8 @@ _TOLD: Final = frozenset(
     event.type
     for event in (
         *(ev.LoggedOn, ev.LoggedOff, ev.DeviceFault),
-        *(ev.HandOpened, ev.HandReopened, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.Settled),
+        *(ev.HandOpened, ev.HandReopened, ev.HandArchived, ev.HandVoided, ev.HandMisdealt),
+        *(ev.HandWithdrawn, ev.Settled),
         *(ev.ReadingTaken, ev.CardPlaced, ev.CardCorrected, ev.RowKeyed),
     )
 )
@@ -164,6 +165,7 @@ class _Fold:
         self._span: list[int] = []
         self._read: dict[Spot, str] = {}
         self._settlement: dict[str, Any] | None = None
+        self._before: tuple[dict[Spot, str], dict[str, Any] | None] = {}, None
         self._suspended: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
 
     def take(self, entry: Entry) -> None:
@@ -200,6 +202,8 @@ class _Fold:
                 self._row_keyed(down, event)
             case ev.Settled():
                 self._settlement = event.settlement
+            case ev.HandWithdrawn():
+                self._read, self._settlement = self._before
             case ev.HandReopened() if event.resumed:
                 self._closed(entry, down, -1)  # it is closed once more
             case ev.HandReopened():
@@ -250,6 +254,7 @@ class _Fold:
         down.opened = event
         for player in _players(event):
             down.joined.setdefault(player, _minutes(down.began, entry))
+        self._before = self._read, self._settlement
         self._read, self._settlement, self._suspended = {}, None, None
 
     def _collection(self, down: _Open) -> int:

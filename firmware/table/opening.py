@@ -12,7 +12,7 @@ from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, Row
+from firmware.table.events import ROWS, Event, Row
 from firmware.table.house import House
 from firmware.table.phase import Phase
 from firmware.table.seen import NO_FACES
@@ -47,7 +47,7 @@ def opened(state: State, house: House) -> ev.HandOpened:
         raise CommandRefused(full)
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return ev.HandOpened(
-        hand=state.hand + 1,
+        hand=state.next_hand,
         profile=house.profile,
         profile_hash=house.profile_hash,
         unit=house.unit,
@@ -71,7 +71,17 @@ def opened(state: State, house: House) -> ev.HandOpened:
         calibrations=dict(state.calibrations),
         disputed=tuple(sorted(state.disputed)),
         recent=state.recent,
+        closed=_can_be_taken_back(state),
+        passed=tuple(sorted(state.passes)),
     )
+
+
+def _can_be_taken_back(state: State) -> int:
+    """Return the hand whose closing may still be taken back, 0 for none."""
+    try:
+        return closing_undone(state).opened.hand
+    except CommandRefused:
+        return 0
 
 
 def sitters(state: State, house: House) -> list[Sitter]:
@@ -254,6 +264,24 @@ def closing_undone(state: State) -> ev.HandReopened:
             hand=state.hand,
         )
     return replace(reopened(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
+
+
+def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
+    """Return what takes the opening back and puts the hand closed before it on the table again.
+
+    Raises CommandRefused.
+    """
+    if state.opened is None or not state.opened.closed:
+        raise CommandRefused("There is no closing to take back.")
+    if state.phase is not Phase.DEALING:
+        raise CommandRefused(
+            "Cards of hand %(hand)s are dealt; when it is over, reopen hand %(closed)s as a disputed hand.",
+            hand=state.hand,
+            closed=state.opened.closed,
+        )
+    end = past(state.opened.closed)
+    again = replace(reopened(end, "Closed too soon"), resumed=True, paid=tuple(sorted(end.paid)))
+    return ev.HandWithdrawn(), again
 
 
 def _doubtful(past: State) -> frozenset[tuple[int, Row]]:

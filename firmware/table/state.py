@@ -152,6 +152,8 @@ class State:
     stacks: Mapping[str, int | None] = field(default_factory=dict)
     void_reason: str = ""
     misdealt: bool = False
+    withdrawn: int = 0
+    """The number of the last hand, where its opening was taken back: it is used up."""
     keyed: str = ""
     irregularities: tuple[IrregularitySeen, ...] = ()
     irregularities_seen: int = 0
@@ -187,6 +189,11 @@ class State:
     def seat(self, number: int) -> Seat | None:
         """Return the seat with this number, or None if it does not play."""
         return next((seat for seat in self.seats if seat.seat == number), None)
+
+    @property
+    def next_hand(self) -> int:
+        """The number that the next hand has."""
+        return max(self.hand, self.withdrawn) + 1
 
     @property
     def unpaid(self) -> tuple[tuple[int, int], ...]:

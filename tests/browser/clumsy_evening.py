@@ -345,7 +345,8 @@ def summed(entries: Sequence[Entry]) -> dict[str, int]:
                     moved[players[pair["b"]]] -= pair["paid"]
                 for player, amount in moved.items():
                     chips[player] += amount
-            case ev.HandReopened(resumed=True):
+            case ev.HandReopened(resumed=True, opened=opened, settlement=settlement):
+                players = {seat.seat: seat.player for seat in opened.seats}
                 for player, amount in moved.items():
                     chips[player] -= amount
             case ev.StackCounted(player=player, stack=int(stack)):

@@ -174,6 +174,12 @@ def between_hands(felt: Felt) -> None:
     felt.do("archive")
 
 
+def opened_after_closing(felt: Felt) -> None:
+    """Hand 1 is closed with open payments, and hand 2 is open: no card is dealt."""
+    between_hands(felt)
+    felt.do("next")
+
+
 def sitting_out(felt: Felt) -> None:
     """Seat 4 sits out."""
     between_hands(felt)
@@ -366,6 +372,7 @@ PLAIN: Final = (
     State("void", lambda felt: (felt.to_setting(), felt.do("void", reason="The deck was short"))),
     State("misdeal", lambda felt: (felt.to_setting(), felt.do("misdeal", reason="A card was exposed"))),
     State("between hands", between_hands),
+    State("dealing after a closing", opened_after_closing),
     State("sitting out", sitting_out),
     State("reopened", reopened),
     State("payback", corrected),

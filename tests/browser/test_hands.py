@@ -171,7 +171,7 @@ def test_a_card_is_corrected_after_the_settlement_and_it_settles_anew(begin: Beg
         "seat 2, middle, card 5 is the seven of clubs"
     )
     expect(dealer.page.locator(".card.swapped >> visible=true")).to_have_count(2)
-    dealer.page.get_by_role("button", name="Undo the change").tap()
+    dealer.page.get_by_role("button", name="Undo", exact=True).tap()
     state = dealer.until(lambda state: state.settlement == before)
     assert (state.seats[0].front[2].card, state.seats[1].middle[4].card) == ("7c", "3c")
     expect(dealer.page.locator(".card.swapped")).to_have_count(0)

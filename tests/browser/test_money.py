@@ -10,6 +10,7 @@ from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.conftest import Screen, Show
 from tests.browser.dealer import hold
+from tests.browser.states_play import changed_places
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected
 
@@ -74,6 +75,33 @@ def test_a_hand_with_open_payments_is_closed_by_a_held_button_that_says_what_is_
     screen.wait_for_phase("settled")
     assert page.inner_text(".amount") == "$25"
     assert screen.felt.state.paid == {(2, 3)}
+    assert not screen.trouble
+
+
+def test_a_closing_is_undone_with_one_touch_though_the_next_hand_is_open(show: Show) -> None:
+    def closed_and_opened(felt: Felt) -> None:
+        felt.to_settled()
+        felt.pay()
+        felt.do("archive")
+        felt.do("next")
+
+    screen = show(closed_and_opened)
+    page = screen.page
+    assert (screen.felt.state.phase, screen.felt.state.hand) == ("dealing", 2)
+    settled_down(screen)
+    page.get_by_role("button", name="Undo the closing").tap()
+    screen.wait_for_phase("settled")
+    assert page.inner_text(".amount") == "$25"
+    assert (screen.felt.state.hand, set(screen.felt.state.paid)) == (1, {(2, 3)})
+    for left in range(5, 0, -1):
+        settled_down(screen).locator(WHITE).tap()
+        until_unpaid(screen, left - 1)
+    settled_down(screen).locator(WHITE).tap()
+    screen.wait_for_phase("dealing")
+    assert screen.felt.state.hand == 3, "the number of the hand never dealt stays used"
+    settled_down(screen).locator(WHITE).tap()  # the cards are out
+    screen.wait_for_phase("setting")
+    expect(page.get_by_role("button", name="Undo the closing")).to_have_count(0)
     assert not screen.trouble
 
 
@@ -238,3 +266,19 @@ def test_the_stake_is_never_cut_nor_left_out(show: Show, language: str, said: st
     felt.say(ev.DeviceFault("camera", "The camera gives no picture."))
     screen.wait_for_news()
     assert page.evaluate(STAKE, said) == "whole"
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_payment_has_room_in_the_strip_beside_what_takes_a_change_of_cards_back(
+    show: Show, language: str
+) -> None:
+    def swapped(felt: Felt) -> None:
+        felt.say(ev.HouseSet("a guest", language=language))
+        changed_places(felt)
+
+    page = show(swapped).page
+    room = page.locator(".payments span").evaluate_all(
+        "all => all.map(one => one.clientWidth - one.querySelector('b').getBoundingClientRect().width)"
+    )
+    assert len(room) == 6
+    assert min(room) >= 6, room

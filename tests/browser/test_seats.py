@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Show
 from tests.browser.dealer import hold
+from tests.browser.states import judged, locked_out, pin_asked, pin_locked
 from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
@@ -134,3 +135,31 @@ def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
     page.locator("[data-offered]").tap()
     expect(page.locator(".players li", has_text="Guest")).to_be_visible()
     assert (names(felt)[1], names(felt)[5]) == ("Lin", "Guest")
+
+
+# ---- PINs ----
+
+
+def test_figures_keyed_for_one_person_are_not_anothers(show: Show) -> None:
+    screen = show(judged)
+    page = screen.page
+    pin_asked(page)
+    for figure in "11":
+        page.locator(f"#keypad [data-key='{figure}']").tap()
+    page.locator("#keypad-who").get_by_role("button", name="Ngo").tap()
+    expect(page.locator("#keyed")).to_have_text("")
+    for figure in "2580":
+        page.locator(f"#keypad [data-key='{figure}']").tap()
+    page.locator("#keypad-done").tap()
+    screen.wait_for_phase("settled")
+
+
+def test_nothing_is_keyed_for_somebody_who_is_locked_out(show: Show) -> None:
+    screen = show(locked_out)
+    page = screen.page
+    pin_locked(page)
+    page.locator("#keypad [data-key='1']").tap()
+    expect(page.locator("#keyed")).to_have_text("")
+    page.locator("#keypad-who").get_by_role("button", name="Ngo").tap()
+    page.locator("#keypad [data-key='2']").tap()
+    expect(page.locator("#keyed")).to_have_text("\u2022")

@@ -41,7 +41,7 @@ BRIDGE = 5000
 """Rows at most that are taken in to lead from the hand up to the next anchor: some hundred hands."""
 COLUMNS = (int, int, str, int, int, str, str, str, str, str, str, str)
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 8, 9, 10, 11
-ENDS = ("hand_archived", "hand_voided", "hand_misdealt")
+ENDS = ("hand_archived", "hand_voided", "hand_misdealt", "hand_withdrawn")
 _ANCHOR = re.compile(
     r"FW1:([A-Z0-9.-]*):(\d{1,15}):(\d{1,15}):(\d{1,15}):([0-9A-F]{64}):([0-9A-F]{64}):([A-Z2-7]{103})"
 )

@@ -65,8 +65,8 @@ from firmware.table.errors import CommandRefused
 from firmware.table.events import Event, Row
 from firmware.table.house import House as House
 from firmware.table.house_profiles import KeepProfile, decide_keeping
-from firmware.table.opening import Past, closing_undone, opened, reopened
-from firmware.table.phase import Phase
+from firmware.table.opening import Past, closing_undone, opened, opening_withdrawn, reopened
+from firmware.table.phase import OPEN, Phase
 from firmware.table.settling import natural_verdict, naturals_to_find, pending_natural, settlement
 from firmware.table.state import Ask, State
 from firmware.table.swaps import swap
@@ -249,7 +249,7 @@ def decide(
         case KeepButton():
             return (ev.ButtonKept(command.seat),)
         case UndoClose():
-            return (closing_undone(state),)
+            return opening_withdrawn(state, past) if state.phase in OPEN else (closing_undone(state),)
         case Resolve() | KeyHand() | Misdeal() | MarkPaidBack() | CountStack() | Sit() | TwoHands():
             return (_play(command, house),)
         case SetHouse() | SeatPlayer() | LeaveSeat() | RenamePlayer() | Chips():

@@ -81,6 +81,7 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.HandArchived: _leads((Phase.SETTLED,), Phase.ARCHIVED, Phase.VOID),
     ev.HandVoided: _leads(OPEN, Phase.VOID, Phase.ARCHIVED),
     ev.HandMisdealt: _leads(MISDEALING, Phase.VOID),
+    ev.HandWithdrawn: _leads((Phase.DEALING,), Phase.VOID),
     ev.HandReopened: _leads((Phase.ARCHIVED, Phase.VOID), Phase.SETTLED, Phase.REVIEW),
     ev.PaybackMarked: _stays(BETWEEN_HANDS),
     ev.ButtonKept: _stays(BETWEEN_HANDS),

@@ -47,6 +47,15 @@ def _hand_misdealt(state: State, event: ev.HandMisdealt) -> State:
     return replace(_void(state, event.reason), misdealt=True)
 
 
+def _hand_withdrawn(state: State, _: ev.HandWithdrawn) -> State:
+    assert state.opened is not None
+    if not state.opened.closed:
+        raise CommandRefused("There is no closing to take back.")
+    return replace(
+        state, phase=Phase.VOID, misdealt=True, withdrawn=state.hand, passes=frozenset(state.opened.passed)
+    )
+
+
 def _void(state: State, reason: str) -> State:
     return replace(
         state, phase=Phase.VOID, void_reason=reason, settlement=None, paid=frozenset(), irregularities=()
@@ -111,12 +120,17 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
 def _resumed(laid: State, event: ev.HandReopened) -> State:
     """Return a hand that was closed too soon as it was: its end moves chips and Fantasy Land once, when it comes."""
     assert laid.suspended_state is not None
-    if laid.suspended_state.phase is not Phase.ARCHIVED or laid.suspended_state.hand != event.opened.hand:
+    table = laid.suspended_state
+    closed = table.hand if table.phase is Phase.ARCHIVED else 0
+    if table.phase is Phase.VOID and table.withdrawn == table.hand and table.opened is not None:
+        closed = table.opened.closed
+    if closed != event.opened.hand:
         raise CommandRefused("Only the hand that was closed last goes on as it was.")
     before = {seat.player: seat.stack for seat in event.opened.seats}
     return replace(
         laid,
         reopened="",
+        misdealt=False,
         previous_settlement=None,
         suspended_state=None,
         paid=frozenset(event.paid),
@@ -208,6 +222,7 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.HandArchived: _hand_archived,
     ev.HandVoided: _hand_voided,
     ev.HandMisdealt: _hand_misdealt,
+    ev.HandWithdrawn: _hand_withdrawn,
     ev.HandReopened: _hand_reopened,
     ev.PaybackMarked: _payback_marked,
     ev.ButtonKept: _button_kept,

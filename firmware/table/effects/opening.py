@@ -60,8 +60,10 @@ def _button_keyed(state: State, event: ev.ButtonKeyed) -> State:
 
 
 def _hand_opened(state: State, event: ev.HandOpened) -> State:
-    if event.hand != state.hand + 1 and state.opened is not None:
-        raise CommandRefused("Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.hand)
+    if event.hand != state.next_hand and state.opened is not None:
+        raise CommandRefused(
+            "Hand %(hand)s cannot follow hand %(last)s.", hand=event.hand, last=state.next_hand - 1
+        )
     need_no_trial(state)
     if not 2 <= len(event.seats) <= 4:
         raise CommandRefused("Two to four seats play a hand, not %(count)s.", count=len(event.seats))

@@ -46,6 +46,7 @@ from firmware.table.events.hand import HandMisdealt as HandMisdealt
 from firmware.table.events.hand import HandOpened as HandOpened
 from firmware.table.events.hand import HandReopened as HandReopened
 from firmware.table.events.hand import HandVoided as HandVoided
+from firmware.table.events.hand import HandWithdrawn as HandWithdrawn
 from firmware.table.events.hand import LookedAgain as LookedAgain
 from firmware.table.events.hand import NaturalConfirmed as NaturalConfirmed
 from firmware.table.events.hand import NaturalDeclared as NaturalDeclared
@@ -134,6 +135,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     HandArchived,
     HandVoided,
     HandMisdealt,
+    HandWithdrawn,
     HandReopened,
     PaybackMarked,
     ButtonKept,

@@ -52,7 +52,8 @@ class HandOpened(Event):
     also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
     `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute;
     `calibrations` what the camera reads by: "felt", "lens", "deck", where there is one; `recent` who left
-    the table lately, the last one first.
+    the table lately, the last one first. `closed` is the hand whose closing may be taken back until a card is dealt,
+    0 for none; `passed` name the players who pass this hand.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -80,6 +81,8 @@ class HandOpened(Event):
     disputed: tuple[int, ...] = ()
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     recent: tuple[str, ...] = ()
+    closed: int = 0
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -303,6 +306,16 @@ class HandMisdealt(Event):
 
     type: ClassVar[str] = "hand_misdealt"
     reason: str
+
+
+@dataclass(frozen=True)
+class HandWithdrawn(Event):
+    """The opening is taken back before a card was dealt: the hand before it was closed too soon.
+
+    The number stays used; the next hand opened has the one after it.
+    """
+
+    type: ClassVar[str] = "hand_withdrawn"
 
 
 @dataclass(frozen=True)

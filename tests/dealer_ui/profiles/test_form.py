@@ -88,7 +88,11 @@ def test_a_mistake_is_refused_with_the_sentence_of_profiles_check(cell: str, tmp
     )
     checked = CliRunner().invoke(profiles, ["check", str(file)])
     assert checked.exit_code == 2
-    assert draft.errors[path] in checked.output
+    titles = {
+        field.path: field.title for part in sections(load_profile("traditional")) for field in part.fields
+    }
+    assert draft.errors[path].replace(f"“{titles[path]}”", path) in checked.output
+    assert path not in draft.errors[path], "the form names it by its title"
 
 
 @pytest.mark.parametrize("code", [code for code in LANGUAGES if code != SOURCE])
@@ -114,6 +118,7 @@ def test_a_mistake_is_said_in_every_language(code: str) -> None:
             assert "%(" not in other[field]
             assert "will not do" not in other[field]
             assert "allowed" not in other[field]
+            assert not any(path in said or capital(path) in said for path in OPTIONS), said
 
 
 def test_every_contradiction_is_among_the_sentences_that_are_translated() -> None:

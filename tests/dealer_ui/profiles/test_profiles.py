@@ -104,7 +104,7 @@ def test_a_mistake_is_answered_at_its_field_in_the_sentence_of_profiles_check(cl
     )
     assert answer.status_code == 422
     assert answer.json["errors"] == {
-        "foul.points": "foul.points = 'nine' will not do: allowed: a whole number, 0 or more"
+        "foul.points": "“Penalty” = 'nine' will not do: allowed: a whole number, 0 or more"
     }
 
 

@@ -188,7 +188,7 @@ def test_two_cards_that_changed_places_are_told_marked_and_taken_back(felt: Felt
     )
     marked = [card.code for seat in screen.seats for row in seat.rows for card in row.cards if card.swapped]
     assert sorted(marked) == ["7c", "Kc"]
-    undo = next(action for action in screen.actions if action.label == "Undo the change")
+    undo = next(action for action in screen.actions if action.label == "Undo")
     felt.do(**undo.command)
     assert not any("Changed places" in notice for notice in shown(felt).notices)
 

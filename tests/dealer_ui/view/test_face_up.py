@@ -155,3 +155,12 @@ def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:
 def test_what_lies_on_a_card_is_said() -> None:
     assert things_words(()) == ""
     assert things_words(("joker", "hand")) == "There also lies a joker and a hand."
+
+
+def test_while_a_face_up_hand_is_dealt_nobody_is_told_to_deal_cards_face_down(felt: Felt) -> None:
+    felt.options = {"deal.kind": "face_up", "limits.min_points": 0}
+    felt.rules = felt.rules.with_options(felt.options)
+    felt.deal()
+    assert (
+        shown(felt).next_step == "Cards are placed face up, street by street. White button: placing begins."
+    )

@@ -120,7 +120,7 @@ def test_4_no_card_of_a_closed_seat_is_known_before_the_signal(fantasyland: Deal
 def test_5_a_hand_ends_once(deal: Deal) -> None:
     for ended in (Phase.ARCHIVED, Phase.VOID):
         state = deal.at(ended)
-        for end in (ev.HandArchived(), ev.HandVoided("x"), ev.HandMisdealt("x")):
+        for end in (ev.HandArchived(), ev.HandVoided("x"), ev.HandMisdealt("x"), ev.HandWithdrawn()):
             with pytest.raises(CommandRefused):
                 apply(state, end)
     for phase in OPEN - {Phase.PLACING}:

@@ -114,6 +114,26 @@ def test_a_row_keyed_over_what_was_read_counts_the_cards_that_were_none_of_it() 
     assert (unread.errors, unread.corrected) == (0, 0)
 
 
+def test_a_closing_taken_back_after_the_next_opening_is_no_second_hand() -> None:
+    past = opening(1)
+    found = of(
+        rows(
+            (0, past),
+            (1, reading(("Ah", True))),
+            (2, settled(fouls=2)),
+            (3, ev.HandArchived()),
+            (4, opening(2)),
+            (5, ev.HandWithdrawn()),
+            (5, ev.HandReopened("Closed too soon", past, 1, (), {}, resumed=True)),
+            (6, ev.CardCorrected(1, "back", 0, "Ad", "Ah")),
+            (7, settled(fouls=1)),
+            (8, ev.HandArchived()),
+        )
+    ).total
+    assert (found.hands, found.fouls, found.voids, found.misdeals, found.reopened) == (1, 1, 0, 0, 0)
+    assert (found.errors, found.corrected) == (1, 1)
+
+
 def test_a_reopened_hand_is_no_second_hand() -> None:
     past = opening(1)
     end = ev.SeatEnd(1, rows={"back": ("Ah", "Kd")})

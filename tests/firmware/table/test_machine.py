@@ -51,6 +51,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "count_stack": {"player": st.just("p1"), "stack": st.integers(0, 9_000), "reason": st.just("counted")},
     "sit_out": {"player": st.sampled_from(["p1", "p3"]), "on": st.booleans()},
     "pass_round": {"player": st.just("p2"), "on": st.booleans()},
+    "undo_close": {},
     "two_hands": {"on": st.booleans()},
     "set_house": {"unit": st.integers(1, 500), "reason": st.just("another limit")},
     "seat_player": {"seat": SEATS, "player": PLAYER, "stack": st.integers(0, 90_000)},
@@ -59,7 +60,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "buy_in": {"player": PLAYER, "amount": st.integers(1, 90_000)},
     "add_on": {"player": PLAYER, "amount": st.integers(1, 90_000)},
 }
-ENDS = {"hand_archived", "hand_voided", "hand_misdealt"}
+ENDS = {"hand_archived", "hand_voided", "hand_misdealt", "hand_withdrawn"}
 
 
 class TableMachine(RuleBasedStateMachine):

@@ -68,6 +68,7 @@ EXPECTED = {
     "hand_archived": "       .......A..",
     "hand_voided": "         .XXXXXXX..",
     "hand_misdealt": "       .XXXX.....",
+    "hand_withdrawn": "      .X........",
     "hand_reopened": "       ........TT",
     "button_kept": "         =.......==",
     "payback_marked": "      =.......==",
@@ -185,6 +186,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = state if phase is Phase.REVIEW else apply(state, deal.settled())
     if name == "surrender_withdrawn" and phase in (Phase.SETTING, Phase.PLACING):
         state = apply(state, ev.Surrendered(2))
+    if name == "hand_withdrawn" and state.opened:
+        state = replace(state, opened=replace(state.opened, closed=1))
     if name == "payback_marked":
         state = replace(state, paybacks=OWED)
     if name == "calibration_dropped":
@@ -229,6 +232,7 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "irregularity_ended": ev.IrregularityEnded(1, by="dealer" if phase is Phase.REVIEW else "camera"),
         "keying_begun": ev.KeyingBegun("The camera is dead."),
         "hand_misdealt": ev.HandMisdealt("A card was exposed."),
+        "hand_withdrawn": ev.HandWithdrawn(),
         "hand_reopened": PAST,
         "payback_marked": ev.PaybackMarked(1),
         "stack_counted": ev.StackCounted("p1", 5, "counted"),

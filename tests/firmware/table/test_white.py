@@ -16,6 +16,7 @@ from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.commands.decide import decide, parse_command, step
 from firmware.table.events import canonical, parse
+from firmware.table.settling import hand_json
 from tests.firmware.conftest import Deal
 from tests.firmware.table.test_between import house_of
 
@@ -111,6 +112,56 @@ def test_a_closing_taken_back_is_no_reopened_hand_in_the_archive(table: Table, t
     archive.refresh()
     (line,) = archive.hands()
     assert (line.outcome, line.reopened, line.settled) == ("settled", 0, 1)
+
+
+def test_a_closing_is_taken_back_while_no_card_of_the_next_hand_is_dealt(table: Table) -> None:
+    before = table.do("next")
+    closed = table.do("archive")
+    table.do("pass_round", player="p3", on=True)
+    opened = table.do("next")
+    assert (opened.phase, opened.hand, len(opened.seats)) == (Phase.DEALING, 2, 2)
+    table.say(ev.ButtonKeyed(3))
+    again = table.do("undo_close", hand=2, phase="dealing")
+    assert (again.phase, again.hand, again.reopened, again.misdealt) == (Phase.SETTLED, 1, "", False)
+    assert (again.paid, again.stacks, again.settlement) == (before.paid, before.stacks, before.settlement)
+    assert hand_json(again) == hand_json(before)
+    assert again.passes == {"p3"}, "who passes the next hand still does"
+    assert table.journal.recover() == again
+    for _ in again.unpaid:
+        table.do("next")
+    ended = table.do("archive")
+    assert ended.stacks == closed.stacks, "the chips move once"
+    table.do("pass_round", player="p3", on=False)
+    third = table.do("next")
+    assert (third.phase, third.hand) == (Phase.DEALING, 3), "no number is used twice"
+    assert table.journal.recover() == third
+    assert table.do("undo_close").hand == 1, "once more: the hand that was played last"
+
+
+def test_a_hand_whose_opening_was_taken_back_stays_in_the_record_as_never_dealt(
+    table: Table, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        table.do("next")
+    assert table.do("next").hand == 2
+    table.do("undo_close")
+    table.do("next")
+    table.do("next")
+    archive = Archive(tmp_path)
+    archive.refresh()
+    assert [(line.hand, line.outcome) for line in archive.hands()] == [
+        (3, "open"),
+        (2, "withdrawn"),
+        (1, "settled"),
+    ]
+
+
+def test_a_closing_is_not_taken_back_once_the_cards_of_the_next_hand_are_out(table: Table) -> None:
+    table.do("archive")
+    table.do("next")
+    table.do("next")
+    with pytest.raises(CommandRefused, match="Cards of hand 2 are dealt"):
+        table.do("undo_close")
 
 
 def test_a_closing_is_not_taken_back_once_chips_were_counted_or_the_next_hand_is_open(table: Table) -> None:
