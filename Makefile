@@ -81,7 +81,7 @@ fuzz-all: .venv/dev.stamp
 security-load: .venv/dev.stamp
 	$(BIN)/python -m tests.security.load --write docs/security-load.md $(ARGS)
 
-# A release step each. No lock names where its parts come from: that is for whoever installs to say.
+# A release step each. No lock names where its parts come from: that is for anyone who installs to say.
 LOCK := $(SUPPLY)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links pyproject.toml --extra pi
 lock: .venv-supply/supply.stamp

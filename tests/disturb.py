@@ -97,7 +97,7 @@ def reap(kept: set[int]) -> None:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--seed", type=int, help="Default: a random one, printed.")
-@click.option("--busy", type=click.IntRange(0), default=0, help="So many busy loops run beside the command.")
+@click.option("--busy", type=click.IntRange(0), default=0, help="So many busy loops run next to the command.")
 @click.option("--stops/--no-stops", default=True, show_default=True, help="Whether processes are stopped.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def main(seed: int | None, busy: int, stops: bool, command: tuple[str, ...]) -> None:

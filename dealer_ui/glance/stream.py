@@ -24,7 +24,7 @@ blueprint = Blueprint("stream", __name__)
 
 HEARTBEAT_S: Final = 1.0
 KIOSK: Final = "feltwatch_kiosk"
-"""The cookie of the screen at the table: it has a stream beside those of all others."""
+"""The cookie of the screen at the table: it has a stream next to those of all others."""
 
 
 @blueprint.get("/events")
@@ -35,7 +35,7 @@ def events() -> Response:
     taken: threading.Event | None = None
     if KIOSK in request.cookies:
         taken = served.kiosk.take()
-        served.live.wake()  # whoever had the place before ends now
+        served.live.wake()  # anyone who had the place before ends now
     elif not served.streams.take():
         abort(503, _("Too many screens follow this table. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}

@@ -52,7 +52,7 @@ Control = Literal[
 ]
 
 ABOUT: Final = ("name", "title")
-"""What the form asks beside the options."""
+"""What the form asks in addition to the options."""
 RATE: Final = ("option", "limit", "fee")
 LONGEST_NAME: Final = 40
 

@@ -122,7 +122,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if rules.source:
         yield Paragraph(
             _(
-                "House rules. Their source is the document “%(title)s”. Beside each rule stands the heading of the "
+                "House rules. Their source is the document “%(title)s”. Next to each rule stands the heading of the "
                 "document that it is found under; ¶ counts the paragraphs below that heading.",
                 title=rules.source.title,
             )

@@ -1,6 +1,6 @@
 """Who may look at past hands from another machine: people with a passphrase, their sessions, how often is too often.
 
-People and passphrases are made for this alone, at the box's console. They lie beside the certificate, in a folder that
+People and passphrases are made for this alone, at the box's console. They lie next to the certificate, in a folder that
 only the review's own user may read: in no record, backup, bundle or log.
 """
 
@@ -67,7 +67,8 @@ def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
 
 
 class LanPeople:
-    """The people who may look, in a folder of secrets. Read anew when the file changed: what is said counts at once."""
+    """The people who may look, in a folder of secrets. Read again when the file changed: what is said counts at
+    once."""
 
     def __init__(self, folder: Path) -> None:
         self.path: Final = folder / PEOPLE
@@ -131,7 +132,7 @@ class LanPeople:
             return {}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AccessError(
-                f"{self.path} cannot be read: run this as root, or take it away and list anew who may look."
+                f"{self.path} cannot be read: run this as root, or take it away and list again who may look."
             ) from error
         return self._known
 

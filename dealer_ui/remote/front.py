@@ -49,7 +49,9 @@ def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[
     conf = folder / "nginx.conf"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / INSIDE).unlink(missing_ok=True)  # nginx that was killed leaves it, and would not begin anew
+        (folder / INSIDE).unlink(
+            missing_ok=True
+        )  # nginx that was killed leaves it, and would not begin again
         conf.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FrontError(f"{folder} cannot be written: {error.strerror}.") from error

@@ -49,9 +49,9 @@ class Certificate:
 
 
 def certificate(folder: Path, names: Iterable[str] = (), *, anew: bool = False) -> Certificate:
-    """Return the box's certificate; make it and its key where there is none, or `anew`.
+    """Return the box's certificate; make it and its key where there is none, or `again`.
 
-    `names`: what the box is called beside its own name and address: names and addresses. Raises TlsError.
+    `names`: what the box is called in addition to its own name and address: names and addresses. Raises TlsError.
     """
     path = folder / CERTIFICATE
     if anew or not path.exists():
@@ -87,7 +87,7 @@ def need_usable(folder: Path) -> Certificate:
         raise TlsError("There is no certificate yet. Begin with: sudo feltwatch review add NAME") from error
     shown = _read(folder / CERTIFICATE)
     if shown.days_left() < 0:
-        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --anew")
+        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --again")
     return shown
 
 
@@ -121,7 +121,7 @@ def _make(folder: Path, names: tuple[str, ...]) -> None:
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
-    # A stop in between leaves no certificate, and both are made anew: never a key with another's certificate.
+    # A stop in between leaves no certificate, and both are made again: never a key with another's certificate.
     (folder / CERTIFICATE).unlink(missing_ok=True)
     # nginx is given the key by the service manager: the page, which knows who may look, has no use for it.
     own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

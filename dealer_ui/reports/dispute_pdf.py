@@ -32,7 +32,7 @@ from firmware.table.seen import Capture
 from firmware.table.settling import rules_of
 
 FRAME_PX: Final = 1800
-"""A frame's width at most, in pixels: what a page shows; the whole picture lies beside the PDF."""
+"""A frame's width at most, in pixels: what a page shows; the whole picture lies next to the PDF."""
 FRAME_HIGH: Final = 120 * mm
 ZONE_WIDE: Final = 75 * mm
 QUALITY: Final = 82
@@ -228,7 +228,7 @@ class _Hand:
         }
 
     def _closer(self, whole: Image.Image, card: Marked) -> Flowable:
-        """Return a card that was asked about or counted as another: cut out, beside what was read and what counts."""
+        """Return a card that was asked about or counted as another: cut out, next to what was read and what counts."""
         assert card.crop is not None
         crop = card.crop
         turned = whole.rotate(-crop.turn_deg, center=(card.x, card.y), resample=Image.Resampling.BICUBIC)

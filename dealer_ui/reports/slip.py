@@ -62,7 +62,7 @@ def slip_pdf(anchor: Anchor) -> bytes:
 
 
 def slip_lines(anchor: Anchor) -> list[str]:
-    """Return what the slip says beside the code."""
+    """Return what the slip says next to the code."""
     signed = datetime.fromtimestamp(anchor.wall_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     table = f"table {anchor.table}, " if anchor.table else ""
     return [

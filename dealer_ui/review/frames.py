@@ -117,7 +117,7 @@ def frame_annotations(recalled: Recalled) -> tuple[FrameAnnotations, ...]:
 
 
 def compared(seen: Sequence[FrameAnnotations]) -> tuple[Compared, ...]:
-    """Return each look beside the one before it."""
+    """Return each look next to the one before it."""
     return tuple(Compared(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
 
 
@@ -273,7 +273,7 @@ def _middle(corners: Corners) -> tuple[float, float]:
 
 
 def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Change]:
-    """Set two looks beside each other by the cards' names, the nearest first where one name is seen twice."""
+    """Set two looks next to each other by the cards' names, the nearest first where one name is seen twice."""
     left = list(after)
     for card in before:
         same = [other for other in left if other.code == card.code]

@@ -238,7 +238,7 @@ def story(recalled: Recalled) -> str:
 def look(recalled: Recalled) -> str:
     """Show a full frame: `row` names the look, `card` enlarges a card, `marks` says whether what was read is drawn in.
 
-    Whoever says nothing sees it drawn in; the hand in dispute bare.
+    Anyone who says nothing sees it drawn in; the hand in dispute bare.
     """
     _need_pictures(recalled)
     seen = frame_annotations(recalled)
@@ -291,7 +291,7 @@ def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def again(recalled: Recalled) -> str:
-    """Settle a past hand's cards again beside what stands: by its own rules or by another profile."""
+    """Settle a past hand's cards again next to what stands: by its own rules or by another profile."""
     own = recalled.opened.profile
     name = request.args.get("profile", own)
     if name != own and name not in profile_names():

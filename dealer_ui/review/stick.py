@@ -21,7 +21,7 @@ blueprint = Blueprint("stick", __name__)
 blueprint.register_error_handler(HTTPException, refused)
 
 SHOWN_S: Final = 600.0
-"""Seconds for which a page that is loaded anew still says how it went."""
+"""Seconds for which a page that is loaded again still says how it went."""
 
 
 @blueprint.get("/review/<hand>/stick")

@@ -289,7 +289,7 @@ def _field(name: str, value: object) -> object:
 WITHDRAWN: Final = N_("No card of this hand was dealt: the hand before it was closed too soon.")
 _WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
     ev.HandOpened: _opened,
-    ev.TableStarted: _described(N_("The table process started anew.")),
+    ev.TableStarted: _described(N_("The table process started again.")),
     ev.PuckSeen: _puck,
     ev.ButtonKeyed: _described(N_("The button is keyed at seat %(seat)s."), seat="seat"),
     ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),

@@ -1,4 +1,4 @@
-"""What the review shows of a past hand: its cards, its settlement with every clause, another one beside it. Pure."""
+"""What the review shows of a past hand: its cards, its settlement with every clause, another one next to it. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Paid:
-    """One pair's exchange; `differs` where the settlement beside it has another."""
+    """One pair's exchange; `differs` where the settlement next to it has another."""
 
     label: str
     words: str
@@ -68,7 +68,7 @@ class Settled:
 
     @property
     def differs(self) -> bool:
-        """Whether anything in it is another than in the one beside it."""
+        """Whether anything in it is another than in the one next to it."""
         return any(pair.differs for pair in self.pairs) or any(net.differs for net in self.nets)
 
 
@@ -214,7 +214,7 @@ def _marks(hand: Mapping[str, Any], surrenders: bool, why: str, undeclared: str 
     if hand.get("natural"):
         yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
     if hand.get("declaration") == "not_borne_out":
-        yield _("declared a natural that the cards do not bear out")
+        yield _("declared a natural that the cards do not show")
     if hand.get("declaration") == "voided_by_foul":
         yield _("declared a natural that the foul voids")
     if undeclared:
@@ -272,7 +272,7 @@ def _nets(settlement: Mapping[str, Any], end: State, other: Mapping[str, Any] | 
 
 
 def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settled, Settled]:
-    """Settle a hand's cards under a profile; return what stands and this one beside it, the differences marked."""
+    """Settle a hand's cards under a profile; return what stands and this one next to it, the differences marked."""
     end, stands = recalled.last.end, recalled.settlement
     try:
         anew: Mapping[str, Any] | None = settle(end, rules)

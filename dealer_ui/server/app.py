@@ -57,7 +57,7 @@ class Settings:
     training: bool = False
     """The record is a training table's: a band on every page, and questions."""
     beside_port: int | None = None
-    """Where the training page would be, beside the table's; or the table's, beside the training page."""
+    """Where the training page would be, next to the table's; or the table's, next to the training page."""
     beside_socket: Path | None = None
     """The socket of the table process behind that page."""
     answer_floor_s: float = ANSWER_FLOOR_S

@@ -81,7 +81,7 @@ def healthz() -> tuple[Response, int]:
 @blueprint.get("/metrics")
 @guard.open_to(guard.EVERYBODY)
 def metrics() -> Response:
-    """Give Prometheus what it counts; to this machine only, whoever else is let in. No name and no card is in it."""
+    """Give Prometheus what it counts; to this machine only, anyone who else is let in. No name and no card is in it."""
     if request.remote_addr not in LOOPBACK:
         abort(403, _("This is for this machine only."))
     from prometheus_client import CONTENT_TYPE_LATEST

@@ -62,5 +62,5 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
 @blueprint.get("/menu")
 @guard.open_to(guard.EVERYBODY)
 def menu() -> str:
-    """Show the ways to every page beside the table's."""
+    """Show the ways to every page except the table's."""
     return page("menu.html", _("Records and set-up"), groups=MENU)

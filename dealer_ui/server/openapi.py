@@ -46,7 +46,7 @@ def description() -> dict[str, Any]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             "description": (
                 "Reads the table's record and hands commands to the table process, which judges them. Answers the "
-                "names of its own machine only (another `Host`: 400). Whoever sends no session is the dealer."
+                "names of its own machine only (another `Host`: 400). Anyone who sends no session is the dealer."
             ),
         },
         "paths": {
@@ -276,7 +276,7 @@ _PROFILE: Final = "A profile's name; of a house's own also with `@` and the begi
 _VERSION: Final = "The beginning of the hash of a house profile's version; the newest without it."
 
 _OF_TECHNICIANS: Final[list[dict[str, list[str]]]] = [{}, {"session": []}]
-"""At a fresh box whoever stands there; from its first technician on, technicians."""
+"""At a fresh box anyone who stands there; from its first technician on, technicians."""
 _LEADS_ON: Final = {
     "302": {"description": "It leads to a step, or a browser to the PIN page."},
     "403": _ref("NotAllowed"),

@@ -65,7 +65,7 @@ PATHS: Final[dict[str, Any]] = {
     "/setup/deck": _get("A deck is learnt", _answer("The page.", "", "text/html"), **_LED, **_TECHNICIANS),
     "/deck-check": _get("A deck is counted", _answer("The page.", "", "text/html"), **_LED),
     "/setup/compare/{name}": _get(
-        "A calibration beside the one before",
+        "A calibration next to the one before",
         _answer("A part of a page.", "", "text/html"),
         parameters=_WHAT,
         **_TECHNICIANS | {"responses": {**_TECHNICIANS["responses"], "404": _ref("NotThere")}},

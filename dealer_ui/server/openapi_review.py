@@ -96,7 +96,7 @@ PATHS: Final[dict[str, Any]] = {
     ),
     "/review/{name}/changes": _get("The looks side by side, with what changed", "text/html", _HAND),
     "/review/{name}/again": _get(
-        "A past hand settled again beside what stands",
+        "A past hand settled again next to what stands",
         "text/html",
         _HAND,
         _asked("profile", "A profile's name; the hand's own without it."),
@@ -118,7 +118,7 @@ PATHS: Final[dict[str, Any]] = {
     "/report.csv": _get("What a shift came to, a line a down", "text/csv", *_SPAN),
     "/report.pdf": _get("What a shift came to, with plots", "application/pdf", *_SPAN),
     "/menu": _get(
-        "The ways to every page beside the table's",
+        "The ways to every page except the table's",
         "text/html",
         _asked("back", "Where the page leads back to."),
     ),

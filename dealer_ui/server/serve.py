@@ -19,9 +19,9 @@ from waitress.server import TcpWSGIServer
 from dealer_ui.web.services import services
 
 SPARE_THREADS: Final = 16
-"""Threads beside those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
+"""Threads in addition to those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
 CONNECTIONS: Final = 512
-"""Connections at once. Who is slow holds one of these and no thread, and gives it up to whoever comes after him."""
+"""Connections at once. Who is slow holds one of these and no thread, and gives it up to anyone who comes after him."""
 SILENT_S: Final = 20
 """Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
 WHOLE_S: Final = 20.0
@@ -78,7 +78,7 @@ def make_server(
     kind: type[AServer],
     **more: Any,
 ) -> AServer:
-    """Make waitress's server; `parts` is what its loop looks at, `more` what waitress is told beside."""
+    """Make waitress's server; `parts` is what its loop looks at, `more` what waitress is told besides."""
     server = kind(
         app,
         map=parts,
@@ -140,7 +140,7 @@ class Channel(HTTPChannel):
 
 
 class Server(TcpWSGIServer):
-    """Waitress's server, which turns nobody away: whoever has owed a request the longest makes room."""
+    """Waitress's server, which turns nobody away: anyone who has owed a request the longest makes room."""
 
     channel_class = Channel
     active_channels: Any

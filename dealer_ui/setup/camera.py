@@ -105,7 +105,7 @@ def deck_check() -> str:
 @blueprint.get("/setup/compare/<what>")
 @guard.open_to(TECHNICIAN)
 def compare(what: str) -> str:
-    """Give the calibration in use beside the one before, as a part of the page."""
+    """Give the calibration in use next to the one before, as a part of the page."""
     if what not in ("felt", "lens", "deck"):
         abort(404, _("There is no such page."))
     return render_template("camera/compare.html", **_standing(what))
@@ -130,7 +130,7 @@ def job(number: int) -> tuple[Response, int]:
         return jsonify(answer), 200
     failed = told["state"] == "failed"
     answer["why"] = in_other_words(told.get("why", ""))
-    # the table counts its jobs anew when it starts: the name tells one picture from another
+    # the table counts its jobs again when it starts: the name tells one picture from another
     shown = f"/setup/picture/{number}?of={told['name'].rpartition('/')[2]}" if told["has_picture"] else ""
     answer["picture"] = shown
     if told["result"] or not failed:
@@ -173,7 +173,7 @@ def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:
 
 
 def _words(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what a job's part is rendered with beside the result itself."""
+    """Return what a job's part is rendered with, apart from the result itself."""
     result = told["result"]
     match _PARTS[told["work"]]:
         case "look":

@@ -59,7 +59,7 @@ FOUND: Final[Mapping[str, tuple[str, str]]] = {
     "buttons_crossed": (
         N_("Asked was %(asked)s, pressed was %(came)s."),
         N_(
-            "If you did press %(asked)s, two wires are crossed: swap them at the panel's plug. Otherwise try anew."
+            "If you did press %(asked)s, two wires are crossed: swap them at the panel's plug. Otherwise try again."
         ),
     ),
     "lamps_look": (N_("Light the lamp, look at it, then say what you see: %(asks)s."), ""),

@@ -237,7 +237,7 @@ def trial(name: str) -> tuple[Response, int]:
 
 
 def need_somebody(state: State) -> None:
-    """Answer 403, or lead to the PIN page: a technician's, or at a fresh box whoever stands there."""
+    """Answer 403, or lead to the PIN page: a technician's, or at a fresh box anyone who stands there."""
     if state.set_up or _technicians(state):
         guard.need(TECHNICIAN, _("Set-up"))
 

@@ -48,7 +48,7 @@ STEPS: Final[tuple[Step, ...]] = (
         "puck", N_("Puck reader"), N_("The reader that knows at which seat the button lies."), device="puck"
     ),
     Step("buttons", N_("Buttons"), N_("The white, the green and the red button."), device="buttons"),
-    Step("lamps", N_("Lamps"), N_("The lamps in the buttons and beside them."), device="lamps"),
+    Step("lamps", N_("Lamps"), N_("The lamps in the buttons and next to them."), device="lamps"),
     Step("buzzer", N_("Buzzer"), N_("What calls the dealer."), device="buzzer"),
     Step("disk", N_("Disk"), N_("Where the record and the pictures are kept."), device="disk"),
     Step("power", N_("Power"), N_("The mains, the battery and the box's own heat."), device="power"),

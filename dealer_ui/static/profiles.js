@@ -142,7 +142,7 @@
     location.reload();
   });
 
-  // What a number, a choice, an order of suits means is said beside it as it is changed.
+  // What a number, a choice, an order of suits means is said next to it as it is changed.
   function say() {
     for (const one of form.querySelectorAll("[data-some]")) {
       const value = one.closest("fieldset").querySelector("input").value.trim();

@@ -1,4 +1,4 @@
-// The review's buttons: a command to the table, then a page anew or another one; a file asked for and fetched.
+// The review's buttons: a command to the table, then a page again or another one; a file asked for and fetched.
 "use strict";
 (() => {
   let busy = false;
@@ -85,7 +85,7 @@
       else await deed(button);
     } finally { busy = false; }
   });
-  // A page that was loaded anew goes on where it was.
+  // A page that was loaded again goes on where it was.
   const stick = document.querySelector("button[data-stick]");
   if (stick && stick.dataset.job) follow(stick, stick.dataset.job);
   document.body.setAttribute("data-ready", ""); // touches are heard from here on

@@ -1,4 +1,4 @@
-// How a page beside the glance page speaks to its server: one command or one order of the page, one answer.
+// How a page other than the glance page speaks to its server: one command or one order of the page, one answer.
 "use strict";
 const feltwatch = (() => {
   const body = document.body;

@@ -5,7 +5,7 @@
   const quiz = document.getElementById("quiz");
   const token = () => document.querySelector("meta[name=csrf-token]").content;
 
-  // The top layer is the only place above an open dialog: the band goes there anew whenever one opens.
+  // The top layer is the only place above an open dialog: the band goes there again whenever one opens.
   function above() {
     if (band.matches(":popover-open")) band.hidePopover();
     band.showPopover();

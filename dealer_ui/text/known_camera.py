@@ -24,9 +24,9 @@ CAMERA: Final = (
         "The felt was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
         "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode."
     ),
-    N_("This is no felt calibration (impossible values): calibrate anew."),
-    N_("This is no felt calibration (impossible size): calibrate anew."),
-    N_("This is no felt calibration (%(error)s): calibrate anew."),
+    N_("This is no felt calibration (impossible values): calibrate again."),
+    N_("This is no felt calibration (impossible size): calibrate again."),
+    N_("This is no felt calibration (%(error)s): calibrate again."),
     N_(
         "The board can be made out in %(len)s of %(value)s pictures; %(MIN_VIEWS)s are needed: hold "
         "it flat, wholly in view, lit and sharp, each time at another angle."
@@ -43,9 +43,9 @@ CAMERA: Final = (
         "The lens was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
         "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode."
     ),
-    N_("This is no lens calibration (wrong shape): calibrate anew."),
-    N_("This is no lens calibration (impossible values): calibrate anew."),
-    N_("This is no lens calibration (%(error)s): calibrate anew."),
+    N_("This is no lens calibration (wrong shape): calibrate again."),
+    N_("This is no lens calibration (impossible values): calibrate again."),
+    N_("This is no lens calibration (%(error)s): calibrate again."),
     N_("Two felts are in view (markers %(ids)s and again %(again)s): take one away or cover its markers."),
     N_("A picture must have 8 bits a channel, in one channel or in blue, green and red."),
     N_("The picture is %(width)s×%(height)s pixels; at least %(MIN_SIDE_PX)s each way are needed."),

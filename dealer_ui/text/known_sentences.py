@@ -35,14 +35,14 @@ KNOWN: Final = (
     N_("All pictures of %(path)s were shown."),
     N_("There is no picture in %(path)s: put some there, or name another folder."),
     N_("No hand was recorded in %(path)s: name a hand's folder of captures."),
-    N_("The camera does not take %(wrong)s: set another, or choose the camera anew."),
+    N_("The camera does not take %(wrong)s: set another, or choose the camera again."),
     N_("The camera gave a picture of another size."),
     N_(
         "A picture of %(width)s x %(height)s cannot be had from this camera: its width is a "
         "multiple of 64 (4608, 2304), its height is even."
     ),
     N_("The camera gives no pictures%(said)s: check its ribbon cable, and that rpicam-vid is installed."),
-    N_("The camera took a picture without %(wrong)s: it is being started anew."),
+    N_("The camera took a picture without %(wrong)s: it is being started again."),
     N_("The camera gave something that is no picture of height x width x 3 bytes."),
     N_("This camera is open."),
     N_("This camera is not open."),
@@ -84,7 +84,7 @@ KNOWN: Final = (
     N_("The tag %(min)s is named for both disks: give each its own."),
     N_("No antenna of the puck reader answers: check its wiring, then unplug it and plug it in."),
     N_("A puck reader needs at least one seat, and seats count from 1."),
-    N_("The puck reader speaks version %(version)s, we speak %(VERSION)s: load its firmware anew."),
+    N_("The puck reader speaks version %(version)s, we speak %(VERSION)s: load its firmware again."),
     N_("The puck reader is not connected (%(port)s): plug it in, or key the seat."),
     N_("The puck reader may not be opened (%(port)s): this user needs the group of the port."),
     N_("Another program holds the puck reader (%(port)s): stop it."),

@@ -84,12 +84,12 @@ class Reasons:
                 return self._naturals_tie(pair, args)
             case "declaration_not_borne_out":
                 return gettext(
-                    "seat %(seat)s declared a natural that the cards do not bear out: the hand plays as it is set",
+                    "seat %(seat)s declared a natural that the cards do not show: the hand plays as it is set",
                     seat=args["winner"],
                 )
             case "declaration_excused":
                 return gettext(
-                    "seat %(seat)s declared a natural that the cards do not bear out; an opponent had already "
+                    "seat %(seat)s declared a natural that the cards do not show; an opponent had already "
                     "surrendered, so the hand plays as it is set",
                     seat=args["winner"],
                 )
@@ -205,7 +205,7 @@ class Reasons:
                     "middle and back are equal (%(hand)s), and the middle's suit is the higher",
                     hand=row_text(*middle),
                 )
-        return gettext("a natural was declared that the cards do not bear out")
+        return gettext("a natural was declared that the cards do not show")
 
     def _called(self, seat: int, row: str) -> Called:
         said = self._rows[seat][row]

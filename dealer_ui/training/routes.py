@@ -1,7 +1,7 @@
 """Training on the real page: a band on every screen, questions about each hand, and the score since it began.
 
 The table behind it is a training table (`feltwatch training`), whose record no other table goes on with. Only this
-module knows that the page is for training: it stands between the view and whoever looks.
+module knows that the page is for training: it stands between the view and anyone who looks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Hand:
 
 
 class Lesson:
-    """The trainee's way through the hands, in this process's memory: it begins anew with the page."""
+    """The trainee's way through the hands, in this process's memory: it begins again with the page."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -126,7 +126,7 @@ class Lesson:
 
 
 def _asks_more(state: State) -> bool:
-    """Say whether the trainee is asked something beside naturals: of a card that he has corrected wrongly."""
+    """Say whether the trainee is asked something apart from naturals: of a card that he has corrected wrongly."""
     return any(question.what is not Ask.NATURAL for question in state.questions)
 
 

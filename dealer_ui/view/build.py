@@ -244,7 +244,7 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
 def _notices(
     state: State, rules: Profile | None, refused: Message | None, answering: bool
 ) -> tuple[str, ...]:
-    """Return what is said beside the next step."""
+    """Return what is said next to the next step."""
     said: list[str] = []
     if not answering:
         said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
@@ -379,7 +379,7 @@ def _flags(
     if seat.surrenders:
         flags.append(Flag("surrender", _("Surrendered")))
     void = hand is not None and hand.get("declaration") == "voided_by_foul"
-    if hand and hand["foul"]:  # beside "Natural void" there is no room for why; the payment's lines say it
+    if hand and hand["foul"]:  # next to "Natural void" there is no room for why; the payment's lines say it
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
     if hand and hand["natural"]:
         flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
@@ -387,7 +387,7 @@ def _flags(
         if void:
             flags.append(Flag("asked", _("Natural void")))
     elif seat.declares:
-        flags.append(Flag("asked", _("Natural not borne out") if seat.confirmed else _("Natural declared")))
+        flags.append(Flag("asked", _("Natural not verified") if seat.confirmed else _("Natural declared")))
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
     if hand and hand["fantasyland_next"]:

@@ -66,7 +66,7 @@ class DownClock:
         self._seen = max(self._seen, seq)
 
     def _follow(self, began: Entry, row: Entry) -> None:
-        """Note who joined in this row, by which name; who leaves and comes back joins anew."""
+        """Note who joined in this row, by which name; who leaves and comes back joins again."""
         match row.event if row.type in _OF_PLAYERS else None:
             case HandOpened():
                 for player in _stacks(row):

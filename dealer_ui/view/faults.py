@@ -25,7 +25,7 @@ SAID: Final = {
     "clock": (N_("The clock is not right"), PLAY_ON),
     "power": (N_("The power is weak"), PLAY_ON),
     "captures": (N_("A picture was not kept"), PLAY_ON),
-    "calibration": (N_("The camera must be set up anew"), PLAY_ON),
+    "calibration": (N_("The camera must be set up again"), PLAY_ON),
 }
 """Device → what is wrong, and what a dealer does about it; in the order of urgency."""
 

@@ -109,7 +109,7 @@ class Live:
         return self._rules
 
     def show_again(self) -> None:
-        """Make the view anew: `shown` shows something else of it by now."""
+        """Make the view again: `shown` shows something else of it by now."""
         self._again = True
         self.refresh()
 
@@ -236,7 +236,7 @@ class Live:
         return True
 
     def _publish(self, made: Callable[[], tuple[Screen, str]]) -> None:
-        with speaking(SOURCE):  # whoever asked: two moments are compared in one language
+        with speaking(SOURCE):  # anyone who asked: two moments are compared in one language
             screen, trouble = made()
         if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
             return

@@ -67,7 +67,7 @@ def placing_words(state: State) -> tuple[str, str]:
 
 
 def more(state: State) -> tuple[Group, ...]:
-    """Return the groups of what may be done now beside the next step."""
+    """Return the groups of what may be done now, apart from the next step."""
     return (*_of_hand(state), *_between(state))
 
 

@@ -316,7 +316,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
 
 def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     verdict = natural_verdict(state, seat.seat, rules)
-    borne_out: Literal["yes", "no"] = "yes" if verdict.kind else "no"
+    verified: Literal["yes", "no"] = "yes" if verdict.kind else "no"
     confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
     facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
     if verdict.kind is not None:
@@ -362,7 +362,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
         else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
-        verdict=borne_out,
+        verdict=verified,
         actions=(*_again(state), accept),
     )
 
@@ -376,12 +376,12 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
     if declaration.clause == "naturals.excused_by_surrender":
         return _("An opponent had already surrendered, so the hand plays as it is set.")
     if rules.naturals.false_declaration == "regular":
-        return _("A declaration that the cards do not bear out plays as it is set.")
+        return _("A declaration that the cards do not show plays as it is set.")
     if rules.naturals.excused_by_surrender:
         return _(
-            "A declaration that the cards do not bear out is a foul, unless an opponent had already surrendered."
+            "A declaration that the cards do not show is a foul, unless an opponent had already surrendered."
         )
-    return _("A declaration that the cards do not bear out is a foul.")
+    return _("A declaration that the cards do not show is a foul.")
 
 
 def _again(state: State) -> tuple[Action, ...]:

@@ -1,4 +1,4 @@
-"""What a training screen shows beside the table, as frozen data: a question, then whether the answer was right."""
+"""What a training screen shows next to the table, as frozen data: a question, then whether the answer was right."""
 
 from __future__ import annotations
 

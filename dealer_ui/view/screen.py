@@ -28,7 +28,7 @@ class Action:
     command: dict[str, Any]
     tone: Tone = "plain"
     hold: bool = False
-    """Press and hold: for what cannot be undone, or what the cards do not bear out."""
+    """Press and hold: for what cannot be undone, or what the cards do not show."""
     lamp: Literal["", "green", "red", "white"] = ""
     """The real button that does the same."""
     also: tuple[dict[str, Any], ...] = ()

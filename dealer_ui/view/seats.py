@@ -122,7 +122,7 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
 
 
 def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
-    """Say why a player would get no cards whoever else plays; "" where he would."""
+    """Say why a player would get no cards anyone who else plays; "" where he would."""
     if name in state.sits_out:
         return _("sits out")
     if name in state.passes:

@@ -1,4 +1,5 @@
-"""The page beside this one on the same machine: the training page beside the table's, and the table's beside that."""
+"""The page next to this one on the same machine: the training page next to the table's, and the table's next to
+that."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def command() -> tuple[Response, int]:
 
 
 def give(order: dict[str, Any]) -> tuple[Response, int]:
-    """Hand the table a command in the name of whoever sent the request, and return its answer. See `command`."""
+    """Hand the table a command in the name of anyone who sent the request, and return its answer. See `command`."""
     session = guard.session() if _asks_for_more(order) else None
     try:
         answer = services().link.send(

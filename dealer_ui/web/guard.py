@@ -1,6 +1,6 @@
 """Who may reach what: routes are closed unless they name their roles, and commands carry the page's token.
 
-Whoever stands at the screen without a session is the dealer; a session makes him somebody else (`sessions.py`).
+Anyone who stands at the screen without a session is the dealer; a session makes him somebody else (`sessions.py`).
 
 The page listens on the loopback interface. What is left to fend off is another site open in the same browser:
 it may send requests here but cannot read the answers. So every command needs the token printed in the page
@@ -41,7 +41,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 EVERYBODY: Final = frozenset(Role)
-"""What the screen shows beside the table: the dealer needs no session, nobody else may see less than he."""
+"""What the screen shows next to the table: the dealer needs no session, nobody else may see less than he."""
 
 _OPEN = "_feltwatch_open_to"
 _View = TypeVar("_View", bound=Callable[..., Any])
@@ -70,12 +70,12 @@ def session() -> str | None:
 
 
 def role() -> Role:
-    """Return the role of whoever sent the request."""
+    """Return the role of anyone who sent the request."""
     return _session_role(request.cookies.get(services().sessions.cookie)) or Role.DEALER
 
 
 def name() -> str:
-    """Return the name of whoever has a session; the dealer's is not known here."""
+    """Return the name of anyone who has a session; the dealer's is not known here."""
     token = session()
     return services().sessions.left(token)[0] if token else ""
 

@@ -1,4 +1,4 @@
-"""What every page beside the glance page is rendered with, and where it may lead back to."""
+"""What every page except the glance page is rendered with, and where it may lead back to."""
 
 from __future__ import annotations
 

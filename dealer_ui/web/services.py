@@ -38,7 +38,7 @@ class StreamLimiter:
 
 
 class KioskStream:
-    """One stream beside the others, for the screen at the table: no crowd takes it.
+    """One stream next to the others, for the screen at the table: no crowd takes it.
 
     Who asks last has it. So the screen gets it back at once where somebody else said that he was the screen.
     """

@@ -1,7 +1,7 @@
 """Judges who gives a command and whether he may: sessions, PINs and lock-outs. The page never does.
 
 A lock-out is counted in the journal and waited for by the monotonic clock. What was waited before a restart nobody
-can tell (the wall clock may be wrong), so a restart begins the wait anew: it may last longer, never shorter.
+can tell (the wall clock may be wrong), so a restart begins the wait again: it may last longer, never shorter.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ FLOOR_SESSION_S: Final = 30.0
 """The same of a floor person's, who has been called to a table and leaves its screen to the dealer."""
 TABLE: Final = "table"
 SET_UP: Final = "set-up"
-"""The actor before the first technician is listed: whoever stands before a fresh box."""
+"""The actor before the first technician is listed: anyone who stands before a fresh box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
-"""What a fresh box takes from whoever stands before it, until its first technician is listed."""
+"""What a fresh box takes from anyone who stands before it, until its first technician is listed."""
 POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself: no sign that anybody is there."""
 
@@ -153,7 +153,7 @@ class AccessControl:
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
-        """A box that has no technician takes its first one from whoever stands before it; once, and recorded.
+        """A box that has no technician takes its first one from anyone who stands before it; once, and recorded.
 
         So it does with what comes before that in its set-up, and with leaving the set-up out.
         """
@@ -252,7 +252,7 @@ def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
 
 
 def _need_right_over(who: Who, role: Role) -> None:
-    """Floor people list dealers; whoever has a PIN is a technician's to list."""
+    """Floor people list dealers; anyone who has a PIN is a technician's to list."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
         raise NotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})

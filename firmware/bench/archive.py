@@ -296,7 +296,7 @@ HEADS: Final = (
 
 
 def summary(measured: list[Measured], images: Mapping[str, float], load: float) -> dict[str, Any]:
-    """Return the figures with where, when and beside what they were measured."""
+    """Return the figures with where, when and next to what they were measured."""
     import sqlite3
 
     from firmware.bench.rules import machine

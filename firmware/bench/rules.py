@@ -1,4 +1,4 @@
-"""`feltwatch bench rules`: the rules core's figures, measured on this machine beside its peers.
+"""`feltwatch bench rules`: the rules core's figures, measured on this machine next to its peers.
 
 Every figure is the best of several rounds, and the rounds of all contestants take turns, so that a busy moment of the
 machine hits them alike. Peers get the same hands as objects of their own, made before the clock starts.
@@ -72,7 +72,7 @@ class Figure:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
-    """Measure strengths, naturals, settlements and the settle command; beside them the peers that are installed."""
+    """Measure strengths, naturals, settlements and the settle command; next to them the peers that are installed."""
     deal = random.Random(seed)
     figures = list(_figures(deal, rounds, hands))
     missing = [peer for peer in PEERS if _peer(peer) is None]

@@ -277,7 +277,7 @@ def _page(data: Path) -> Iterator[_Stream]:
 
 
 def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]:
-    """Return medians and 95th percentiles by stage, and where and beside what they were measured."""
+    """Return medians and 95th percentiles by stage, and where and next to what they were measured."""
     from firmware.bench.rules import machine
 
     stages = {

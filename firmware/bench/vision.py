@@ -42,7 +42,7 @@ from vision.synthetic.yolo_peer import Compared, compare
     "--yolo",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
-    help="ONNX graph of another network, timed beside the reader (models/training/yolo_graph.py makes YOLO11n's).",
+    help="ONNX graph of another network, timed next to the reader (models/training/yolo_graph.py makes YOLO11n's).",
 )
 @THREADS
 @click.option("--seed", default=0, show_default=True)

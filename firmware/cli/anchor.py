@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Sign the record's head and print it: at the end of each shift, on paper.
 
-    Whoever has the slip can tell later that the record's end was cut off, or that it was rewritten:
+    Anyone who has the slip can tell later that the record's end was cut off, or that it was rewritten:
 
         feltwatch hands verify --all --anchor TEXT_OF_THE_QR_CODE
     """

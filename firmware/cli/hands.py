@@ -175,7 +175,7 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
 def export(number: int, data: Path, out: Path | None, by: str | None, key_folder: Path) -> None:
     """Write hand NUMBER's dispute file: a signed ZIP that can be checked without us.
 
-    The running table makes and signs it (--by names who asks). While it is stopped, whoever may read its key may
+    The running table makes and signs it (--by names who asks). While it is stopped, anyone who may read its key may
     make one; the end of the record is then vouched for by the file's own signature alone.
     """
     from firmware.record.dispute_file import EXPORTS

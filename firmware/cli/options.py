@@ -1,4 +1,4 @@
-"""How a command of the shell asks the running table: with the name and the PIN of whoever gives it."""
+"""How a command of the shell asks the running table: with the name and the PIN of anyone who gives it."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ def command() -> None:
         feltwatch people add Ada --role technician
 
     A PIN is asked for and never shown; where the input is no terminal, each is read from a line of it. While the
-    table process runs, it judges: --by names who asks, and his own PIN is asked for last. While it is stopped, whoever
-    may write to the record may list people; the record says that it was done from the console.
+    table process runs, it judges: --by names who asks, and his own PIN is asked for last. While it is stopped,
+    anyone who may write to the record may list people; the record says that it was done from the console.
     """
 
 

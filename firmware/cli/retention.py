@@ -158,7 +158,7 @@ def _print_deletions(drops: list[Deletion], done: str, as_json: bool) -> None:
 def backup(folder: Path, data: Path) -> None:
     """Copy the record to a new FOLDER, while the table may go on, and verify the copy.
 
-    Journal and images. Not the device's key and not the PINs: whoever has the backup would have them.
+    Journal and images. Not the device's key and not the PINs: anyone who has the backup would have them.
     """
     from firmware.record.backup import back_up
 

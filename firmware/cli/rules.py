@@ -53,7 +53,7 @@ def settle_command(file: BinaryIO, profile: str | None, as_json: bool) -> None:
     if profile is not None:
         _profile(profile)
     name = file.name if isinstance(getattr(file, "name", None), str) else "<stdin>"
-    out = sys.stdout  # click.echo looks for the stream anew on every call
+    out = sys.stdout  # click.echo looks for the stream again on every call
     status = count = 0
     inputs = json_inputs(file, before_reading=out.flush)
     try:

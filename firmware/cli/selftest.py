@@ -130,7 +130,7 @@ def _folder(data: Path) -> Path:
 
 
 def _keep(folder: Path, told: dict[str, Any], results: list[Result]) -> Path:
-    """Keep the report beside the record, as JSON and as text to be printed. Raises click.ClickException."""
+    """Keep the report next to the record, as JSON and as text to be printed. Raises click.ClickException."""
     from firmware.record.journal.disk import sync_folder
 
     name = f"selftest-{told['at'].replace(':', '').replace('+0000', 'Z')}"

@@ -9,7 +9,7 @@ from firmware.terminal import escaped
 
 _ROWS = ("front", "middle", "back")
 _DECLARATIONS = {
-    "not_borne_out": "which the cards do not bear out",
+    "not_borne_out": "which the cards do not show",
     "voided_by_foul": "which a hand set in the wrong order cannot claim",
 }
 

@@ -1,7 +1,8 @@
 """Is the table well? Facts in, checks out: each with a figure, a verdict and what to do.
 
-Pure: whoever looks at the box and at the record gathers the `Facts`, and a fact that nobody could learn is None, which
-makes its check "unknown" and never "ok". `CHECKS` is the table of all of them, in the order in which they are shown.
+Pure: anyone who looks at the box and at the record gathers the `Facts`, and a fact that nobody could learn is None,
+which makes its check "unknown" and never "ok". `CHECKS` is the table of all of them, in the order in which they are
+shown.
 """
 
 from __future__ import annotations
@@ -374,7 +375,7 @@ def _memory(facts: Facts) -> Found:
     figure = f"{facts.memory_mb} MB"
     if facts.memory_mb < MEMORY_MB:
         says = Message("Little memory is left: the card reader may be ended.")
-        return "bad", figure, says, Message("Start the box anew between hands; tell the technician.")
+        return "bad", figure, says, Message("Start the box again between hands; tell the technician.")
     return "ok", figure, Message("There is memory enough."), None
 
 

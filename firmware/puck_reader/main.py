@@ -64,6 +64,6 @@ def run() -> None:
         passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
         now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)
         said = puckd.turn(now_ms, heard)
-        if said and room.poll(0):  # nobody reads: what is said is lost, and said anew half a second later
+        if said and room.poll(0):  # nobody reads: what is said is lost, and said again half a second later
             sys.stdout.buffer.write(said)
         watchdog.feed()

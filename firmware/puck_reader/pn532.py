@@ -1,7 +1,7 @@
 """An antenna with a PN532 on SPI. Written to NXP's user manual UM0701 and data sheet; UNTESTED on hardware.
 
 The chip stays awake, as waking it takes long, but its field is on only while it is scanned. It lists two tags in one
-field, which is just the two disks. After a fault it is reset and configured anew.
+field, which is just the two disks. After a fault it is reset and configured again.
 """
 
 from .puckd import Reader, ReaderFault

@@ -17,7 +17,7 @@ class Reader:
     def scan(self) -> set[str]:
         """Switch the field on, return the tags' ids as upper-case hex, switch the field off whatever happens.
 
-        Raises ReaderFault; the chip is then started anew at the next scan.
+        Raises ReaderFault; the chip is then started again at the next scan.
         """
         raise NotImplementedError
 

@@ -1,7 +1,7 @@
 """An antenna with an MFRC522 on SPI, at register level. Written to NXP's data sheet, rev. 3.9; UNTESTED on hardware.
 
 The chip is held in reset but while it is scanned: so one field at most is on, and a chip that hung in the scan
-before starts anew. All tags in the field are found: each is selected and put to sleep, until nobody answers.
+before starts again. All tags in the field are found: each is selected and put to sleep, until nobody answers.
 """
 
 from . import iso14443

@@ -123,7 +123,7 @@ ENDS: Final = frozenset(
 class Archive:
     """Reads the archive of a data folder. Keeps no connection open between calls.
 
-    Whoever may write to the folder brings its index up to date; who may not reads what the table process has made of
+    Anyone who may write to the folder brings its index up to date; who may not reads what the table process has made of
     it so far, or, where there is none, makes one of his own in a temporary folder.
     """
 
@@ -278,12 +278,12 @@ class Archive:
                     self.refresh()
                     db = stack.enter_context(index_file.opened(self._index()))
                     if db is None:
-                        raise JournalError("The list of hands is being made anew; try again in a moment.")
+                        raise JournalError("The list of hands is being made again; try again in a moment.")
                 yield db
         except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema's text comes in its message
             index_file.distrust(shared)
             raise JournalError(
-                "The archive's index could not be read (%(why)s); it is made anew, try again in a moment.",
+                "The archive's index could not be read (%(why)s); it is made again, try again in a moment.",
                 why=str(error),
             ) from error
 

@@ -1,9 +1,9 @@
 """The archive's index: one line a hand, and where rows are that are looked for, so that a million hands open at once.
 
-It is no evidence and nothing is decided by it: it can be thrown away at any time and is made anew from the journal.
-The table process keeps it in the data folder; whoever may write there may, too, one at a time. It is brought up to the
-journal's end in batches, each one transaction, and sealed at the end (`index_file`): an index whose bytes are not those
-that were sealed, or that a stop left unsealed, is thrown away.
+It is no evidence and nothing is decided by it: it can be thrown away at any time and is made again from the journal.
+The table process keeps it in the data folder; anyone who may write there may, too, one at a time. It is brought up
+to the journal's end in batches, each one transaction, and sealed at the end (`index_file`): an index whose bytes are
+not those that were sealed, or that a stop left unsealed, is thrown away.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TAKEN: Final = tuple(sorted(INDEXED.union(TOLD)))
 
 
 def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> bool:
-    """Take the journal's new rows into the index at `path`; make it anew where it is another journal's or not whole.
+    """Take the journal's new rows into the index at `path`; make it again where it is another journal's or not whole.
 
     `done` is told after each batch how far it is, in rows. False where somebody else does it at this moment.
     Raises JournalError.

@@ -1,7 +1,7 @@
 """Backup and restore of the record: the journal by SQLite's own call, the images file by file, both verified.
 
-Not in a backup: the device's key and the PINs' verifiers (whoever has a backup would have them), dispute files, the
-index. A restore is put together beside the record, verified, and only then moved in; what it replaces is kept. No
+Not in a backup: the device's key and the PINs' verifiers (anyone who has a backup would have them), dispute files, the
+index. A restore is put together next to the record, verified, and only then moved in; what it replaces is kept. No
 foreign file is put in place: rows and content go one by one into a journal that our own migrations made. A stop at any
 moment loses neither: the same command goes on where it was.
 """
@@ -90,7 +90,7 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
 def _part_beside(to: Path) -> Path:
     """Make the folder that becomes `to`. Raises OSError, which names `to`: nobody asked for the other."""
     try:
-        # A name that nobody can have laid a link under: whoever plugs a stick in knows what backups are called.
+        # A name that nobody can have laid a link under: anyone who plugs a stick in knows what backups are called.
         return Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
     except OSError as error:
         error.filename = str(to)

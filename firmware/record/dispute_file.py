@@ -32,7 +32,7 @@ from firmware.table.settling import hand_json
 log = logging.getLogger(__name__)
 
 EXPORTS: Final = "exports"
-"""In the data folder: where the table puts dispute files for whoever asked for them."""
+"""In the data folder: where the table puts dispute files for anyone who asked for them."""
 PDF: Final = "hand.pdf"
 _HASH: Final = re.compile(r'"([0-9a-f]{64})"')
 _PACKED: Final = (".jpg", ".png", ".pdf")

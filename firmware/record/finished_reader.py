@@ -1,4 +1,4 @@
-"""The record as far as it is over: for whoever may see nothing of the hand on the table."""
+"""The record as far as it is over: for anyone who may see nothing of the hand on the table."""
 
 from __future__ import annotations
 

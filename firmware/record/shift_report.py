@@ -258,7 +258,7 @@ class _Fold:
         self._read, self._settlement, self._suspended = {}, None, None
 
     def _collection(self, down: _Open) -> int:
-        """Return what the players owe for a down, in cents: as the page shows it beside the dealer's clock."""
+        """Return what the players owe for a down, in cents: as the page shows it next to the dealer's clock."""
         if not (down.dealer and down.opened and down.counts["hands"]):
             return 0
         rules = self._rules_of(down.opened)

@@ -132,7 +132,7 @@ def _foul(line: Line) -> str:
         case Fault.MIDDLE_SUIT_ABOVE_BACK:
             how = f"middle and back are equal ({hand.text(1)}), and the middle's suit is the higher"
         case _:
-            how = "a natural was declared that the cards do not bear out"
+            how = "a natural was declared that the cards do not show"
     return f"seat {hand.seat}'s hand is a foul: {how}"
 
 
@@ -188,10 +188,10 @@ _SENTENCES: dict[str, Callable[[Line], str]] = {
     ),
     "naturals_tie": _naturals_tie,
     "declaration_not_borne_out": lambda line: (
-        f"seat {line.winner.seat} declared a natural that the cards do not bear out: the hand plays as it is set"
+        f"seat {line.winner.seat} declared a natural that the cards do not show: the hand plays as it is set"
     ),
     "declaration_excused": lambda line: (
-        f"seat {line.winner.seat} declared a natural that the cards do not bear out; an opponent had already "
+        f"seat {line.winner.seat} declared a natural that the cards do not show; an opponent had already "
         "surrendered, so the hand plays as it is set"
     ),
     "declaration_voided": lambda line: (

@@ -148,7 +148,7 @@ class Scorer:
             lines.append(Line("scoop", sign * self._scoop, winner, loser))
 
     def _bonuses(self, lines: list[Line], a: JudgedHand, b: JudgedHand) -> None:
-        """Add the bonuses that are paid beside the rows."""
+        """Add the bonuses that are paid in addition to the rows."""
         our_bonuses, their_bonuses = a.bonuses, b.bonuses
         for row in _ROWS:
             ours, theirs = our_bonuses[row], their_bonuses[row]

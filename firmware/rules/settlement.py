@@ -78,7 +78,7 @@ class Settlement(NamedTuple):
         return chips_plan({player: self._won_by(player) for player in self.hand.stacks})
 
     def natural_bonus(self, judged: JudgedHand) -> int:
-        """Return the bonus points that a natural earns beside its value, from a regular hand or a foul."""
+        """Return the bonus points that a natural earns in addition to its value, from a regular hand or a foul."""
         return sum(_referee(self.profile).scorer.natural_bonuses(judged))
 
     def _won_by(self, player: str) -> int:

@@ -92,7 +92,7 @@ def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, 
 
 
 def make_camera(config: CameraConfig) -> FrameSource:
-    """Make the configured camera; whoever takes it opens it."""
+    """Make the configured camera; anyone who takes it opens it."""
     match config.kind:
         case "files":
             from firmware.devices.camera.files import FileFrames

@@ -85,7 +85,7 @@ class Table(Protocol):
         """Make events happen, durably. Raises CommandRefused, JournalError."""
 
     def relight(self) -> None:
-        """Show the lamps anew."""
+        """Show the lamps again."""
 
     def trouble_of(self, device: str) -> str | None:
         """Return what is wrong with a device, "" where it is well, None where it was not heard of yet."""

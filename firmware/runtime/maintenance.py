@@ -1,4 +1,4 @@
-"""What the table process does for the record beside the hands: its key, anchors, exports, the index, old images.
+"""What the table process does for the record, apart from the hands: its key, anchors, exports, the index, old images.
 
 Events are written on the table's own thread. What takes longer (the index, a dispute file, looking for images to drop)
 is done on one worker thread that only reads the journal.

@@ -24,7 +24,7 @@ RESTLESS: Final = (
 
 
 class CalmPuck:
-    """What the puck reader says, for whoever writes it down."""
+    """What the puck reader says, for anyone who writes it down."""
 
     def __init__(self) -> None:
         self._last: PuckReading | None = None

@@ -1,4 +1,4 @@
-"""Checks the whole record when the table starts: at once where it is short, beside the table where it is long.
+"""Checks the whole record when the table starts: at once where it is short, next to the table where it is long.
 
 The journal's own opening checks the file's shape and the last rows both ways; this is every page and every row. A
 record that does not hold is a fault that stops play until a floor person has read it.

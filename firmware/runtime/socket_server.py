@@ -30,7 +30,7 @@ Submit = Callable[[bytes], dict[str, Any]]
 
 
 class CommandSocket:
-    """Hands every line to `submit` and its answer back. Whoever may open the socket may send commands."""
+    """Hands every line to `submit` and its answer back. Anyone who may open the socket may send commands."""
 
     def __init__(self, path: Path, submit: Submit) -> None:
         """Open the socket. Raises SocketError."""
@@ -76,7 +76,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)  # whoever opened so many means harm; the table goes on
+            self.shutdown_request(request)  # anyone who opened so many means harm; the table goes on
             return
         super().process_request(request, client_address)
 

@@ -115,7 +115,7 @@ def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> 
     for disk in sorted(disks.glob("sd*")):
         on_usb = any(part.startswith("usb") for part in disk.resolve().parts)
         if (on_usb or _attribute(disk, "removable") == "1") and _attribute(disk, "size") not in ("", "0"):
-            try:  # without O_CREAT: refused where the kernel has it mounted, whoever did that and wherever
+            try:  # without O_CREAT: refused where the kernel has it mounted, anyone who did that and wherever
                 os.close(os.open(nodes / disk.name, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
             except OSError as error:
                 if error.errno == errno.EBUSY:

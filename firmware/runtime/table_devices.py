@@ -32,7 +32,7 @@ class Part(Protocol):
 class Devices:
     """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts.
 
-    `others` are only started and closed with the table: whoever made them tells of them in `trouble`.
+    `others` are only started and closed with the table: anyone who made them tells of them in `trouble`.
     """
 
     puck: PuckReader | None

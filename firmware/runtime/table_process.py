@@ -250,13 +250,13 @@ class TableProcess:
             self._maintenance.turn(self)
 
     def turn_all(self) -> None:
-        """Take every input that waits, then catch up. For whoever keeps the clock in `run`'s place."""
+        """Take every input that waits, then catch up. For anyone who keeps the clock in `run`'s place."""
         while not self._queue.empty():
             self.turn(self._queue.get())
         self.turn()
 
     def end(self) -> None:
-        """Let go of the socket and the devices, and refuse whoever still waits."""
+        """Let go of the socket and the devices, and refuse anyone who still waits."""
         for part in (self._socket, self._devices, self._readings, self._maintenance, self._check):
             if part is not None:
                 part.close()
@@ -445,7 +445,7 @@ class TableProcess:
         return self._do(events, actor)
 
     def relight(self) -> None:
-        """Show the lamps anew, for the trials."""
+        """Show the lamps again, for the trials."""
         self._show()
 
     def trouble_of(self, device: str) -> str | None:
@@ -481,17 +481,17 @@ class TableProcess:
     def _counts(self, press: Press) -> bool:
         """Say whether a press is one for its button.
 
-        One press of green accepts a natural that the cards bear out; what they do not bear out asks for press and
+        One press of green accepts a natural that the cards confirm; what they do not show asks for press and
         hold. The hold belongs to the natural that was shown when the button went down, never to the next one.
         """
         due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
         if due is None:
             return not press.held
-        borne_out = natural_verdict(self.state, due, self._rules).kind is not None
+        verified = natural_verdict(self.state, due, self._rules).kind is not None
         if press.held:
-            return not borne_out and self._green == (press.at, due)
+            return not verified and self._green == (press.at, due)
         self._green = (press.at, due)
-        return borne_out
+        return verified
 
     # ---- levels ----
 

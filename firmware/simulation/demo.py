@@ -241,7 +241,7 @@ def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
 
 
 def _need_free(port: int) -> None:
-    """Whoever else listens there would answer in the page's place. Raises AppError."""
+    """Anyone who else listens there would answer in the page's place. Raises AppError."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

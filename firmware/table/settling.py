@@ -88,13 +88,13 @@ class Verdict:
     kind: str | None
     value: int = 0
     bonus: int = 0
-    """Points that it earns beside its value, from a regular hand or a foul."""
+    """Points that it earns in addition to its value, from a regular hand or a foul."""
     declaration: Declaration | None = None
     """What became of the declaration; None where there was none."""
 
 
 def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
-    """Return what the cards of a seat bear out of the natural that it declared, or that was found."""
+    """Return what the cards of a seat confirm of the natural that it declared, or that was found."""
     settled = _settled(state, rules)
     judged = next((hand for hand in settled.hands if hand.seat == seat), None)
     if judged is None or judged.natural is None:

@@ -1,4 +1,4 @@
-"""`python -m hardware.make`: writes every hardware file anew. `make hardware` runs it."""
+"""`python -m hardware.make`: writes every hardware file again. `make hardware` runs it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def draw_assembly(root: Path) -> None:
 @click.group(invoke_without_command=True)
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Write every hardware file anew; what cannot be made here is said, and the rest is made."""
+    """Write every hardware file again; what cannot be made here is said, and the rest is made."""
     if context.invoked_subcommand:
         return
     failed = False

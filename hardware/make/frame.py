@@ -51,7 +51,7 @@ class Spot:
 
 
 class Frame:
-    """The frame's measures, beside those of the printed parts: `mech.toml`, read."""
+    """The frame's measures, next to those of the printed parts: `mech.toml`, read."""
 
     def __init__(self, measures: dict[str, dict[str, Any]], layout: TableLayout) -> None:
         self.said, self.head, self.layout = measures["frame"], measures["camera_head"], layout
@@ -196,7 +196,7 @@ def frame_page(frame: Frame, bom: Bom) -> str:
         f"{said['box_from_camera_mm']:.0f} mm from the camera |",
         f"| crossbar | {said['crossbar_long_mm']:.0f} mm | behind the post, z {said['crossbar_z_mm']:.0f} mm "
         f"({said['crossbar_z_mm'] + above_floor:.0f} mm above the floor) |",
-        f"| lamp arms | 2 × {said['lamp_arm_long_mm']:.0f} mm | from the crossbar's ends, beside the table; a lamp "
+        f"| lamp arms | 2 × {said['lamp_arm_long_mm']:.0f} mm | from the crossbar's ends, next to the table; a lamp "
         f"below each, its middle at y {frame.middle[1]:.0f} mm |",
         f"| socket strip | | on the post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the floor |",
         "",

@@ -181,7 +181,7 @@ def _marks(canvas: Canvas, words: str, across: float, down: float) -> None:
             canvas.line(x * mm, y * mm, (x + MARGIN_MM - 2) * mm, y * mm)
     canvas.setFont("Helvetica", 7)
     canvas.setFillGray(0.3)
-    canvas.drawString((MARGIN_MM + 5) * mm, 6.5 * mm, words)  # above the ruler: A4 has no room beside it
+    canvas.drawString((MARGIN_MM + 5) * mm, 6.5 * mm, words)  # above the ruler: A4 has no room next to it
     end = across - MARGIN_MM - 5
     canvas.line((end - 100) * mm, 4 * mm, end * mm, 4 * mm)
     for x in (end - 100, end):

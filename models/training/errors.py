@@ -2,7 +2,7 @@
 
 Tables of decks that were neither trained nor calibrated on are rendered and read under the ordinary conditions, as
 they are and with a person's hand over some of the cards; what came of every card is counted, and written to
-`reader_errors.json` beside the model. Rendered tables are not photographs: the file says what was measured, on what.
+`reader_errors.json` next to the model. Rendered tables are not photographs: the file says what was measured, on what.
 
 Odd decks and the limits of reading count for nothing but what is taken for what: ordinary tables show too few mistakes
 to tell.

@@ -21,7 +21,7 @@ OPSET = 17
 class Packaged(nn.Module):
     """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR.
 
-    Beside its map it gives what its last layer looks at, from which a deck's enrolment refits that layer.
+    Next to its map it gives what its last layer looks at, from which a deck's enrolment refits that layer.
     """
 
     def __init__(self, net: IndexNet) -> None:

@@ -265,7 +265,7 @@ class Spread:
 
 
 def enrol_deck(task: Spread) -> DeckProfile | str:
-    """Enrol a deck from pictures of its spread, the cards laid anew in each; return why where it was refused."""
+    """Enrol a deck from pictures of its spread, the cards laid again in each; return why where it was refused."""
     layout, deck = TableLayout.load(), _deck(task.deck)
     rng = np.random.default_rng([task.seed, zlib.crc32(deck.name.encode())])
     look, scale = task.condition.conditions, task.condition.scale

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from models.training.net import DIRECTION, HEAT, OFFSET, RANK, SIZE, STRIDE, SUIT, UNIT_SIZE_PX
 
-_NEIGHBOUR_WEIGHT = 0.35  # cells beside an index's own also learn its class, since a peak may fall there
+_NEIGHBOUR_WEIGHT = 0.35  # cells next to an index's own also learn its class, since a peak may fall there
 
 
 @dataclass(frozen=True)

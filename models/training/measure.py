@@ -75,7 +75,7 @@ class Measured:
         photographs, colourless: by set, as they are and without colour.
         ms: by threads, median milliseconds per stage of a full-size frame.
         resident: bytes that a process reading full-size frames takes at most.
-        peer: another network's time beside ours, if one was given.
+        peer: another network's time next to ours, if one was given.
     """
 
     manifest: dict[str, Any]
@@ -237,7 +237,7 @@ def _read_and_weigh(model: Path, frame: Image) -> int:
 
 
 def time_beside(model: Path, peer: Path) -> Compared:
-    """Time our network on the zones of one table beside the other network."""
+    """Time our network on the zones of one table next to the other network."""
     layout = TableLayout.load()
     return compare(CardReader(model, threads=2), peer, rendered_table(layout), layout, threads=2)
 

@@ -24,7 +24,7 @@ from models.training.train import BATCH, Job, Trainer, run
 CALIBRATION_TABLES = 10
 """Tables per deck and condition on which a model of the product is calibrated."""
 PAUSES = (0.25, 0.5, 0.75)
-"""Shares of the training after which the photographs are labelled anew."""
+"""Shares of the training after which the photographs are labelled again."""
 
 
 @click.command()
@@ -79,7 +79,7 @@ def fetch_decks() -> bool:
 
 
 def train(job: Job) -> Path:
-    """Train, labelling the real photographs anew at each of the pauses."""
+    """Train, labelling the real photographs again at each of the pauses."""
     if job.data is None or not (job.data / BOXED / "boxes.csv").exists():
         return run(job)
     for share in PAUSES:

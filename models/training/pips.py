@@ -45,7 +45,7 @@ from vision.reading.pips import COUNTS, HIDDEN, SIZE, count_of
 CARDS_SHOWN, SEED = 300_000, 5
 BATCH = 64
 PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
-_POOL, _FRESH = 40, 0.02  # drawn decks at hand, and how often one of them is drawn anew
+_POOL, _FRESH = 40, 0.02  # drawn decks at hand, and how often one of them is drawn again
 _KEPT = 4000  # card faces kept small, to be warped again
 
 
@@ -158,7 +158,7 @@ class CardMaker:
         return ground
 
     def _hide_a_part(self, picture: Image) -> None:
-        """Hide what another card may cover, however it lies: most lie straight beside it, some across."""
+        """Hide what another card may cover, however it lies: most lie straight next to it, some across."""
         rng, (w, h) = self.rng, SIZE
         turn = rng.choice([0, 90, 180, 270]) + rng.gauss(0, 12) if rng.random() < 0.6 else rng.uniform(0, 360)
         along = np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))])

@@ -2,7 +2,7 @@
 
 Cards are cut out of the photographs (`cut`), laid by the renderer on the felt and read by the product's own path. Of
 a deck that lacks cards, those it has are laid. Decks of kinds that no photograph shows are made of real cut-outs
-whose indices are moved; their rows say so. The cut cards lie in `cache/real`; delete a folder there to cut it anew.
+whose indices are moved; their rows say so. The cut cards lie in `cache/real`; delete a folder there to cut it again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def lowered(code: str, card: Image, mm: float = LOWER_MM) -> Image:
 
 
 def enlarged(code: str, card: Image, times: float = JUMBO) -> Image:
-    """Make both indices of a card larger; they cover what stands beside and below them."""
+    """Make both indices of a card larger; they cover what stands next to and below them."""
     left, right, top, bottom = (round(v * card.shape[0] / 88.9) for v in _INDEX_MM)
     for _ in range(2):
         index = cv2.resize(
@@ -293,7 +293,7 @@ def put_into(report: Path, written: str) -> None:
 @click.option(
     "--into",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A report whose section on tables of real cards is written anew.",
+    help="A report whose section on tables of real cards is written again.",
 )
 def command(
     model: Path | None, data: Path, tables: int, seed: int, decks: tuple[str, ...], into: Path | None

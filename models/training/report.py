@@ -271,7 +271,7 @@ def _times(m: Measured) -> str:
         "above.\n\n" + _table(("", *stages), rows)
     )
     if m.peer is None:
-        return text + "\n\nNo other network was timed beside it in this run (`--yolo FILE`)."
+        return text + "\n\nNo other network was timed next to it in this run (`--yolo FILE`)."
     return (
         text + f"\n\nIn turn, two threads: our network over 12 zones {m.peer.ours_ms:.1f} ms, one pass of "
         f"{m.peer.peer} {m.peer.peer_ms:.1f} ms; ours takes {m.peer.share:.2f} of its time. The other network's graph "
@@ -315,7 +315,7 @@ def write_report(
 @click.option(
     "--yolo",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="ONNX graph of YOLO11n (yolo_graph.py), timed beside the reader.",
+    help="ONNX graph of YOLO11n (yolo_graph.py), timed next to the reader.",
 )
 @click.option(
     "--out",

@@ -126,7 +126,7 @@ def _words(card: Judged) -> str:
     type=click.Choice(list(DECKS)),
     default="judging",
     show_default=True,
-    help="Whoever works on the reader looks at those that calibrate.",
+    help="Anyone who works on the reader looks at those that calibrate.",
 )
 @click.option("--deck", "only", multiple=True, help="Only this deck of them (again: more).")
 def command(model: Path | None, tables: int, seed: int, decks: str, only: tuple[str, ...]) -> None:

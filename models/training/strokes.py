@@ -1,6 +1,6 @@
 """Ranks drawn from strokes of one width, as the plain faces of card indices are: no font has these proportions.
 
-What a curl, a gap or a flat top makes of a figure is drawn anew for each deck, up to where one figure would become
+What a curl, a gap or a flat top makes of a figure is drawn again for each deck, up to where one figure would become
 another: a five whose bowl all but closes, a six with a short hook.
 """
 

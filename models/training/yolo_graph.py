@@ -1,4 +1,4 @@
-"""Writes an ONNX graph of YOLO11n at 1280 px, to be timed beside our network: `make yolo`.
+"""Writes an ONNX graph of YOLO11n at 1280 px, to be timed next to our network: `make yolo`.
 
 Random weights: only its size and its time count. It runs in an environment of its own, since ultralytics brings
 another OpenCV; nothing of ours is imported here. The graph is never committed (AGPL-3.0).

@@ -48,7 +48,7 @@ def photographs() -> Path:
     shared = Path(os.environ.get("FELTWATCH_SHARED", Path(__file__).parents[3] / "shared"))
     if not (shared / "data").is_dir():
         pytest.skip(
-            "no photographs: put them in ../shared beside the checkout, or name them in FELTWATCH_SHARED"
+            "no photographs: put them in ../shared next to the checkout, or name them in FELTWATCH_SHARED"
         )
     return shared / "data"
 

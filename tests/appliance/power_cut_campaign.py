@@ -138,7 +138,7 @@ def _kept(note: Note, rng: random.Random, *, is_certain: bool) -> Iterator[tuple
 
 
 def _play(config: Config, seed: int, shim: ctypes.CDLL, log: Path) -> None:
-    """Take commands, start anew now and then, and mark each row that was acknowledged."""
+    """Take commands, start again now and then, and mark each row that was acknowledged."""
     rng = random.Random(seed)
     shim.disk_log(os.fsencode(config.data), os.fsencode(log))
     for number in range(STARTS):

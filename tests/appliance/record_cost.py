@@ -1,4 +1,4 @@
-"""What the record's defences cost, beside an earlier version of the code, in one run.
+"""What the record's defences cost, next to an earlier version of the code, in one run.
 
     git worktree add ../before 981b999
     python -m tests.appliance.record_cost --before ../before --hands 100000 --folder DISK
@@ -6,7 +6,7 @@
 Each version makes a record by its own code from the same seed. Then both take turns: a table's start (the journal
 opened with all of its checks, the state recovered, nothing cached in the process), and commits of one event; after each
 one of the earlier version 64 bytes are written in place and synced, which is what the witness may cost. At the end
-`verify` of this version runs beside a loop that only reads the rows and hashes them; both in seconds of one processor.
+`verify` of this version runs next to a loop that only reads the rows and hashes them; both in seconds of one processor.
 """
 
 from __future__ import annotations

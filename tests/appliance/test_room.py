@@ -79,7 +79,7 @@ def test_the_page_says_what_is_broken_and_everything_comes_back_by_itself(room: 
         if not told:
             room.do(
                 do="camera", what="hang"
-            )  # again: whoever opens it anew gets pictures, and nobody is told
+            )  # again: anyone who opens it again gets pictures, and nobody is told
         return told
 
     room.until("camera", is_told)

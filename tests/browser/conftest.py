@@ -102,7 +102,7 @@ def pausing(page: Page) -> Callable[[float], object]:
 
 
 def own_window(browser: Browser, size: str = "kiosk") -> Page:
-    """Open a window with a profile of its own; whoever opens it closes it."""
+    """Open a window with a profile of its own; anyone who opens it closes it."""
     width, height = SIZES[size]
     page = browser.new_page(viewport={"width": width, "height": height}, has_touch=True)
     page.set_default_timeout(1000 * DEADLINE)

@@ -36,7 +36,7 @@ class Cards:
     _seen: object = None
     """What lay there at the last look."""
     _felt: threading.RLock = field(default_factory=threading.RLock)
-    """Held by whoever lays or looks: what is laid between two looks must not be missed."""
+    """Held by anyone who lays or looks: what is laid between two looks must not be missed."""
 
     def start(self, put: Callable[[Any], None]) -> None:
         """Begin."""

@@ -1,6 +1,6 @@
 """The golden pictures: every state of every page as it is meant to look, and the contact sheet made of them.
 
-    python -m tests.browser.golden [NAME...]     take them anew; look at each before you commit it
+    python -m tests.browser.golden [NAME...]     take them again; look at each before you commit it
     python -m tests.browser.golden --look es     every state in Spanish at both screens' sizes, into build/look
 
 They are 400 pixels wide: half of the kiosk's screen. Those that say most are there in three languages and at the size
@@ -35,7 +35,7 @@ SCREENS: Final = ("kiosk", "desk")
 LANGUAGES: Final = ("en", "es", "zh_Hans")
 GUIDED: Final = frozenset(
     {
-        *("setting", "puck dead", "placing", "unsure card", "natural waiting", "natural not borne out"),
+        *("setting", "puck dead", "placing", "unsure card", "natural waiting", "natural not verified"),
         *("no cards yet", "reading", "settled with a foul", "all paid", "between hands", "large sums"),
         *("hand seen bare", "hand seen", "strong hands"),
     }

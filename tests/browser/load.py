@@ -94,7 +94,7 @@ class Result:
         also = " Other programs took the processors meanwhile: an idle machine is quicker." if busy else ""
         return "\n".join(
             (
-                f"{self.streams} streams beside one Chromium with {self.tabs} tabs, a settlement every second for "
+                f"{self.streams} streams next to one Chromium with {self.tabs} tabs, a settlement every second for "
                 f"{self.seconds} s. On {cpu}; Python {platform.python_version()}.{also}",
                 "",
                 "| | measured | median, ms | 95 %, ms | longest, ms | never came |",
@@ -228,7 +228,7 @@ def _times(durable: dict[int, float], arrived: Sequence[dict[int, float]]) -> Ti
 
 @click.command()
 @click.option("--seconds", default=60, show_default=True, help="How long.")
-@click.option("--streams", default=29, show_default=True, help="Clients beside the browser.")
+@click.option("--streams", default=29, show_default=True, help="Clients in addition to the browser.")
 @click.option("--tabs", default=4, show_default=True, help="Tabs of the browser.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the result there, too.")
 def main(seconds: int, streams: int, tabs: int, write: Path | None) -> None:

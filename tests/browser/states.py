@@ -86,7 +86,7 @@ def natural_confirmed(felt: Felt) -> None:
     felt.do("confirm", seat=1)
 
 
-def natural_not_borne_out(felt: Felt) -> None:
+def natural_not_verified(felt: Felt) -> None:
     """Seat 2 declares a natural and has none."""
     felt.to_setting()
     felt.do("declare", seat=2)
@@ -357,7 +357,7 @@ PLAIN: Final = (
     State("card twice", twice),
     State("button unknown", lambda felt: (felt.to_setting(button=None), felt.to_reading(), felt.read())),
     State("natural waiting", natural_waiting),
-    State("natural not borne out", natural_not_borne_out),
+    State("natural not verified", natural_not_verified),
     State("natural confirmed", natural_confirmed),
     State("camera dead", camera_dead),
     State("keyed hand", keyed),

@@ -1,4 +1,4 @@
-"""The states of naturals that are more than a value: with bonuses, found undeclared, void by a foul, not borne out."""
+"""The states of naturals that are more than a value: with bonuses, found undeclared, void by a foul, not verified."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def voided(felt: Felt) -> None:
     felt.do("confirm", seat=1)
 
 
-def not_borne_out(felt: Felt) -> None:
+def not_verified(felt: Felt) -> None:
     """Seat 2 declared a natural and has none; the dealer has seen it, and the hand plays as it is set."""
     felt.hands = dict(HANDS)
     felt.to_setting()
@@ -73,5 +73,5 @@ NATURALS: Final = (
     State("natural found undeclared", found, table=WASHINGTON),
     State("natural found undeclared settled", found_settled, table=WASHINGTON),
     State("natural void by a foul", voided),
-    State("natural not borne out settled", not_borne_out),
+    State("natural not verified settled", not_verified),
 )

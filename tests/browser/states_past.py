@@ -49,7 +49,7 @@ def _on_stick(name: str, step: Step, /, **more: Any) -> State:
 
 
 class _Always(Mapping[str, Any]):
-    """How these felts are made: each with a clock of its own that begins anew, all by one dealer."""
+    """How these felts are made: each with a clock of its own that begins again, all by one dealer."""
 
     def __getitem__(self, name: str) -> Any:
         return {"clock": ticking(), "actor": "dealer:Ines"}[name]

@@ -72,7 +72,7 @@ def long_stacks(felt: Felt) -> None:
 
 
 def strong_hands(felt: Felt) -> None:
-    """The longest words there are for rows, with a bonus beside each."""
+    """The longest words there are for rows, with a bonus next to each."""
     felt.hands = {
         1: ("5s 5d 5c", "8s 8d 8c 8h 2c", "Th Jh Qh Kh Ah"),
         2: ("Ac Ad 4c", "7s 7d 7c 6h 6d", "9s Ts Js Qs Ks"),

@@ -104,7 +104,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
     expect(page.locator(".recalled")).to_contain_text("Not live")
     expect(page.locator(".settled")).not_to_contain_text("foul.points")
 
-    # its picture, for whoever has a PIN; a card closer
+    # its picture, for anyone who has a PIN; a card closer
     page.locator(".tabs a[href$='/look']").tap()
     expect(page.locator("#keyed-says")).to_contain_text("Moreno F.")
     key_pin(page, "2580")

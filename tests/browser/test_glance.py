@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import SIZES, Screen, Show, each_size
-from tests.browser.states import natural_not_borne_out
+from tests.browser.states import natural_not_verified
 from tests.browser.visits import SETTLED
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -453,7 +453,7 @@ def test_the_pad_and_the_other_dialogs_fit_the_smallest_screen(show: Show) -> No
 
 
 def test_any_seat_is_looked_at_and_corrected_from_its_place_beside_an_open_question(show: Show) -> None:
-    screen = show(natural_not_borne_out)
+    screen = show(natural_not_verified)
     page = screen.page
     page.locator(".mini [data-open='look-A']").tap()
     expect(page.locator("#look-A")).to_be_visible()

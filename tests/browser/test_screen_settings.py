@@ -297,7 +297,7 @@ def test_a_floor_persons_session_covers_nothing_and_is_not_renewed_by_the_dealer
     for text in page.locator(".bar > *").all():
         other = text.bounding_box()
         assert other is not None
-        assert other["x"] >= box["x"] + box["width"] - 1, "the bar begins beside the chip"
+        assert other["x"] >= box["x"] + box["width"] - 1, "the bar begins next to the chip"
     screen.until(lambda: page.locator(".fresh").count() == 0)
     page.locator(".strip .go").tap()
     screen.wait_for_amount("$25")

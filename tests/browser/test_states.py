@@ -54,7 +54,7 @@ def blank(chromium: Browser) -> Iterator[Page]:
 def test_a_state_fits_is_said_in_every_language_is_light_and_looks_as_it_is_meant_to(
     visitor: Visitor, state: State
 ) -> None:
-    """One visit, and all that is wrong with it. `make golden` takes the pictures anew; look at each."""
+    """One visit, and all that is wrong with it. `make golden` takes the pictures again; look at each."""
     visit = visitor.visit(state, axe=state.name in MAIN and has_axe())
     found = {
         "does not fit": visit.misfits["kiosk"],

@@ -86,7 +86,7 @@ def lay(chromium: Browser, tmp_path: Path) -> Iterator[Lay]:
 
 
 def one_stream(table: Table) -> bool:
-    """Say whether all follow by one stream. On a busy machine it may break for a moment, and begin anew."""
+    """Say whether all follow by one stream. On a busy machine it may break for a moment, and begin again."""
     return table.streams.open == 1
 
 

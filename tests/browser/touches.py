@@ -1,6 +1,6 @@
 """How many touches a dealer needs, counted on the real page: each is tried by a finger that counts itself.
 
-python -m tests.browser.touches --write        docs/dealer/touches.md anew
+python -m tests.browser.touches --write        docs/dealer/touches.md again
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ class Task:
     floor: bool = False
     """Whether a floor person is signed on."""
     pin: bool = False
-    """Whether a PIN is keyed beside the touches."""
+    """Whether a PIN is keyed in addition to the touches."""
 
     @property
     def title(self) -> str:
@@ -256,7 +256,7 @@ class Task:
 
     @property
     def beside(self) -> str:
-        """What is keyed beside the touches."""
+        """What is keyed in addition to the touches."""
         return " + PIN" if self.pin else ""
 
 
@@ -323,7 +323,7 @@ def table(counts: Mapping[str, int]) -> str:
             "",
             "Counted by a finger on the real page at 800×480 (`python -m tests.browser.touches --write`).",
             "A test counts them again. To press and hold is one touch; so is to scroll to what is not on the screen.",
-            "“+ PIN”: beside them a floor person keys a PIN, its figures and Enter. A card’s name that lies elsewhere",
+            "“+ PIN”: in addition a floor person keys a PIN, its figures and Enter. A card’s name that lies elsewhere",
             "asks about that card, too, unless four hands lie: then the two change places.",
             "",
             "| what | touches | at most |",

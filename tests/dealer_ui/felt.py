@@ -96,7 +96,7 @@ class Felt:
 
     @property
     def state(self) -> State:
-        """The state by the rows of the journal: whoever saw a row of it finds it in here."""
+        """The state by the rows of the journal: anyone who saw a row of it finds it in here."""
         with self._one_at_a_time:
             return self._state
 

@@ -34,7 +34,7 @@ from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table
 
 NOT_ASKED: Final = [
-    known.ignored_auth,  # without a session whoever asks is the dealer; roles are checked here
+    known.ignored_auth,  # without a session anyone who asks is the dealer; roles are checked here
     known.negative_data_rejection,  # the table refuses with 409, not 400
     known.positive_data_acceptance,  # what may be done depends on the hand
 ]

@@ -67,7 +67,7 @@ SUMS: Final = "|".join(
         *(rf"(?<!\w){re.escape(one.symbol)}(?!\w)" for one in COMMON),
     ]
 )
-"""A sum in a currency, or the symbol that is written small beside it: no word."""
+"""A sum in a currency, or the symbol that is written small next to it: no word."""
 VOID: Final = frozenset({"meta", "link", "img", "input", "br", "hr", "use", "path", "image", "polygon"})
 
 
@@ -134,7 +134,7 @@ def pseudo() -> Iterator[None]:
 
 
 def unsaid(app: Flask, path: str, session: str = "") -> list[str]:
-    """Return what of a page stands in no catalogue; `session` is the token of whoever is signed on."""
+    """Return what of a page stands in no catalogue; `session` is the token of anyone who is signed on."""
     with pseudo():
         client = app.test_client()
         client.set_cookie(i18n.COOKIE, CODE, domain="localhost")

@@ -94,7 +94,7 @@ MADE: Final = {
 """What a target's recipe runs, which test runs the same, and the words there that do."""
 OWN: Final = {
     "help": "prints",
-    "lint": "looks at every change beside the tests",
+    "lint": "looks at every change, as the tests do",
     "micropython": "fetches a Debian package; tests/firmware/puck_reader runs what it brings",
     "release": "takes the network and minutes; make test-install installs one",
     "smoke-aarch64": "a machine under emulation, half an hour; docs/aarch64-report.md",

@@ -85,7 +85,7 @@ def test_each_tray_lies_in_its_recess_and_wood_is_left_below_it() -> None:
     assert mesh.extents[2] + 0.5 <= deep, "the cloth lies flat over it"
     assert said["table_thick_mm"] - deep >= 8
     out, half = tray["hole_out_mm"], tray["hole_mm"] / 2
-    assert out + half - mesh.extents[0] / 2 >= 5, "room for the ribbon beside the tray"
+    assert out + half - mesh.extents[0] / 2 >= 5, "room for the ribbon next to the tray"
     assert out < wide / 2
 
 

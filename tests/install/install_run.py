@@ -213,7 +213,7 @@ def is_up(box: Machine) -> bool:
 def test_a_bad_place_to_install_to_is_said_and_nothing_is_touched(box: Machine) -> None:
     done = box.run("setpriv", "--reuid=65534", "--clear-groups", "bash", f"/media/{FIRST}/install")
     assert done.returncode == 2
-    assert box.run("bash", f"/media/{FIRST}/system/install").returncode == 2, "beside no wheels"
+    assert box.run("bash", f"/media/{FIRST}/system/install").returncode == 2, "next to no wheels"
     assert not (box.root / "opt/feltwatch").exists()
 
 
@@ -314,8 +314,10 @@ def test_past_hands_are_shown_to_other_machines_once_the_house_opens_them(box: M
     assert families == "", "none (~ would be any): the table's socket is a Unix socket"
     page_then = box.unit("feltwatch-review-page.service", "MainPID")
     box.run("bash", "-c", f"kill -KILL {box.unit('feltwatch-review.service', 'MainPID')}", check=True)
-    box.wait(lambda: box.run("python3", "-c", REVIEW, "/review").returncode == 0, "nginx is started anew")
-    assert box.unit("feltwatch-review-page.service", "MainPID") == page_then, "whoever has logged in stays so"
+    box.wait(lambda: box.run("python3", "-c", REVIEW, "/review").returncode == 0, "nginx is started again")
+    assert box.unit("feltwatch-review-page.service", "MainPID") == page_then, (
+        "anyone who has logged in stays so"
+    )
     key = box.run("stat", "--format=%U %a", "/var/lib/feltwatch-review/tls.key", check=True).stdout
     assert key.split() == ["root", "600"], "the page has no use for it"
     front = inside(box, "feltwatch-review.service", "feltwatch-front")
@@ -432,7 +434,7 @@ def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> 
     def anew() -> bool:
         return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and is_up(box)
 
-    box.wait(anew, "both were started anew")
+    box.wait(anew, "both were started again")
     assert time.monotonic() - hung > 5, "a slow moment is no hang"
     log = box.run("journalctl", "--no-pager", "--unit=feltwatch-table.service").stdout
     assert "Watchdog timeout" in log

@@ -24,7 +24,7 @@ from firmware.record.evidence.signing import DeviceKey
 from tests.waiting import DEADLINE
 
 LONG: Final = 15 * DEADLINE
-"""Seconds after which the machine hangs. An upgrade makes a whole environment, beside every other test."""
+"""Seconds after which the machine hangs. An upgrade makes a whole environment, next to every other test."""
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
 PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv,nginx-light,libnginx-mod-stream"
@@ -124,7 +124,7 @@ class Machine:
         target.chmod(mode)
 
     def furnish(self, ours: Path, pyserial: Path) -> None:
-        """Put a puck reader and a screen beside it; the reader's far end is run from these wheels."""
+        """Put a puck reader and a screen next to it; the reader's far end is run from these wheels."""
         room = self.root / "srv/room"
         for wheel in (ours, pyserial):
             shutil.unpack_archive(wheel, room, "zip")
@@ -284,7 +284,7 @@ def make_release(repository: Path, folder: Path) -> Path:
 
 
 def release_key(folder: Path) -> Path:
-    """Where the release key of the releases in and beside a folder lies."""
+    """Where the release key of the releases in and next to a folder lies."""
     return folder.parent / "release-key"
 
 

@@ -101,7 +101,7 @@ def delays(rest: Times, load: Times) -> list[Delay]:
 
 
 class Refused(Exception):
-    """The table does not stand as whoever plays believes."""
+    """The table does not stand as anyone who plays believes."""
 
 
 class Player:
@@ -252,7 +252,7 @@ def crowd(port: int) -> Iterator[list[int]]:
 
 
 class Crowd:
-    """Asks for everything over and over, on connections that are kept; follows the table on streams beside them."""
+    """Asks for everything over and over, on connections that are kept; follows the table on streams next to them."""
 
     def __init__(self, port: int) -> None:
         self.answers = 0

@@ -311,7 +311,7 @@ def hold(port: int, count: int, begin: bytes, stack: ExitStack) -> None:
 def test_slow_requests_keep_nobody_out(
     felt: Felt, app: Flask, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
-    """Requests that never end hold a connection each, and no thread; whoever comes after them gets in."""
+    """Requests that never end hold a connection each, and no thread; anyone who comes after them gets in."""
     monkeypatch.setattr(serve, "SILENT_S", 1000)  # none of them is closed meanwhile
     monkeypatch.setattr(serve, "CONNECTIONS", 50)
     with serving(app, threads=4) as port, ExitStack() as stack:

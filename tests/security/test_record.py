@@ -86,7 +86,7 @@ def test_a_backup_that_is_itself_a_link_is_refused(
 def test_a_device_in_a_backup_does_not_hold_the_restore_up(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pipe to which nobody writes: whoever reads it waits for ever."""
+    """A pipe to which nobody writes: anyone who reads it waits for ever."""
     (hostile / "captures/000003").mkdir()
     pipe = hostile / "captures/000003/frame.jpg"
     os.mkfifo(pipe)
@@ -128,7 +128,7 @@ def test_a_link_in_the_data_folder_is_no_capture(
 def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever makes a record names in it what he likes: a file of the box, a device without end."""
+    """Anyone who makes a record names in it what he likes: a file of the box, a device without end."""
     (tmp_path / "elsewhere.jpg").write_bytes(PIXELS)
     named = [str(tmp_path / "elsewhere.jpg"), "../../elsewhere.jpg"]
     with Journal(hostile) as journal:
@@ -142,7 +142,7 @@ def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
 
 
 def as_made_by(stick: Path, *statements: str) -> None:
-    """Change what a stick's journal holds beside its rows, its own guards with it."""
+    """Change what a stick's journal holds apart from its rows, its own guards with it."""
     with closing(sqlite3.connect(stick / FILE)) as db:
         for statement in statements:
             db.execute(statement)
@@ -155,7 +155,7 @@ def bent_rows(data: Path) -> int:
 
 
 VIEW = ("ALTER TABLE journal RENAME TO rows", "CREATE VIEW journal AS SELECT * FROM rows")
-"""One that counts for ever is made as easily: whoever reads it never comes back."""
+"""One that counts for ever is made as easily: anyone who reads it never comes back."""
 TRIGGER = (
     "DROP TRIGGER journal_no_update",
     "CREATE TRIGGER bent AFTER INSERT ON journal BEGIN UPDATE journal SET actor = 'x' WHERE seq = NEW.seq; END",
@@ -303,7 +303,9 @@ def test_a_zip_bomb_that_lies_about_its_size_is_not_unpacked(
     data = bomb.read_bytes()
     begins = 30 + len("manifest.json")
     naive = zlib.decompressobj(-15).decompress(data[begins:])
-    assert len(naive) == 4_000_000, "whoever unpacks what is there, and not what it says, unpacks all of it"
+    assert len(naive) == 4_000_000, (
+        "anyone who unpacks what is there, and not what it says, unpacks all of it"
+    )
 
 
 def test_a_profile_that_was_sent_reads_no_file_of_the_box(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_a_session_that_was_found_open_is_soon_over(
                 return False
         return True
 
-    assert open_after(3600, every=60), "whoever reads goes on"
+    assert open_after(3600, every=60), "anyone who reads goes on"
     assert not open_after(1000, every=1000), "nobody there"
     assert not open_after(24 * 3600, every=60), "for ever"
     monkeypatch.setattr(lan_access, "IDLE_S", 1e9)

@@ -1,4 +1,4 @@
-"""The units, and what lies beside them, as far as they can be judged without booting them."""
+"""The units, and what lies next to them, as far as they can be judged without booting them."""
 
 from __future__ import annotations
 

@@ -29,6 +29,6 @@ def shared() -> Path:
     folder = Path(named) if named else Path(__file__).parents[3] / "shared"
     if not (folder / "data").is_dir():
         pytest.skip(
-            "no photographs: put them in ../shared beside the checkout, or name them in FELTWATCH_SHARED"
+            "no photographs: put them in ../shared next to the checkout, or name them in FELTWATCH_SHARED"
         )
     return folder / "data"

@@ -2,7 +2,7 @@
 
 
 class VisionError(Exception):
-    """The root: whoever catches this catches everything that vision raises on purpose."""
+    """The root: anyone who catches this catches everything that vision raises on purpose."""
 
 
 class UnknownCardError(VisionError, ValueError):

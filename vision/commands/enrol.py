@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Learn a deck from pictures of its 52 cards laid out on the felt.
 
-    Without PATH it shows how to lay them. Take two or three pictures, gathering and laying the cards anew in
+    Without PATH it shows how to lay them. Take two or three pictures, gathering and laying the cards again in
     between, and give them all.
     """
     try:

@@ -1,6 +1,6 @@
 """The felt's calibration: where a table's felt lies in its camera's picture, measured once, stored and compared.
 
-Every reading finds the felt afresh by its markers. The calibration says where it lay when somebody set the table up and
+Every reading finds the felt again by its markers. The calibration says where it lay when somebody set the table up and
 looked at it, so that a camera that was knocked is told; and its figures say how well the camera hangs.
 """
 
@@ -131,12 +131,12 @@ class FeltCalibration:
                 {str(name): float(figure) for name, figure in values["figures"].items()},
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CalibrationError(f"this is no felt calibration ({error}): calibrate anew") from error
+            raise CalibrationError(f"this is no felt calibration ({error}): calibrate again") from error
         matrix = found.homography
         if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or abs(np.linalg.det(matrix)) < 1e-12:
-            raise CalibrationError("this is no felt calibration (impossible values): calibrate anew")
+            raise CalibrationError("this is no felt calibration (impossible values): calibrate again")
         if found.width_px <= 0 or found.height_px <= 0:
-            raise CalibrationError("this is no felt calibration (impossible size): calibrate anew")
+            raise CalibrationError("this is no felt calibration (impossible size): calibrate again")
         return found
 
 

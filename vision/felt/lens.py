@@ -127,12 +127,12 @@ class Lens:
                 float(values["error_px"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CalibrationError(f"this is no lens calibration ({error}): calibrate anew") from error
+            raise CalibrationError(f"this is no lens calibration ({error}): calibrate again") from error
         numbers = np.concatenate([lens.matrix.ravel(), lens.distortion.ravel()])
         if lens.matrix.shape != (3, 3) or lens.distortion.shape != (5,) or not np.isfinite(numbers).all():
-            raise CalibrationError("this is no lens calibration (wrong shape): calibrate anew")
+            raise CalibrationError("this is no lens calibration (wrong shape): calibrate again")
         if lens.matrix[0, 0] <= 0 or lens.matrix[1, 1] <= 0 or lens.width_px <= 0 or lens.height_px <= 0:
-            raise CalibrationError("this is no lens calibration (impossible values): calibrate anew")
+            raise CalibrationError("this is no lens calibration (impossible values): calibrate again")
         return lens
 
     def save(self, path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""One look at the table for whoever sets it up: what is found where in the picture, and every figure with its limit.
+"""One look at the table for anyone who sets it up: what is found where in the picture, and every figure with its limit.
 
 No card is read and none is looked for.
 """

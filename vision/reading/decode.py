@@ -51,7 +51,8 @@ class Cluster:
         members: rows of the indices.
         logp: 52 log-probabilities.
         presence: log-odds that there is a card at all.
-        whole: 52 log-probabilities by what the whole card shows beside its indices; all alike where that is nothing.
+        whole: 52 log-probabilities by what the whole card shows apart from its indices; all alike where that is
+        nothing.
     """
 
     members: tuple[int, ...]
@@ -193,7 +194,7 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     """Tell whether two clusters near one another are one card whose indices were not paired (perspective, a third one).
 
     The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
-    opposite to some index of the other; two must each have the other right of it and below; beside a card that shows
+    opposite to some index of the other; two must each have the other right of it and below; next to a card that shows
     both of its own, a third must lie in a corner left, and two more around the same middle.
     """
     if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):

@@ -84,7 +84,7 @@ def cards_on(
 
 
 def _of_a_court(whole: Floats) -> Floats:
-    """Leave of what a court shows beside its indices that it is one: its picture differs from deck to deck.
+    """Leave of what a court shows apart from its indices that it is one: its picture differs from deck to deck.
 
     Where it is taken for pips, nothing is said.
     """

@@ -185,7 +185,7 @@ class CardReader:
 
     @cached_property
     def pips(self) -> PipReader | None:
-        """What reads whole cards by their pips, from the file beside the model; None where somebody set it so.
+        """What reads whole cards by their pips, from the file next to the model; None where somebody set it so.
 
         Raises:
             ModelError: there is no such file.
@@ -194,7 +194,7 @@ class CardReader:
 
     @cached_property
     def calibrations(self) -> Calibrations:
-        """What a margin is worth with this model, from the manifest beside it."""
+        """What a margin is worth with this model, from the manifest next to it."""
         manifest = self.path.with_suffix(".json")
         stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
         if stored is None:

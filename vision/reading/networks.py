@@ -1,4 +1,4 @@
-"""Which networks read cards, in one hash; light, so that whoever only names them need not load them."""
+"""Which networks read cards, in one hash; light, so that anyone who only names them need not load them."""
 
 from __future__ import annotations
 

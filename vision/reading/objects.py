@@ -53,7 +53,7 @@ def _disk(across_mm: float) -> Mask:
 
 
 _RIM_MM = 4.0  # the felt's edge, where the table may show
-_LINE_MM = 6.0  # a printed line, and how far the felt may lie beside where its markers put it
+_LINE_MM = 6.0  # a printed line, and how far the felt may lie next to where its markers put it
 _NEXT = np.ones((3, 3), np.uint8)
 _ACROSS = np.ones((7, 7), np.uint8)  # grown so far from both sides, a thing is whole again across a line
 _NARROW = _disk(MIN_WIDTH_MM)

@@ -1,4 +1,4 @@
-"""Reads a whole card by its pips, its indices hidden: what there is to be said of it beside them.
+"""Reads a whole card by its pips, its indices hidden: what there is to be said of it apart from them.
 
 It is a network of its own (`models/pips.onnx`, made by `models/training/pips.py`) and knows nothing of what
 the indices say. Where both name another card, it is asked about, whatever the margin; where the whole card shows too

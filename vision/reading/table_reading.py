@@ -42,7 +42,7 @@ _AGAIN_PX = 45.0
 _AGAIN_PX_PER_MM = (1.3, 3.0)  # the least and the greatest scale for that
 _CLEARLY_WHOLE, _CLEARLY_PART = 4.5, 9.0
 """Nats, with all 52 cards named and with fewer: what is named by less is read again, sure or not."""
-_AROUND_MM = 10.0  # a card laid beside its slot shows its index outside the zone
+_AROUND_MM = 10.0  # a card laid next to its slot shows its index outside the zone
 _INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
 
@@ -89,7 +89,7 @@ class TableReading:
         markers: ids of the felt markers found.
         zones: one per zone of the layout, in its order.
         others: cards outside the zones, and what is no card that was read (`objects.py`); a card keeps its own
-            sureness whatever lies beside it.
+            sureness whatever lies next to it.
         verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
             `suits` does, none of the suits it names.
         ms: milliseconds per stage.

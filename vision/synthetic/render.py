@@ -124,7 +124,7 @@ def render_table(
     things: Sequence[Thing] = (),
     felt: Callable[[TableLayout, float], Image] = felt_picture,
 ) -> Scene:
-    """Render what the layout's camera sees of these cards, and of the things that lie over and beside them.
+    """Render what the layout's camera sees of these cards, and of the things that lie over and next to them.
 
     ``scale`` makes a smaller picture of the same view (0.5: half the pixels each way). Places, rows and cards
     may be missing; a short row is laid from its player's left. ``felt`` paints another print of the layout,
@@ -394,7 +394,7 @@ def _noise_tiles(sigma: float) -> tuple[Image, Image]:
 
 
 def _add_noise(frame: Image, rng: np.random.Generator, sigma: float) -> None:
-    """Add noise in place, from one tile shifted anew for every part of the picture: fast, and no pattern."""
+    """Add noise in place, from one tile shifted again for every part of the picture: fast, and no pattern."""
     half = _NOISE_TILE // 2
     more, less = _noise_tiles(sigma)
     for top in range(0, frame.shape[0], half):

@@ -1,4 +1,4 @@
-"""Another detector's network, timed beside ours: same machine, same threads, in turn with it."""
+"""Another detector's network, timed next to ours: same machine, same threads, in turn with it."""
 
 from __future__ import annotations
 

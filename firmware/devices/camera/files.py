@@ -17,7 +17,7 @@ PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 class FileFrames:
     """A picture, or a folder of pictures in the order of their names, as a `FrameSource`.
 
-    `repeat` begins anew after the last; without it NoMoreFrames is raised.
+    `repeat` begins again after the last; without it NoMoreFrames is raised.
     """
 
     def __init__(self, path: Path, repeat: bool = False) -> None:

@@ -25,7 +25,7 @@ class ReplayFrames(FileFrames):
         self._looks = looks
 
     def open(self) -> None:
-        """List the frames. Opened anew, it goes on where it was. Raises CameraMissing."""
+        """List the frames. Opened again, it goes on where it was. Raises CameraMissing."""
         if self._files:
             return
         frames = sorted(self._path.glob(FRAMES)) or sorted(self._path.glob(f"*/{FRAMES}"))
@@ -35,4 +35,4 @@ class ReplayFrames(FileFrames):
         self._next = 0
 
     def close(self) -> None:
-        """Let go of nothing: a lost camera is opened anew, and that must not rewind what was recorded."""
+        """Let go of nothing: a lost camera is opened again, and that must not rewind what was recorded."""

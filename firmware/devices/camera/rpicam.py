@@ -1,6 +1,6 @@
 """A camera on the Pi's ribbon cable, through `rpicam-vid`. UNTESTED on hardware: written to rpicam-apps' sources.
 
-OpenCV cannot open these cameras, and apt's picamera2 does not fit beside a virtual environment's numpy. So a child
+OpenCV cannot open these cameras, and apt's picamera2 does not fit next to a virtual environment's numpy. So a child
 process (`rpicam_child`) holds rpicam-vid, and full-resolution frames come over through shared memory. Exposure, gain,
 white balance and focus are fixed when it is started, and what the camera says it did is read back from the metadata
 of every frame: one that was taken otherwise is refused.
@@ -123,7 +123,7 @@ class RpicamCamera(TimedCamera):
             wrong = self._wrong(metadata)
             if wrong is None:
                 return
-        raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera anew.")
+        raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera again.")
 
     def _ask(self, not_before_ns: int) -> tuple[int, dict[str, str]]:
         """The slot of a frame taken from then on, and what the camera says of it."""
@@ -148,7 +148,7 @@ class RpicamCamera(TimedCamera):
         asleep_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
         slot, metadata = self._ask(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         if wrong := self._wrong(metadata):
-            raise SettingRefused(f"The camera took a picture without {wrong}: it is being started anew.")
+            raise SettingRefused(f"The camera took a picture without {wrong}: it is being started again.")
         raw = np.frombuffer(self._memory, np.uint8, self._frame_bytes, slot * self._frame_bytes)
         image = from_yuv420(raw, self._settings.width, self._settings.height)
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)

@@ -1,7 +1,7 @@
 """Cameras that are handed their pictures, and fail as cameras do.
 
-`SimulatedCamera` is held by whoever drives it. `RoomCamera` is taken by another process, as a real one is: it looks at
-a file, and what befalls it stands in another beside it. Both are written by the `Room`.
+`SimulatedCamera` is held by anyone who drives it. `RoomCamera` is taken by another process, as a real one is: it
+looks at a file, and what befalls it stands in another next to it. Both are written by the `Room`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SimulatedCamera(TimedCamera):
         self._plugged = self._held = False
 
     def replug(self) -> None:
-        """Plug it in again; whoever held it must open it anew."""
+        """Plug it in again; anyone who held it must open it again."""
         self._plugged = True
 
     def show(self, picture: Callable[[], Image]) -> None:
@@ -72,7 +72,7 @@ class Room:
     """What a `RoomCamera` in another process sees, and what befalls it. The verbs may come from any thread."""
 
     def __init__(self, view: Path) -> None:
-        """`view`: the file of the picture; what befalls the camera stands beside it."""
+        """`view`: the file of the picture; what befalls the camera stands next to it."""
         self._view = view
         self._lock = threading.Lock()
         self._spoil = Spoil()
@@ -96,11 +96,11 @@ class Room:
             self._keep(replace(self._spoil, plugged=False, pulls=self._spoil.pulls + 1))
 
     def replug(self) -> None:
-        """Plug it in again; whoever held it must open it anew."""
+        """Plug it in again; anyone who held it must open it again."""
         self.change(plugged=True)
 
     def hang(self) -> None:
-        """Hang the driver: whoever holds the camera gets nothing any more; who opens it anew does."""
+        """Hang the driver: anyone who holds the camera gets nothing any more; who opens it again does."""
         with self._lock:
             self._keep(replace(self._spoil, hangs=self._spoil.hangs + 1))
 
@@ -131,7 +131,7 @@ class RoomCamera(TimedCamera):
         self._over = threading.Event()
 
     def close(self) -> None:
-        """Let go; see `FrameSource.close`. Whoever waits for a picture that never comes stops waiting."""
+        """Let go; see `FrameSource.close`. Anyone who waits for a picture that never comes stops waiting."""
         self._over.set()
         super().close()
 

@@ -97,8 +97,8 @@ class TimedCamera:
     def _take_timed(self, worker: _Worker) -> Frame:
         """Take one picture; on the camera's thread.
 
-        One that comes too late is dropped by whoever waited, and says all the same that the camera does not hang, and
-        how long this machine takes. Quick ones say nothing: a camera that hangs is told of by its floor.
+        One that comes too late is dropped by anyone who waited, and says all the same that the camera does not hang,
+        and how long this machine takes. Quick ones say nothing: a camera that hangs is told of by its floor.
         """
         began = self._clock()
         frame = self._take()

@@ -53,7 +53,7 @@ class Debounce:
     def sample(self, level: bool, now: float) -> float | None:
         """The contact was looked at and is at this level. As `edge`, but an edge that was lost shows here.
 
-        What was looked at contradicts what was heard of: then nothing is believed until it has settled anew.
+        What was looked at contradicts what was heard of: then nothing is believed until it has settled again.
         """
         if level == self._raw:
             return self.settle(now)
@@ -82,7 +82,7 @@ class Presses:
         self._told = self._told_held = False
 
     def change(self, button: ButtonName, down: bool, at: float) -> list[Press]:
-        """A button went down or up, settled. Returns the presses that this and the time until it bear out."""
+        """A button went down or up, settled. Returns the presses that this and the time until it confirm."""
         presses = self.tick(at)
         if down:
             crowd = [other for other, since in self._down.items() if at - since < STUCK]

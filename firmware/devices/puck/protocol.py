@@ -170,8 +170,6 @@ class PuckLine:
     def reading(self, now: float) -> PuckReading:
         """What is known now."""
         if self._version not in (None, VERSION):
-            detail = (
-                f"The puck reader speaks version {self._version}, we speak {VERSION}: load its firmware anew."
-            )
+            detail = f"The puck reader speaks version {self._version}, we speak {VERSION}: load its firmware again."
             return PuckReading(PuckState.FAULT, None, detail, frozenset(), now)
         return self._tracker.reading(now, self._why)

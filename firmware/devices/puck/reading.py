@@ -193,7 +193,7 @@ class Tracker:
     """Follows sweeps and says what is known now. Pure: every time is passed in, in monotonic seconds.
 
     A change counts when two sweeps in a row agree on it, so that no single mis-read or damaged line moves the
-    button; what no sweep has borne out for `stale_after` seconds is not known.
+    button; what no sweep has verified for `stale_after` seconds is not known.
     """
 
     def __init__(self, disks: Disks, seats: Iterable[int], stale_after: float = STALE_AFTER) -> None:
@@ -203,7 +203,7 @@ class Tracker:
             raise DeviceSettings("A puck reader needs at least one seat, and seats count from 1.")
         self._stale_after = stale_after
         self._sweep: Sweep | None = None
-        self._borne_out_at = 0.0
+        self._verified_at = 0.0
         self._candidate: Sweep | None = None
         self._candidate_at = 0.0
 
@@ -213,10 +213,10 @@ class Tracker:
 
     def receive(self, sweep: Sweep, at: float) -> bool:
         """Take in one sweep. True when it differs from what is known: a second one is wanted soon."""
-        known = self._sweep if at - self._borne_out_at <= self._stale_after else None
+        known = self._sweep if at - self._verified_at <= self._stale_after else None
         candidate = self._candidate if at - self._candidate_at <= self._stale_after else None
         if sweep in (known, candidate):
-            self._sweep, self._borne_out_at, self._candidate = sweep, at, None
+            self._sweep, self._verified_at, self._candidate = sweep, at, None
             return False
         self._candidate, self._candidate_at = sweep, at
         return True
@@ -227,6 +227,6 @@ class Tracker:
 
     def reading(self, now: float, why_unknown: str) -> PuckReading:
         """What is known now; `why_unknown` is the sentence for the dealer where nothing is."""
-        if self._sweep is not None and now - self._borne_out_at <= self._stale_after:
+        if self._sweep is not None and now - self._verified_at <= self._stale_after:
             return judge(self._sweep, self._disks, self._seats, now)
         return PuckReading(PuckState.UNKNOWN, None, why_unknown, frozenset(), now)

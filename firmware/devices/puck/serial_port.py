@@ -22,7 +22,7 @@ RETRY_FIRST, RETRY_LONGEST = 0.1, 0.8
 SETTLED_AFTER = 2.0
 """Seconds that a connection must last before the next loss is retried at once."""
 SILENT_TOO_LONG = 5.0
-"""Seconds without one sentence after which the port is opened anew."""
+"""Seconds without one sentence after which the port is opened again."""
 HELD_UP = 1.0
 """If this thread itself was kept waiting so long, what the port has stored is old news and is thrown away."""
 

@@ -130,7 +130,7 @@ class SimulatedPuck:
                 self._line = None
 
     def replug(self) -> None:
-        """Plug it in (again): it starts anew, on another pty under the same stable name."""
+        """Plug it in (again): it starts again, on another pty under the same stable name."""
         with self._lock:
             self.unplug()
             self._line, far_end = pty.openpty()

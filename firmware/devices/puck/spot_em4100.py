@@ -79,7 +79,7 @@ class Em4100Spot:
         self._why = why
 
     def feed(self, data: bytes, now: float) -> bool:
-        """Take in what came; see `Link.feed`. Silence is this reader's way, so it is never opened anew for it."""
+        """Take in what came; see `Link.feed`. Silence is this reader's way, so it is never opened again for it."""
         for tag in self._frames.feed(data):
             sweep = Sweep(frozenset({(self._seat, tag)}), frozenset({self._seat}))
             if self._tracker.receive(sweep, now) and not self._repeats:

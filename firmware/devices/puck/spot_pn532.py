@@ -25,7 +25,7 @@ LIST_TWO = bytes([0x4A, 0x02, 0x00])
 ASK_EVERY = 0.15
 """Seconds between two sweeps."""
 ANSWER_WITHIN = 0.5
-"""Seconds after which an unanswered chip is woken anew."""
+"""Seconds after which an unanswered chip is woken again."""
 _LONGEST = 262  # a normal frame: preamble, start, length, 255 bytes, checksums
 
 

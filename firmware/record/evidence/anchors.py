@@ -1,7 +1,7 @@
 """Anchors: the chain's head, signed, as one line of text that fits a QR code on a slip of paper.
 
 FW1:TABLE:SEQ:HANDS:WALL_MS:HASH:KEY:SIGNATURE, in the characters of a QR code's dense mode (A-Z, 0-9, and : - .).
-HASH and KEY are hex, SIGNATURE base32 without padding; everything to the left of the last colon is signed. Whoever
+HASH and KEY are hex, SIGNATURE base32 without padding; everything to the left of the last colon is signed. Anyone who
 has the slip can tell a record that was cut or rewritten afterwards: its row SEQ must still have that hash.
 """
 

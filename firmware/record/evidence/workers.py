@@ -17,7 +17,7 @@ def shared_out(
 ) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of processes; `begin(*given)` makes each ready. Submit under `undisturbed`.
 
-    Whoever is interrupted in the middle has it end at once: the work that is left, and what is being done.
+    Anyone who is interrupted in the middle has it end at once: the work that is left, and what is being done.
     """
     before = set(multiprocessing.active_children())
     # Threads of ours, onnxruntime's too, do not survive a fork.

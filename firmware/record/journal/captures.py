@@ -36,7 +36,7 @@ class CaptureStore:
     def path(self, name: str) -> Path:
         """Return where a capture lies. Raises CaptureError for a name that no capture has, or one that leads elsewhere.
 
-        Whoever could lay a symbolic link into the folder would have the page read out any file that it may read.
+        Anyone who could lay a symbolic link into the folder would have the page read out any file that it may read.
         """
         if not _NAME.fullmatch(name):
             raise CaptureError(f"{name!r} is no capture's name.")

@@ -1,4 +1,4 @@
-"""Compares the record's end with what was seen of it: the witness beside the database, and the images on the disk."""
+"""Compares the record's end with what was seen of it: the witness next to the database, and the images on the disk."""
 
 from __future__ import annotations
 

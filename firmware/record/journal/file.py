@@ -23,7 +23,7 @@ it is whole, and that the record may be half moved."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 FULL_ERRORS: Final = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
-"""What SQLite says of a full disk; the latter: no room for what readers share beside the record."""
+"""What SQLite says of a full disk; the latter: no room for what readers share next to the record."""
 
 DAMAGED_ERRORS: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 

@@ -1,7 +1,7 @@
 """The file of the archive's index: who may bring it up to date, and whether it still is what was written.
 
-Beside `index.sqlite` lies the SHA-256 of its bytes. An index whose bytes are others is not read: the journal is looked
-through in its place, and whoever may write to the folder makes the index anew.
+Next to `index.sqlite` lies the SHA-256 of its bytes. An index whose bytes are others is not read: the journal is looked
+through in its place, and anyone who may write to the folder makes the index again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from firmware.record.journal.disk import FILE_MODE, give_to_owner
 
 FILE: Final = "index.sqlite"
 SHAPE: Final = 2
-"""`PRAGMA user_version` of an index; one of another shape is made anew."""
+"""`PRAGMA user_version` of an index; one of another shape is made again."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 SEALED_WITHIN_S: Final = 5.0
-"""Seconds to wait for whoever writes at this moment, or makes it for the first time, to say what it is now."""
+"""Seconds to wait for anyone who writes at this moment, or makes it for the first time, to say what it is now."""
 TRUSTED_S: Final = 600.0
-"""Seconds until one process compares the bytes anew, as long as their writer goes on saying what they are."""
+"""Seconds until one process compares the bytes again, as long as their writer goes on saying what they are."""
 _AGAIN_S: Final = 0.05
 _checked: dict[Path, tuple[tuple[int, int, int], str, float]] = {}
 """By path: the file and the sum that were found to fit, and when."""
@@ -84,7 +84,7 @@ def holds(path: Path) -> bool:
         if known is not None and time.monotonic() - known[2] < TRUSTED_S:
             if known[:2] == (here, told):
                 return True
-            if known[1] != told:  # it was written on meanwhile, by whoever says what it is now
+            if known[1] != told:  # it was written on meanwhile, by anyone who says what it is now
                 _checked[path] = (here, told, known[2])
                 return True
         if _sum_of(path) != told:
@@ -109,7 +109,7 @@ def seal(path: Path) -> None:
             os.fchmod(handle, FILE_MODE)
         os.pwrite(handle, told.encode("ascii"), 0)
         os.ftruncate(handle, len(told))
-        os.fdatasync(handle)  # without it a power cut would have the whole index made anew
+        os.fdatasync(handle)  # without it a power cut would have the whole index made again
     finally:
         os.close(handle)
     give_to_owner(_sum_file(path))
@@ -125,7 +125,7 @@ def forget(path: Path) -> None:
 
 
 def distrust(path: Path) -> None:
-    """Have an index made anew that answered wrong, where this user may."""
+    """Have an index made again that answered wrong, where this user may."""
     _checked.pop(path, None)
     with suppress(OSError):
         _sum_file(path).unlink(missing_ok=True)

@@ -270,7 +270,7 @@ class Journal:
         """
         if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
             # A write was short. The last frame of a transaction makes the others count: where it is not whole in the
-            # file no start will find any of them. So a full disk is refused for certain, without opening it anew.
+            # file no start will find any of them. So a full disk is refused for certain, without opening it again.
             self._files.note()  # the part that had room made the file longer; the next write goes over it
             return False
         self._uncertain = Message(
@@ -286,7 +286,7 @@ class Journal:
         return self._uncertain is not None
 
     def settle(self) -> Head:
-        """Find out what became of a write that failed: open the file anew and return the head that is in it.
+        """Find out what became of a write that failed: open the file again and return the head that is in it.
 
         What is found is made certain: it is in the database itself then, and what is not can come back from no other
         file. Raises JournalUncertain where that cannot be done.

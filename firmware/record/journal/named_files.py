@@ -50,7 +50,7 @@ class NamedFiles:
         return known is None or (now is not None and known[:2] == now[:2])
 
     def forget(self) -> None:
-        """Remember nothing: the files are opened anew."""
+        """Remember nothing: the files are opened again."""
         self._known = [None, None]
 
 

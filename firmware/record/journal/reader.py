@@ -28,7 +28,7 @@ class JournalReader:
     """Reads a journal that another process may be writing, and never writes to it.
 
     Each call opens the file, reads and closes it: no read transaction outlives a call, and a journal that is
-    made, closed or opened anew in between is seen. Before the table process has made it, it has no entries.
+    made, closed or opened again in between is seen. Before the table process has made it, it has no entries.
     """
 
     def __init__(self, folder: Path, *, training: bool = False) -> None:
@@ -146,7 +146,7 @@ class JournalReader:
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a read-only connection to whoever reads more than a call's worth; None before there is a journal.
+        """Give a read-only connection to anyone who reads more than a call's worth; None before there is a journal.
 
         Leave no statement half read: it would be a long read transaction. Raises JournalError.
         """

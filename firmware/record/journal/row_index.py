@@ -103,7 +103,7 @@ def find(db: sqlite3.Connection, folder: Path, sought: Sought) -> list[Entry]:
             if index is not None:
                 return _by_index(db, index, sought)
     except (sqlite3.Error, UnicodeDecodeError, _Wrong) as error:
-        log.warning("the archive's index is made anew: %s", error)
+        log.warning("the archive's index is made again: %s", error)
         index_file.distrust(path)
     return scan(db, sought)
 

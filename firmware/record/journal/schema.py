@@ -130,7 +130,7 @@ def strange_header(path: Path) -> str:
     """Return what is wrong with a journal's first bytes, "" where nothing is, or there are none. Raises OSError.
 
     SQLite believes them: a bit there makes a file that takes no row, or one whose pages are moved about. Not for a
-    process that has the journal open: to open and close the file beside SQLite would let go of SQLite's own locks.
+    process that has the journal open: to open and close the file next to SQLite would let go of SQLite's own locks.
     """
     with path.open("rb") as file:
         header = file.read(HEADER)

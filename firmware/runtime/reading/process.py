@@ -139,7 +139,7 @@ class ReadingProcess:
         with self._lock:
             self._closing = True
             if self._process is not None:
-                self._process.kill()  # whoever waits for it wakes up
+                self._process.kill()  # anyone who waits for it wakes up
         self._jobs.put(None)
         if self._thread.is_alive():
             self._thread.join()

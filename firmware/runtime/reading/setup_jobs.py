@@ -151,7 +151,7 @@ class CameraJobs:
         raise CommandRefused("The record has no such calibration.")
 
     def lost(self) -> None:
-        """Forget what was being counted: the table starts anew."""
+        """Forget what was being counted: the table starts again."""
         self._rounds, self._counted = [], None
 
     # ---- asking ----

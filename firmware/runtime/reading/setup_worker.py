@@ -1,7 +1,7 @@
 """What is done with the camera between hands, in the reading process: looks, calibrations, enrolment, counting.
 
-Views of the board and pictures of the spread are collected here, one job each; a fresh process begins anew, and says so
-by the number that it has.
+Views of the board and pictures of the spread are collected here, one job each; a fresh process begins again, and
+says so by the number that it has.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Made = tuple[JobDone, Image | None]
 
 
 class SpreadError(EnrolmentError):
-    """A picture of the spread that cannot be learnt from; `result` says which cards are to be laid anew."""
+    """A picture of the spread that cannot be learnt from; `result` says which cards are to be laid again."""
 
     def __init__(self, sentence: str, result: dict[str, Any]) -> None:
         super().__init__(sentence)

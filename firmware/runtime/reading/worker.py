@@ -139,7 +139,7 @@ class _Worker:
             return JobLost(job.number, _sentence(str(error)), fault=False)
 
     def camera_trouble(self) -> str:
-        """Look at the camera; say what is wrong with it, or nothing. A lost one is opened anew.
+        """Look at the camera; say what is wrong with it, or nothing. A lost one is opened again.
 
         Raises CameraHung.
         """
@@ -247,7 +247,7 @@ class _Worker:
                 raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
 
     def _frame(self) -> Frame:
-        """Return a fresh frame; late ones are waited for, a lost camera is opened anew."""
+        """Return a fresh frame; late ones are waited for, a lost camera is opened again."""
         for _ in range(LATE_FRAMES):
             try:
                 if not self._is_open:

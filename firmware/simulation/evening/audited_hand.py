@@ -1,4 +1,4 @@
-"""A hand as the record's bare rows tell it, beside what was dealt: what the auditor compares."""
+"""A hand as the record's bare rows tell it, next to what was dealt: what the auditor compares."""
 
 from __future__ import annotations
 

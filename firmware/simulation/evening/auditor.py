@@ -1,6 +1,6 @@
-"""The auditor: reads the journal's bare rows beside what people and the reader truly did, and says what does not fit.
+"""The auditor: reads the journal's bare rows next to what people and the reader truly did, and says what does not fit.
 
-It shares no code with the state machine: rows are JSON to it, and the settlement is worked out anew by
+It shares no code with the state machine: rows are JSON to it, and the settlement is worked out again by
 `firmware.rules.settle_json`, as `feltwatch settle` does.
 """
 
@@ -32,7 +32,7 @@ HOUR_MS: Final = 3_600_000
 REOPENS: Final = frozenset(
     {"looked_again", "card_corrected", "row_keyed", "button_keyed", "natural_unconfirmed", "hand_reopened"}
 )
-"""Events after which a settled hand may settle anew."""
+"""Events after which a settled hand may settle again."""
 
 DOES: Final[Mapping[str, frozenset[str]]] = {
     "next": frozenset({"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived"}),
@@ -385,7 +385,7 @@ class Auditor:
         self._compare(hand)
 
     def _compare(self, hand: AuditedHand) -> None:
-        """Count what the hand settled on in the end, beside what truly lay there."""
+        """Count what the hand settled on in the end, next to what truly lay there."""
         wrong = self._wrong(hand)
         dealt = self.dealt.get(hand.number)
         if any(not card.said for card in wrong):

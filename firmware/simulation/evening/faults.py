@@ -36,7 +36,7 @@ FAULTS: Final[Mapping[FaultName, str]] = {
     "late-frames": "frames come late, some so late that the reading process is replaced",
     "reader-killed": "the reading process dies over a reading",
     "sure-misread": "the reader is surely wrong, as often as the measurement cannot rule out (95 %)",
-    "table-killed": "the table process dies, before or after a commit or between two inputs, and starts anew",
+    "table-killed": "the table process dies, before or after a commit or between two inputs, and starts again",
     "clock-step": "the wall clock steps: to 1970, back by hours, ahead by years",
     "disk-full": "the disk is full: SQLite and the captures have no room",
     "page-gone": "the page is gone: stale, its commands lost, or done and never answered",

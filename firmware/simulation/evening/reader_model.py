@@ -140,7 +140,7 @@ class ReaderModel:
         return wrong
 
     def _card(self, card: str, surely: str | None, rates: Rates) -> list[dict[str, Any]]:
-        """Return what is read of one card: once, not at all, or with a name beside it where nothing lies."""
+        """Return what is read of one card: once, not at all, or with a name next to it where nothing lies."""
         if surely is not None:
             return [_read(surely, True, (surely,))]
         rng, read = self._rng, [_read(card, True, (card,))]
@@ -177,7 +177,7 @@ def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
 
 
 def _corners(place: str, row: str, index: int) -> list[list[float]]:
-    """Return where the card at an index lies in the picture: beside the one before it."""
+    """Return where the card at an index lies in the picture: next to the one before it."""
     x, y = 1000.0 * "ABCD".index(place) + 150.0 * index, 300.0 * ("front", "middle", "back").index(row)
     return [[x, y], [x + 126, y], [x + 126, y + 176], [x, y + 176]]
 

@@ -438,12 +438,10 @@ class Dealer:
     def _natural(self, state: State, hand: _Hand) -> None:
         try:
             seat = pending_natural(state, self._rules)
-            borne_out = seat is not None and natural_verdict(state, seat, self._rules).kind is not None
+            verified = seat is not None and natural_verdict(state, seat, self._rules).kind is not None
         except CommandRefused:
             return  # the page shows no verdict
-        if not self._press("confirm", 0.15 if borne_out else habits.HOLD) and not self._faults.on(
-            "page-gone"
-        ):
+        if not self._press("confirm", 0.15 if verified else habits.HOLD) and not self._faults.on("page-gone"):
             self._touch("confirm", seat=seat)
 
     def _settled(self, state: State, hand: _Hand) -> None:

@@ -134,7 +134,7 @@ class SteppedReadings:
             self._done(job)
 
     def _looks_as_told(self) -> bool:
-        """Say whether the felt looks as when it was last told of; now and then it is read anew all the same."""
+        """Say whether the felt looks as when it was last told of; now and then it is read again all the same."""
         return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
 
     def _again(self, asked: _Asked, why: str, after: float) -> None:

@@ -1,4 +1,4 @@
-"""The table process of the product on a clock that is moved by hand, killed and started anew at will."""
+"""The table process of the product on a clock that is moved by hand, killed and started again at will."""
 
 from __future__ import annotations
 

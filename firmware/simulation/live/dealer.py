@@ -212,7 +212,7 @@ class SimulatedDealer:
         if state.phase is Phase.SETTLED:
             self._press("next")
         elif state.phase in OPEN - {Phase.DEALING}:
-            self._touch("void", reason="The simulation was started anew", hand=state.hand)
+            self._touch("void", reason="The simulation was started again", hand=state.hand)
 
     def _turn(self, state: State) -> None:
         match state.phase:
@@ -397,10 +397,10 @@ class SimulatedDealer:
         seat = pending_natural(state, rules)
         if seat is None:
             return
-        borne_out = natural_verdict(state, seat, rules).kind is not None
+        verified = natural_verdict(state, seat, rules).kind is not None
         holds = rules.natural_ranking[rules.natural_finder.bits(*hand.hands[seat].rows)] is not None
-        if borne_out == holds or hand.looked_again:
-            self._press("confirm", 0.12 if borne_out else HOLD)
+        if verified == holds or hand.looked_again:
+            self._press("confirm", 0.12 if verified else HOLD)
         else:
             hand.looked_again = True
             self._press("reject")

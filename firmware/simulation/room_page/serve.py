@@ -1,8 +1,8 @@
-"""Serves the demo's page: the dealer's page as it is on the box, and /sim beside it. On the loopback interface only.
+"""Serves the demo's page: the dealer's page as it is on the box, and /sim next to it. On the loopback interface only.
 
     python -m firmware.simulation.room_page.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
 
-It ends with whoever started it: the starter holds the other end of its standard input.
+It ends with anyone who started it: the starter holds the other end of its standard input.
 """
 
 from __future__ import annotations

@@ -26,14 +26,15 @@ class CalibrateFelt(SignedCommand):
 
 
 class CalibrateLens(SignedCommand):
-    """Measure the lens: `begin` anew, take a `view` of the board as it is held now, `commit` what was collected."""
+    """Measure the lens: `begin` again, take a `view` of the board as it is held now, `commit` what was collected."""
 
     do: Literal["calibrate_lens"] = "calibrate_lens"
     step: Literal["begin", "view", "commit"]
 
 
 class EnrolDeck(SignedCommand):
-    """Learn the house's deck: `begin` anew, take a picture of the spread as it lies (`view`), `commit` under a name."""
+    """Learn the house's deck: `begin` again, take a picture of the spread as it lies (`view`), `commit` under a
+    name."""
 
     do: Literal["enrol_deck"] = "enrol_deck"
     step: Literal["begin", "view", "commit"]
@@ -41,7 +42,7 @@ class EnrolDeck(SignedCommand):
 
 
 class CheckDeck(SignedCommand):
-    """Count a deck: `begin` anew, count what lies there as a `round`, count the last one `again`, `end` as it is."""
+    """Count a deck: `begin` again, count what lies there as a `round`, count the last one `again`, `end` as it is."""
 
     do: Literal["check_deck"] = "check_deck"
     step: Literal["begin", "round", "again", "end"]

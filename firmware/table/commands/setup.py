@@ -31,7 +31,7 @@ class EndSetUp(SignedCommand):
 class TryDevice(SignedCommand):
     """Try a device, or go on with it: its answer says how it stands, and must be asked for again and again.
 
-    `act`: "begin" anew, "look" (the default), "light" or "ring" something, "keep" the verdict in the record.
+    `act`: "begin" again, "look" (the default), "light" or "ring" something, "keep" the verdict in the record.
     `name` is the lamp to light; `seen` what a person saw or heard of the lamp last lit, of the buzzer.
     """
 

@@ -131,4 +131,4 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
 WHILE_IN_DOUBT: Final = (
     frozenset(EFFECTS) | frozenset(people_effects.EFFECTS) | frozenset(effects_setup.EFFECTS)
 ) - {ev.ImagesDropped} | {ev.TableStarted, ev.DeviceFault, ev.DeviceRecovered, ev.PuckSeen, ev.TrainingBegun}
-"""What happens while something is wrong with the record that nobody has read: whoever is to read it logs on."""
+"""What happens while something is wrong with the record that nobody has read: anyone who is to read it logs on."""

@@ -44,7 +44,7 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
 
 
 def need_symbol(symbol: str) -> None:
-    """Raise CommandRefused for what cannot stand beside a figure as a currency's symbol."""
+    """Raise CommandRefused for what cannot stand next to a figure as a currency's symbol."""
     if not is_symbol(symbol):
         raise CommandRefused(
             "A currency's symbol is 1 to 4 letters or signs such as € and HK$, without figures or spaces."

@@ -199,7 +199,7 @@ def _row_keyed(state: State, event: ev.RowKeyed) -> State:
 
 
 def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
-    """Other cards may bear out another natural, or none: it is found and confirmed anew."""
+    """Other cards may confirm another natural, or none: it is found and confirmed again."""
     return tuple(
         replace(seat, found=False, confirmed=False) if seat.seat == number else seat for seat in seats
     )

@@ -1,4 +1,4 @@
-"""The slip of a shift's end on the page, and the ways to every page beside the table's."""
+"""The slip of a shift's end on the page, and the ways to every page except the table's."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_it_is_known_by_its_hash_and_the_words_of_the_key_that_signed_it(tmp_pat
     path.write_bytes(path.read_bytes() + b"more")
     again = made(tmp_path, 1)
     assert again is not None
-    assert again.sha256 != digest, "made anew"
+    assert again.sha256 != digest, "made again"
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"key": 3}', '{"key": "no hex"}'])

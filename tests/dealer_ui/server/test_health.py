@@ -121,7 +121,7 @@ def test_metrics_are_for_this_machine_only(felt: Felt) -> None:
 
 
 def test_health_is_told_even_where_the_record_cannot_be_read(felt: Felt) -> None:
-    felt.journal.close()  # or its log beside it would still be read
+    felt.journal.close()  # or its log next to it would still be read
     (felt.folder / "journal.sqlite").write_bytes(b"no database at all" * 400)
     app = page_of(felt)
     page = app.test_client().get("/health")

@@ -1,4 +1,4 @@
-"""The server under its streams: the page is answered beside them, and closed ones give their places back."""
+"""The server under its streams: the page is answered next to them, and closed ones give their places back."""
 
 from __future__ import annotations
 

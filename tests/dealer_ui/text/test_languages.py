@@ -104,7 +104,7 @@ def variants(value: Any) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
-    """`make words` gathers them anew."""
+    """`make words` gathers them again."""
     marks = re.search(r"^MARKS := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert marks is not None
     named = shlex.split(marks.group(1).replace("\\\n", " "))[1::2]

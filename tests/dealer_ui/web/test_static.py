@@ -1,4 +1,4 @@
-"""What is shipped beside the code: the deck's faces, the script, the style."""
+"""What is shipped next to the code: the deck's faces, the script, the style."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ STATIC = Path(str(files("dealer_ui"))) / "static"
 
 
 def test_the_faces_are_those_of_our_deck() -> None:
-    """Run `make cards` when the deck was drawn anew."""
+    """Run `make cards` when the deck was drawn again."""
     shipped = {path.stem: path.read_text(encoding="utf-8") for path in (STATIC / "cards").glob("*.svg")}
     assert shipped == {code: f"{card_svg(code)}\n" for code in CARDS}
 
 
 def test_the_signs_of_small_cards_are_those_of_our_deck() -> None:
-    """Run `make cards` when the deck was drawn anew."""
+    """Run `make cards` when the deck was drawn again."""
     shipped = (STATIC.parent / "templates/parts/signs.html").read_text(encoding="utf-8")
     assert shipped == f"{signs_svg()}\n"
 

@@ -48,7 +48,7 @@ class Table:
 
     def restart(self) -> None:
         self.journal.close()
-        self.now = 5.0  # the machine started anew: its monotonic clock did, too
+        self.now = 5.0  # the machine started again: its monotonic clock did, too
         self.start()
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
@@ -326,7 +326,7 @@ def test_wrong_pins_lock_out_for_longer_and_longer(staffed: Table) -> None:
     assert staffed.give("unlock", by="Ada", pin=OTHER)["ok"], "one person's lock-out is nobody else's"
     staffed.now += 1
     assert staffed.give("unlock", by="Moreno", pin=PIN)["ok"]
-    assert staffed.give("unlock", by="Moreno", pin=WRONG)["wait_s"] == 0, "the count began anew"
+    assert staffed.give("unlock", by="Moreno", pin=WRONG)["wait_s"] == 0, "the count began again"
 
 
 def test_a_lock_out_survives_a_restart_whatever_the_wall_clock_says(staffed: Table) -> None:
@@ -335,7 +335,7 @@ def test_a_lock_out_survives_a_restart_whatever_the_wall_clock_says(staffed: Tab
     staffed.now -= 1
     assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 1
     staffed.restart()
-    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 60, "never shorter: it begins anew"
+    assert staffed.give("unlock", by="Moreno", pin=PIN)["wait_s"] == 60, "never shorter: it begins again"
     staffed.now += 60
     assert staffed.give("unlock", by="Moreno", pin=PIN)["ok"]
 

@@ -1,4 +1,4 @@
-"""`feltwatch bench rules` measures what it says, beside the peers that are installed."""
+"""`feltwatch bench rules` measures what it says, next to the peers that are installed."""
 
 from __future__ import annotations
 

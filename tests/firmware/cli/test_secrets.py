@@ -47,7 +47,7 @@ def test_a_pin_that_is_keyed_stands_in_no_log_in_no_answer_and_in_no_file(
         told(table, do="unlock", by="Moreno", pin=[ODD]),
     ]
     with monkeypatch.context() as broken:
-        broken.setattr(gate.AccessControl, "admit", fault)
+        broken.setattr(gate.AccessControl, "authorize", fault)
         answers.append(told(table, do="unlock", by="Moreno", pin=LATE))
     assert [json.loads(answer)["ok"] for answer in answers] == [True, True, False, False, False]
     assert "met a fault of ours" in caplog.text, "what went wrong is in the log"

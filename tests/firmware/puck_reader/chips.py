@@ -65,7 +65,7 @@ def to_bytes(bits: list[int]) -> bytes:
 
 
 class Pin:
-    """machine.Pin as an output; whoever hangs on it is told when it goes low."""
+    """machine.Pin as an output; anyone who hangs on it is told when it goes low."""
 
     def __init__(self) -> None:
         self.level = 1

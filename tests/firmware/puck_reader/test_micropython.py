@@ -62,7 +62,7 @@ class Board:
         return str(self._link)
 
     def plug(self) -> None:
-        """Power: everything starts anew."""
+        """Power: everything starts again."""
         self.chips = {seat: self._kind() for seat in config.ANTENNAS}
         self.bus = Bus(*self.chips.values())
         self._master, self._slave = pty.openpty()

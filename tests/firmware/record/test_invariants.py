@@ -191,7 +191,7 @@ def test_10_a_thing_where_a_card_is_expected_is_named_in_the_question(deal: Deal
     read = replace(replace(deal, rows=rows).reading(), things=(ev.Thing("foreign", 1, "front"),))
     assert [q.things for q in deal.at(Phase.READING, read).questions] == [("foreign",)]
     beside = replace(deal.reading(), things=(ev.Thing("foreign", 1, "front"),))
-    assert deal.at(Phase.READING, beside).questions == (), "a chip beside a whole row hides nothing"
+    assert deal.at(Phase.READING, beside).questions == (), "a chip next to a whole row hides nothing"
 
 
 def test_11_whatever_ends_a_hand_the_stacks_sum_to_what_they_were(deal: Deal) -> None:

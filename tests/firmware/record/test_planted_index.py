@@ -1,4 +1,4 @@
-"""A wrong or a planted index beside the record: whatever it says, what is found is what the rows say."""
+"""A wrong or a planted index next to the record: whatever it says, what is found is what the rows say."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_index_that_says_what_no_row_says_is_not_believed(data: Path, stateme
     before = found(data)
     plant(data, statement)
     assert found(data) == before
-    assert found(data) == before, "and again, once it is made anew"
+    assert found(data) == before, "and again, once it is made again"
 
 
 @pytest.mark.parametrize("hand", [1, 2, 3])

@@ -395,7 +395,7 @@ def test_a_false_declaration_plays_as_set_or_is_a_foul() -> None:
     assert lines(WESTERN, ABOVE_LOW, LOW, declares=[1]) == [("foul", -3)]
     (pair,) = play(WESTERN, {1: ABOVE_LOW, 2: LOW}, declares=[1]).pairs
     assert pair.lines[0].args["fault"] == "false_declaration"
-    assert "a natural was declared that the cards do not bear out" in pair.lines[0].why
+    assert "a natural was declared that the cards do not show" in pair.lines[0].why
 
 
 def test_an_opponents_surrender_excuses_a_false_declaration() -> None:

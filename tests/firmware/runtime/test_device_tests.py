@@ -120,7 +120,7 @@ def test_the_disk_is_moved_from_seat_to_seat(table: Table) -> None:
     assert said(answer) == ("pass", "puck_well")
     assert (answer["figures"]["seen"], answer["figures"]["wanted"]) == (5, 5)
     assert said(table.attempt("puck", act="begin")) == ("waits", "puck_moves"), (
-        "begun anew: the disk lies at 5"
+        "begun again: the disk lies at 5"
     )
 
 

@@ -1,4 +1,4 @@
-"""The check of the whole record at a start: at once where it is short, beside the table where it is long."""
+"""The check of the whole record at a start: at once where it is short, next to the table where it is long."""
 
 from __future__ import annotations
 

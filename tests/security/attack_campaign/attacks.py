@@ -115,7 +115,7 @@ ATTACKS: Final[tuple[Attack, ...]] = (
     Attack("5c", "escapes in what `settle` quotes", _ESCAPED, outside.text_in_settle, of.ESCAPING),
     Attack(
         "6",
-        "a hand sealed anew, without the rows up to the slip",
+        "a hand sealed again, without the rows up to the slip",
         "a slip vouches for the hand, or the check fails",
         outside.sealed_anew,
         of.VOUCHING,
@@ -161,7 +161,7 @@ ATTACKS: Final[tuple[Attack, ...]] = (
     ),
     Attack(
         "8f",
-        "`hands list` beside one who writes the index",
+        "`hands list` next to one who writes the index",
         "one writer at a time, and nobody waits for him",
         outside.list_beside_a_table,
         _ONE_WRITER,

@@ -50,7 +50,7 @@ NUMBERS: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.verify:problems_of_file", _none),
     ("firmware.record.journal.journal:_need_sound", _nothing),
 )
-"""What is checked of the file beside its rows' hashes."""
+"""What is checked of the file apart from its rows' hashes."""
 VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
 INDEX: Final[tuple[Off, ...]] = (("firmware.record.journal.index_file:holds", lambda path: path.exists()),)
 """The sum of the index's bytes."""

@@ -89,7 +89,7 @@ def _worst(*results: Result) -> Result:
 
 
 def sealed_anew(room: Room) -> Result:
-    """A hand's rows sealed anew with the device's key, without the rows that lead up to the slip."""
+    """A hand's rows sealed again with the device's key, without the rows that lead up to the slip."""
     file = _dispute_file(room)
     slip = contents(file)["anchors.txt"].decode().splitlines()[0]
     rows = rows_of(file)

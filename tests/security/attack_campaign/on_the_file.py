@@ -207,7 +207,7 @@ def refused_and_true(room: Room) -> Result:
 
 
 def added_twice(room: Room) -> Result:
-    """An add-on whose answer was lost is touched again, and the table was started anew in between."""
+    """An add-on whose answer was lost is touched again, and the table was started again in between."""
     data = room.copy()
     before = _stack(room, data) or 0
     for _ in range(2):

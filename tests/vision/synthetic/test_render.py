@@ -88,7 +88,7 @@ def test_a_thing_throws_its_shadow_on_the_felt_around_it(layout: TableLayout) ->
         )
         for shadow in (0.0, 0.5)
     )
-    assert sum(_at(shaded, 417.5 + 20, 395.0)) < 0.95 * sum(_at(lit, 417.5 + 20, 395.0)), "beside the chip"
+    assert sum(_at(shaded, 417.5 + 20, 395.0)) < 0.95 * sum(_at(lit, 417.5 + 20, 395.0)), "next to the chip"
     assert _at(shaded, 417.5, 395.0) == _at(lit, 417.5, 395.0), "not upon it"
 
 

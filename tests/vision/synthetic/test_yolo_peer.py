@@ -1,4 +1,4 @@
-"""Timing another network beside ours."""
+"""Timing another network next to ours."""
 
 from __future__ import annotations
 
