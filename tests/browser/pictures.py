@@ -1,4 +1,4 @@
-"""The book's pictures: states of the page in the kiosk's size, those that docs/ shows; `make golden` takes them, too.
+"""Pictures of the book and of the README: states of the page in the size of the kiosk. `make golden` takes them, too.
 
 A picture is known by its file's name, which is that of its state's golden picture: nothing is listed twice.
 """
@@ -20,7 +20,8 @@ _SHOWN: Final = re.compile(r"pictures/([\w-]+\.png)")
 
 def shown() -> set[str]:
     """Return the names of the files that the book shows."""
-    return {name for page in DOCS.rglob("*.md") for name in _SHOWN.findall(page.read_text(encoding="utf-8"))}
+    pages = (DOCS.parent / "README.md", *DOCS.rglob("*.md"))
+    return {name for page in pages for name in _SHOWN.findall(page.read_text(encoding="utf-8"))}
 
 
 def keep(path: Path, png: bytes) -> None:
