@@ -43,7 +43,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore, named_by
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
@@ -243,7 +243,7 @@ def home() -> AnyResponse:
 def capture(name: str) -> Response:
     """Give a picture that the record of a hand that is over names; whatever else lies in the folder is 404."""
     try:
-        hand = recall(services().reader, review.number_of(name.partition("/")[0].lstrip("0")))
+        hand = load_hand(services().reader, review.number_of(name.partition("/")[0].lstrip("0")))
         if not any(name == seen.name for step in hand.steps for seen in named_by(step.entry.event)):
             raise FileNotFoundError(name)
         return send_file(services().captures.path(name))

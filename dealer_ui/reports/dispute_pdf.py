@@ -22,7 +22,7 @@ from dealer_ui.text.i18n import N_, SOURCE, known, speaking
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name
 from firmware.record.evidence.signing import fingerprint
-from firmware.record.hand_history import Recalled, recall
+from firmware.record.hand_history import PastHand, load_hand
 from firmware.record.journal.captures import CaptureStore, named_by
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import paying_in
@@ -49,7 +49,7 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
     JournalError.
     """
     reader = JournalReader(data)
-    recalled = recall(reader, hand)
+    recalled = load_hand(reader, hand)
     try:
         rules = rules_of(recalled.opened, reader.content(recalled.opened.profile_hash))
     except TableError:
@@ -72,7 +72,7 @@ class _Hand:
     """One hand on its way to paper."""
 
     def __init__(
-        self, recalled: Recalled, view: Reviewed, store: CaptureStore, type_: Type, announced: str
+        self, recalled: PastHand, view: Reviewed, store: CaptureStore, type_: Type, announced: str
     ) -> None:
         self.recalled, self.view, self.store, self.type, self.announced = (
             recalled,

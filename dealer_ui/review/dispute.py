@@ -20,7 +20,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.screen import Action
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
-from firmware.record.hand_history import Recalled
+from firmware.record.hand_history import PastHand
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
 
@@ -45,7 +45,7 @@ DECIDED: Final = (
 @blueprint.get("/review/<hand>/dispute")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def dispute(recalled: Recalled) -> str:
+def dispute(recalled: PastHand) -> str:
     """Show a hand's corrections, before and after; for a floor person, what reopens, marks and exports it."""
     guard.need(PAST, _("Correcting and keeping a hand"))
     state = services().live.state()
@@ -72,7 +72,7 @@ def dispute(recalled: Recalled) -> str:
     )
 
 
-def _picture(recalled: Recalled) -> dict[str, Any]:
+def _picture(recalled: PastHand) -> dict[str, Any]:
     """What the camera saw last, bare: a dispute begins with what lay there, not with what was read."""
     seen = frame_annotations(recalled)
     return {"look": seen[-1], "size": size_of(seen[-1])} if seen else {"look": None}
@@ -116,7 +116,7 @@ def _closes(hand: int) -> tuple[Action, ...]:
 @blueprint.get("/review/<hand>/file")
 @guard.open_to(PAST)
 @of_hand
-def dispute_file(recalled: Recalled) -> Response:
+def dispute_file(recalled: PastHand) -> Response:
     """Give a hand's dispute file, once the table has made it."""
     try:
         path = plain_file(data(), recalled.hand)

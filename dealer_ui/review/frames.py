@@ -15,7 +15,7 @@ from dealer_ui.review.timeline import describe, spot, time_of
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
 from dealer_ui.view.screen import Crop
-from firmware.record.hand_history import Recalled, Step, frame_of
+from firmware.record.hand_history import PastHand, Step, frame_of
 from firmware.table import events as ev
 
 Corners = Sequence[tuple[float, float]]
@@ -111,7 +111,7 @@ class Compared:
     changes: tuple[Change, ...]
 
 
-def frame_annotations(recalled: Recalled) -> tuple[FrameAnnotations, ...]:
+def frame_annotations(recalled: PastHand) -> tuple[FrameAnnotations, ...]:
     """Return every look whose frame was stored, the oldest first."""
     return tuple(_look(step, recalled) for step in recalled.looks)
 
@@ -133,7 +133,7 @@ def _between(before: FrameAnnotations, after: FrameAnnotations) -> Iterable[Chan
     yield from _changes(before.cards, after.cards)
 
 
-def _look(step: Step, recalled: Recalled) -> FrameAnnotations:
+def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
     event, frame = step.entry.event, frame_of(step.entry)
     assert frame is not None
     return FrameAnnotations(
@@ -173,7 +173,7 @@ def _words(event: ev.Event) -> str:
             return _("The reading of the hand")
 
 
-def _cards(event: ev.Event, recalled: Recalled) -> Iterable[Marked]:
+def _cards(event: ev.Event, recalled: PastHand) -> Iterable[Marked]:
     number = 0
     if isinstance(event, ev.ReadingTaken):
         for reading in event.rows:
@@ -187,7 +187,7 @@ def _cards(event: ev.Event, recalled: Recalled) -> Iterable[Marked]:
 
 
 def _marked(
-    number: int, seat: int, row: ev.Row, index: int, card: ev.CardReading, recalled: Recalled
+    number: int, seat: int, row: ev.Row, index: int, card: ev.CardReading, recalled: PastHand
 ) -> Marked:
     x, y = _middle(card.corners)
     return Marked(
@@ -208,7 +208,7 @@ def _marked(
     )
 
 
-def _final(recalled: Recalled, seat: int, row: ev.Row, index: int, read: str) -> str:
+def _final(recalled: PastHand, seat: int, row: ev.Row, index: int, read: str) -> str:
     """Return the card that counts at a place where it is none that the camera named there."""
     if recalled.last.is_void:
         return ""

@@ -36,7 +36,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.record.archive import Archive, Wanted
-from firmware.record.hand_history import Recalled, recall
+from firmware.record.hand_history import PastHand, load_hand
 from firmware.rules import SEATS, Profile, RulesError, load_profile, paying_in, profile_names
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
@@ -79,7 +79,7 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
         if number <= _last(services().live.state()) - LAST:
             guard.need(PAST, _("A hand before the last ten"))
         try:
-            recalled = recall(services().reader, number)
+            recalled = load_hand(services().reader, number)
         except (CommandRefused, TableError) as error:
             abort(404, say(error))
         with paying_in(recalled.opened.house.currency):
@@ -177,7 +177,7 @@ def _times() -> tuple[tuple[str, int], ...]:
 # ---- one hand ----
 
 
-def shown(template: str, recalled: Recalled, tab: str, **values: Any) -> str:
+def shown(template: str, recalled: PastHand, tab: str, **values: Any) -> str:
     """Return a page about a past hand."""
     state = services().live.state()
     number = recalled.hand
@@ -209,7 +209,7 @@ def _is_disputed(hand: int) -> bool:
     return hand in state.disputed or _lies_open(state, hand)
 
 
-def _rules(recalled: Recalled) -> Profile | None:
+def _rules(recalled: PastHand) -> Profile | None:
     try:
         return rules_of(recalled.opened, services().reader.content(recalled.opened.profile_hash))
     except TableError:
@@ -219,7 +219,7 @@ def _rules(recalled: Recalled) -> Profile | None:
 @blueprint.get("/review/<hand>")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def hand(recalled: Recalled) -> str:
+def hand(recalled: PastHand) -> str:
     """Show a past hand's cards and its settlement with every clause."""
     return shown("hand", recalled, "hand")
 
@@ -227,7 +227,7 @@ def hand(recalled: Recalled) -> str:
 @blueprint.get("/review/<hand>/story")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def story(recalled: Recalled) -> str:
+def story(recalled: PastHand) -> str:
     """Tell a past hand row by row."""
     return shown("story", recalled, "story", told=timeline(recalled))
 
@@ -235,7 +235,7 @@ def story(recalled: Recalled) -> str:
 @blueprint.get("/review/<hand>/look")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def look(recalled: Recalled) -> str:
+def look(recalled: PastHand) -> str:
     """Show a full frame: `row` names the look, `card` enlarges a card, `marks` says whether what was read is drawn in.
 
     Anyone who says nothing sees it drawn in; the hand in dispute bare.
@@ -262,7 +262,7 @@ def look(recalled: Recalled) -> str:
 @blueprint.get("/review/<hand>/changes")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def changes(recalled: Recalled) -> str:
+def changes(recalled: PastHand) -> str:
     """Show the frames of a hand side by side, with the places marked that changed."""
     _need_pictures(recalled)
     beside = [
@@ -271,7 +271,7 @@ def changes(recalled: Recalled) -> str:
     return shown("changes", recalled, "changes", beside=beside)
 
 
-def _need_pictures(recalled: Recalled) -> None:
+def _need_pictures(recalled: PastHand) -> None:
     if not _sees_pictures(recalled.hand):
         guard.need(PAST, _("A picture of a past hand"))
 
@@ -290,7 +290,7 @@ def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
 @blueprint.get("/review/<hand>/again")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
-def again(recalled: Recalled) -> str:
+def again(recalled: PastHand) -> str:
     """Settle a past hand's cards again next to what stands: by its own rules or by another profile."""
     own = recalled.opened.profile
     name = request.args.get("profile", own)

@@ -11,7 +11,7 @@ from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words
 from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
-from firmware.record.hand_history import Recalled, Step, StepSequence, frame_of
+from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
@@ -79,7 +79,7 @@ def who_is(actor: str) -> str:
     return _(_THEMSELVES[actor]) if actor in _THEMSELVES else actor
 
 
-def timeline(recalled: Recalled) -> tuple[Told, ...]:
+def timeline(recalled: PastHand) -> tuple[Told, ...]:
     """Return the whole story: the hand, then each of its corrections."""
     steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
     steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]

@@ -15,7 +15,7 @@ from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.words import kind_name, money, signed_money
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.archive import Hand, Image
-from firmware.record.hand_history import Recalled, StepSequence
+from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, HandReopened, HandWithdrawn, Payback
@@ -127,7 +127,7 @@ class Reviewed:
     corrections: tuple[Correction, ...]
 
 
-def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> Reviewed:
+def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> Reviewed:
     """Return what is shown of a hand; `rules` as it was played under, None where they are not to be had.
 
     `paybacks` are those that the table knows of, with their marks.
@@ -150,7 +150,7 @@ def reviewed(recalled: Recalled, rules: Profile | None, paybacks: Iterable[Payba
     )
 
 
-def _void(recalled: Recalled) -> str:
+def _void(recalled: PastHand) -> str:
     if not recalled.last.is_void:
         return ""
     event = recalled.last.steps[-1].entry.event
@@ -163,7 +163,7 @@ def _void(recalled: Recalled) -> str:
 # ---- cards ----
 
 
-def _undeclared(recalled: Recalled, rules: Profile | None) -> Mapping[int, str]:
+def _undeclared(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
     """Return the naturals that nobody declared, by seat: the rows were compared, so they may be named."""
     if recalled.settlement is None or rules is None:
         return {}
@@ -271,7 +271,7 @@ def _nets(settlement: Mapping[str, Any], end: State, other: Mapping[str, Any] | 
         yield Net(seat.seat, seat.player, signed_money(won), _trend(won), differs)
 
 
-def settled_again(recalled: Recalled, rules: Profile, title: str) -> tuple[Settled, Settled]:
+def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settled, Settled]:
     """Settle a hand's cards under a profile; return what stands and this one next to it, the differences marked."""
     end, stands = recalled.last.end, recalled.settlement
     try:

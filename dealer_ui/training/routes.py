@@ -54,7 +54,7 @@ class Lesson:
 
     def shown(self, screen: Screen, state: State, rules: Profile | None) -> Screen:
         """Return what the trainee sees: nothing of the settlement until the questions are answered or skipped."""
-        screen = replace(screen, recall=())
+        screen = replace(screen, past_hands=())
         with self._lock:
             if state.phase in BEFORE and not _asks_more(state):
                 return hidden(screen, state)

@@ -122,7 +122,7 @@ def view(
         log_ons=log_ons(state) if answering else (),
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
-        recall=past_hands(state),
+        past_hands=past_hands(state),
         more=more(state) if answering else (),
         notices=_notices(state, rules, refused, answering),
         cues=_cues(state, rules, answering),

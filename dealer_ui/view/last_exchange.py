@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
 from firmware.table.errors import TableError
 from firmware.table.state import State
@@ -50,7 +50,7 @@ class LastExchange:
     def _before(self, hand: int) -> Exchange | None:
         for past in range(hand - 1, max(0, hand - 1 - FARTHEST), -1):
             try:
-                settlement = recall(self._reader, past).settlement
+                settlement = load_hand(self._reader, past).settlement
             except TableError as error:  # the hand on the table is shown all the same
                 log.warning("the last exchange: %s", error)
                 return None

@@ -354,7 +354,7 @@ class Screen:
     last: tuple[Payment, ...] = ()
     """The last exchange of points, while this hand has none of its own."""
     last_hand: int | None = None
-    recall: tuple[int, ...] = ()
+    past_hands: tuple[int, ...] = ()
     """The last ten hands that are over, the newest first: two touches away."""
     more: tuple[Group, ...] = ()
     """What is one touch away: key the button, correct, void."""

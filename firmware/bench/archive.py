@@ -193,9 +193,9 @@ def _timed(run: Callable[[], Any]) -> float:
 def _load_hand(archive: Any, number: int) -> None:
     """Find a hand, follow it row by row, and tell it as the page does before it draws."""
     from firmware.cli.hands_text import hand_json
-    from firmware.record.hand_history import recall
+    from firmware.record.hand_history import load_hand
 
-    recall(archive.reader, number)
+    load_hand(archive.reader, number)
     hand = archive.hand(number)
     hand_json(hand, archive.images(hand))
 

@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 
 from firmware.record.evidence.workers import shared_out, undisturbed
-from firmware.record.hand_history import Recalled, Step, StillOpen, recall
+from firmware.record.hand_history import PastHand, Step, StillOpen, load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import Profile
@@ -166,7 +166,7 @@ class _Worker:
     def hand(self, number: int) -> Audit:
         """Go through one hand; one that is not in the record, or still on the table, is passed over."""
         try:
-            recalled = recall(self._reader, number)
+            recalled = load_hand(self._reader, number)
         except StillOpen:
             return Audit()
         except CommandRefused as error:
@@ -179,7 +179,7 @@ class _Worker:
             return Audit(1, len(settled), differences=again)
         return Audit(1, len(settled), differences=again) + self._read_again(recalled)
 
-    def _settled_again(self, recalled: Recalled, settled: Iterable[Step]) -> Iterator[Difference]:
+    def _settled_again(self, recalled: PastHand, settled: Iterable[Step]) -> Iterator[Difference]:
         for step in settled:
             event, row = step.entry.event, step.entry.seq
             assert isinstance(event, ev.Settled)
@@ -199,7 +199,7 @@ class _Worker:
             self._rules[key] = rules_of(opened, self._content(opened.profile_hash))
         return self._rules[key]
 
-    def _read_again(self, recalled: Recalled) -> Audit:
+    def _read_again(self, recalled: PastHand) -> Audit:
         dropped = {
             image
             for row in recalled.marks
@@ -226,7 +226,7 @@ class _Worker:
         return whole
 
     def _differences(
-        self, recalled: Recalled, entries: Sequence[Entry], picture: Image
+        self, recalled: PastHand, entries: Sequence[Entry], picture: Image
     ) -> Iterator[Difference]:
         """Compare what the rows that name a picture say with what is read in it. Raises VisionError, TableError."""
         placed: tuple[ReadCard, ...] | None = None
@@ -243,7 +243,7 @@ class _Worker:
                         yield Difference(recalled.hand, entry.seq, "card", words)
 
     def _of_reading(
-        self, recalled: Recalled, row: int, event: ev.ReadingTaken, picture: Image
+        self, recalled: PastHand, row: int, event: ev.ReadingTaken, picture: Image
     ) -> Iterator[Difference]:
         reading = self._look(recalled.opened, event, picture)
         zones = {(zone.place, zone.row): zone.cards for zone in reading.zones}
@@ -294,7 +294,7 @@ class _Worker:
         return text.decode() if text else ""
 
 
-def _looks(recalled: Recalled) -> dict[Capture, list[Entry]]:
+def _looks(recalled: PastHand) -> dict[Capture, list[Entry]]:
     """Return the rows of a hand that say what was read in a picture, by the picture."""
     looks: dict[Capture, list[Entry]] = {}
     for step in recalled.steps:

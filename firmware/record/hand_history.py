@@ -73,7 +73,7 @@ class StepSequence:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class PastHand:
     """A hand that was played. `corrections` are its reopenings, the oldest first.
 
     `marks` are the rows that tell it disputed, reviewed or without its images.
@@ -112,7 +112,7 @@ def frame_of(entry: Entry) -> Capture | None:
     return event.frame if isinstance(event, ReadingTaken | ReadingFailed | IrregularitySeen) else None
 
 
-def recall(reader: JournalReader, hand: int) -> Recalled:
+def load_hand(reader: JournalReader, hand: int) -> PastHand:
     """Return a hand with everything that was done about it.
 
     Raises CommandRefused for a hand that is not in the record, StillOpen for one on the table, JournalError.
@@ -132,7 +132,7 @@ def recall(reader: JournalReader, hand: int) -> Recalled:
         if row.type == HandReopened.type
     ]
     marks = tuple(row for row in about if row.type != HandReopened.type)
-    return Recalled(hand, opened, play, tuple(again), marks)
+    return PastHand(hand, opened, play, tuple(again), marks)
 
 
 def chapter(rows: Sequence[Entry], state: State) -> StepSequence:

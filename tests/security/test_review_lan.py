@@ -24,7 +24,7 @@ from dealer_ui.review import routes as review
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
 from dealer_ui.web import guard
-from firmware.record.hand_history import Recalled, chapter, recall
+from firmware.record.hand_history import PastHand, chapter, load_hand
 from firmware.record.journal.journal import JournalReader
 from firmware.table.people import Role
 from firmware.table.state import State
@@ -244,13 +244,13 @@ def test_a_hand_that_is_not_over_is_reached_by_no_address(
     assert told() == []
     assert asked(logged_in(lan_app(lan_felt.folder, secrets)), "/review")[1].count(b'href="/review/') == 1
 
-    def open_too(reader: JournalReader, hand: int) -> Recalled:
-        found = recall(reader, hand) if hand == 1 else None
+    def open_too(reader: JournalReader, hand: int) -> PastHand:
+        found = load_hand(reader, hand) if hand == 1 else None
         rows = reader.of_hand(hand)
-        return found or Recalled(hand, rows[0].event, chapter(rows, State()))  # type: ignore[arg-type]
+        return found or PastHand(hand, rows[0].event, chapter(rows, State()))  # type: ignore[arg-type]
 
     for module in (lan, review):
-        monkeypatch.setattr(module, "recall", open_too)
+        monkeypatch.setattr(module, "load_hand", open_too)
     assert told() == [], "the reader alone: its rows are not there"
     monkeypatch.setattr(lan, "FinishedReader", JournalReader)
     assert "/review/2" in told()

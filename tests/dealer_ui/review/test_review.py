@@ -24,7 +24,7 @@ from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.record.archive import Archive
-from firmware.record.hand_history import Recalled, StillOpen, recall
+from firmware.record.hand_history import PastHand, StillOpen, load_hand
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile
@@ -41,8 +41,8 @@ def felt(lay: Lay) -> Felt:
     return lay(clock=ticking())
 
 
-def of(felt: Felt, hand: int = 1) -> Recalled:
-    return recall(JournalReader(felt.folder), hand)
+def of(felt: Felt, hand: int = 1) -> PastHand:
+    return load_hand(JournalReader(felt.folder), hand)
 
 
 def sign_on(app: Flask, client: FlaskClient, felt: Felt, role: Role) -> None:

@@ -33,7 +33,7 @@ from firmware.record.evidence.dispute_verifier import (
     key_words,
 )
 from firmware.record.evidence.signing import DeviceKey, fingerprint
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal
 from firmware.rules import load_profile, profile_toml
@@ -585,5 +585,5 @@ def test_a_dispute_that_is_closed_while_another_hand_is_reopened_keeps_neither_f
         again = ev.HandReopened("once more", opened, 1, ends, told.settlement)
         journal.append([again, ev.DisputeClosed(2, "seat 1's"), ev.HandArchived()], "floor:Moreno")
         journal.append([deal.opened(4), ev.HandVoided("a test")], "test")
-    followed = recall(Archive(data).reader, 1)
+    followed = load_hand(Archive(data).reader, 1)
     assert [chapter.is_over for chapter in followed.corrections] == [True, True]

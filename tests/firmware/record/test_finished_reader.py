@@ -10,7 +10,7 @@ import pytest
 
 from firmware.record.archive import Archive
 from firmware.record.finished_reader import FinishedReader
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
@@ -47,13 +47,13 @@ def test_a_hand_is_not_there_until_it_is_over(felt: Felt) -> None:
         assert reader.of_hand(1) == reader.events_since(before) == reader.openings() == []
         assert reader.recover()[0].phase in BETWEEN_HANDS
         with pytest.raises(CommandRefused):
-            recall(reader, 1)
+            load_hand(reader, 1)
         with reader.opened() as db:
             assert db is not None
             assert db.execute("SELECT max(seq) FROM journal").fetchone()[0] == before
     felt.do("archive")
     assert reader.events_since(0) == whole.events_since(0)
-    assert recall(reader, 1).settlement == recall(whole, 1).settlement
+    assert load_hand(reader, 1).settlement == load_hand(whole, 1).settlement
 
 
 @pytest.mark.parametrize("how", ["void", "misdeal"])
@@ -76,8 +76,8 @@ def test_a_past_hand_that_lies_on_the_table_again_is_told_as_it_was_before(felt:
     reopen(felt)
     felt.do("set_card", seat=1, row="front", index=1, card="Qd")
     felt.do("set_card", seat=3, row="back", index=4, card="2d")
-    assert len(recall(JournalReader(felt.folder), 1).corrections) == 2
-    assert len(recall(reader, 1).corrections) == 1
+    assert len(load_hand(JournalReader(felt.folder), 1).corrections) == 2
+    assert len(load_hand(reader, 1).corrections) == 1
     assert Archive(felt.folder, reader).hand(1).settlements == Archive(felt.folder).hand(1).settlements[:2]
     assert reader.head()[0] == before
     felt.do("next")

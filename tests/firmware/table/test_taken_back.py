@@ -15,7 +15,7 @@ from firmware.record.evidence.dispute_verifier import check
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.finished_reader import FinishedReader
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
@@ -69,10 +69,10 @@ def test_the_record_verifies_and_every_settlement_comes_out_again(data: Path) ->
 
 def test_both_hands_are_recalled_for_what_they_were(data: Path) -> None:
     reader = JournalReader(data)
-    played = recall(reader, 1)
+    played = load_hand(reader, 1)
     assert played.settlement is not None
     assert [chapter.is_over for chapter in (played.play, *played.corrections)] == [True, True]
-    never = recall(reader, 2)
+    never = load_hand(reader, 2)
     assert (never.settlement, never.corrections) == (None, ())
     assert [step.entry.type for step in never.steps] == ["hand_opened", "hand_withdrawn"]
     assert end_of_hand(reader, 2).misdealt, "it cannot be reopened"

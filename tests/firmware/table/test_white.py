@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware.record.archive import Archive
-from firmware.record.hand_history import recall
+from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile
@@ -101,7 +101,7 @@ def test_a_closing_is_taken_back_with_its_marks_and_its_chips(table: Table) -> N
     for _ in again.unpaid:
         table.do("next")
     assert table.do("archive").stacks == closed.stacks, "the chips move once"
-    assert [len(chapter.steps) > 1 for chapter in recall(table.reader, 1).corrections] == [True]
+    assert [len(chapter.steps) > 1 for chapter in load_hand(table.reader, 1).corrections] == [True]
 
 
 def test_a_closing_taken_back_is_no_reopened_hand_in_the_archive(table: Table, tmp_path: Path) -> None:
