@@ -107,7 +107,9 @@ def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, .
 def rules_of(profile: Profile) -> tuple[Numbered, ...]:
     """Return every rule of the page with its number."""
     rules = Values(profile)
-    return tuple(rule for _title, said in _sections(rules) for rule in said if isinstance(rule, Numbered))
+    return tuple(
+        rule for _title, statement in _sections(rules) for rule in statement if isinstance(rule, Numbered)
+    )
 
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
@@ -132,10 +134,10 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if base:
         yield from _what_changed(profile, base)
     open_rules: list[Numbered] = []
-    for title, said in _sections(rules):
+    for title, statement in _sections(rules):
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
-        for part in said:
+        for part in statement:
             if isinstance(part, Table):
                 yield from _rules_table(held)
                 yield part
@@ -165,19 +167,19 @@ def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]
     for section in _SECTIONS:
         if section.where(rules):
             number += 1
-            said = _numbered(number, section.says(rules))
-            about.update(path for part in said if isinstance(part, Numbered) for path in part.about)
-            yield f"{number} {_(section.title)}", said
+            statement = _numbered(number, section.says(rules))
+            about.update(path for part in statement if isinstance(part, Numbered) for path in part.about)
+            yield f"{number} {_(section.title)}", statement
     if missing := _missing(rules, about):
         number += 1
         title = _("Not part of this game")
         yield f"{number} {title}", _numbered(number, [missing])
 
 
-def _numbered(section: int, said: Iterable[Ruled]) -> tuple[Numbered | Table, ...]:
+def _numbered(section: int, statement: Iterable[Ruled]) -> tuple[Numbered | Table, ...]:
     found: list[Numbered | Table] = []
     place = 0
-    for part in said:
+    for part in statement:
         if isinstance(part, Rule):
             place += 1
             found.append(Numbered(f"{section}.{place}", part.text, part.about))
@@ -186,7 +188,7 @@ def _numbered(section: int, said: Iterable[Ruled]) -> tuple[Numbered | Table, ..
     return tuple(found)
 
 
-def _missing(rules: Values, said: Container[str]) -> Rule | None:
+def _missing(rules: Values, statement: Container[str]) -> Rule | None:
     """Return one sentence for all that this game does without, which has no lines of its own."""
     names = [
         _LEFT_OUT[section.title] for section in _SECTIONS if not section.where(rules) and section.options
@@ -201,7 +203,7 @@ def _missing(rules: Values, said: Container[str]) -> Rule | None:
         prefixes.append("naturals.by")
     if not names:
         return None
-    about = (path for path in rules if path.startswith(tuple(prefixes)) and path not in said)
+    about = (path for path in rules if path.startswith(tuple(prefixes)) and path not in statement)
     things = listed(_(name) for name in names)
     return Rule(_("This game is played without: %(things)s.", things=things), _MISSING, *about)
 
@@ -250,9 +252,11 @@ def _room(rules: Values, open_rules: Iterable[Numbered]) -> Iterator[Block]:
     alone = []
     for rule in open_rules:
         if others := " ".join(dict.fromkeys(_others(rules, rule))):
-            said = _readings(rules, rule) or _("Says nothing of it.")
+            statement = _readings(rules, rule) or _("Says nothing of it.")
             table = _("The table below %(number)s.", number=rule.number)
-            rows.append((rule.number, said, table if rule.text.endswith((":", "：")) else rule.text, others))
+            rows.append(
+                (rule.number, statement, table if rule.text.endswith((":", "：")) else rule.text, others)
+            )
         else:
             alone.append(rule.number)
     if rows or alone:
@@ -286,9 +290,9 @@ def _others(rules: Values, rule: Numbered) -> Iterator[str]:
                 other = rules.profile.with_options({path: value})
             except RulesError:
                 continue
-            for said in rules_of(other):
-                if path in said.about and said.text != rule.text and not _without(said):
-                    yield said.text
+            for statement in rules_of(other):
+                if path in statement.about and statement.text != rule.text and not _without(statement):
+                    yield statement.text
         if isinstance(kind, Amount) and not path.startswith("limits."):
             yield _("Another number of points.") if rules[path] else _("Points of the house's choice.")
         if isinstance(kind, Bonuses | NaturalKinds) and path in rules.profile.reading:
@@ -338,11 +342,11 @@ def _index(rules: Values) -> Table:
                 found.setdefault(about, []).append(rule.number)
     rows = []
     for section in _IN_A_SETTLEMENT:
-        said = (
+        statement = (
             _("%(title)s: %(numbers)s", title=option_title(kind.title), numbers=listed(found[path]))
             for path, (_section, _name, kind) in OPTIONS.items()
             if path.startswith(f"{section}.") and path in found
         )
-        if words := _("; ").join(said):
+        if words := _("; ").join(statement):
             rows.append((option_title(SECTION_TITLES[section]), words))
     return Table((_("About"), _("Rules")), tuple(rows))

@@ -85,12 +85,12 @@ def _more_rows(majority: int, scoop: int) -> Iterator[Ruled]:
         path for path, value in (("scoring.majority", majority), ("scoring.scoop", scoop)) if not value
     ]:
         if len(nothing) == 2:
-            said = _("Winning two rows or all three brings no further points.")
+            statement = _("Winning two rows or all three brings no further points.")
         elif majority:
-            said = _("Winning all three rows brings no further points than that.")
+            statement = _("Winning all three rows brings no further points than that.")
         else:
-            said = _("Winning two rows brings no further points.")
-        yield Rule(said, *nothing)
+            statement = _("Winning two rows brings no further points.")
+        yield Rule(statement, *nothing)
 
 
 def bonuses(rules: Values) -> Iterator[Ruled]:

@@ -51,7 +51,7 @@ def every() -> str:
         _("Game rules"),
         profiles=shelf.all(),
         force=shelf.in_force,
-        said=_format_version,
+        words=_format_version,
     )
 
 
@@ -87,7 +87,7 @@ def show(name: str) -> str:
         sheet=sheet(found.profile),
         blocks=_blocks(found.profile),
         source=_source(found.profile),
-        said=_format_version,
+        words=_format_version,
         reasons=REASONS,
     )
 
@@ -227,6 +227,6 @@ def _format_version(wall_ms: int, actor: str) -> str:
     """Say when something was done, and by whom."""
     when = datetime.fromtimestamp(wall_ms / 1000).strftime("%Y-%m-%d %H:%M")
     role, _colon, name = actor.partition(":")
-    said = role_name(Role(role)) if role in set(Role) else role
-    who = f"{name} ({said})" if name else said
+    words = role_name(Role(role)) if role in set(Role) else role
+    who = f"{name} ({words})" if name else words
     return _("%(when)s, by %(who)s", when=when, who=who)

@@ -139,14 +139,14 @@ class Shelf:
             raise JournalError(
                 Message("The table's options cannot be used: %(error)s.", error=str(error))
             ) from error
-        said = self._stored(digest)
+        statement = self._stored(digest)
         return InForce(
             name,
             digest,
             rules,
             options=tuple((one.title, one.one) for one in compared(rules, written) if one.differs),
             open_hand=self._open_hand(digest, dict(options)),
-            **said,
+            **statement,
         )
 
     def _stored(self, digest: str) -> dict[str, Any]:
@@ -225,8 +225,8 @@ def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
         case Schedule():
             fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
             for number in dict.fromkeys((*fees[0], *fees[1])):
-                said = [
+                statement = [
                     f"{money(rate.fee)} ({money(rate.limit)})" if rate else "–"
                     for rate in (fees[0].get(number), fees[1].get(number))
                 ]
-                yield str(number), said[0], said[1]
+                yield str(number), statement[0], statement[1]

@@ -138,7 +138,7 @@ def _general(name: str) -> x509.GeneralName:
 
 def _names_of(found: x509.Certificate) -> tuple[str, ...]:
     try:
-        told = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        answer = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return ()
-    return (*told.get_values_for_type(x509.DNSName), *map(str, told.get_values_for_type(x509.IPAddress)))
+    return (*answer.get_values_for_type(x509.DNSName), *map(str, answer.get_values_for_type(x509.IPAddress)))

@@ -98,9 +98,9 @@ class _Hand:
             yield from self._correction(correction)
         yield from self._pictures()
         yield from type_.titled(_("Timeline"))
-        told = [[one.time, one.text, one.who, str(one.seq)] for one in timeline(self.recalled)]
+        answer = [[one.time, one.text, one.who, str(one.seq)] for one in timeline(self.recalled)]
         head = [_("Time"), _("What happened"), _("Who"), _("Row")]
-        yield type_.grid([head, *told], (0.1, 0.6, 0.2, 0.1), head=True)
+        yield type_.grid([head, *answer], (0.1, 0.6, 0.2, 0.1), head=True)
         yield from self._fingerprints()
 
     def _facts(self) -> Iterable[list[str]]:
@@ -157,8 +157,8 @@ class _Hand:
     def _correction(self, one: Correction) -> Iterable[Flowable]:
         words = _("Reopened on %(when)s by %(who)s: %(why)s", when=one.when, who=one.who, why=one.reason)
         yield from self.type.titled(words)
-        for told in one.changed:
-            yield self.type.text(f"{told.time}  {told.text} ({told.who})")
+        for answer in one.changed:
+            yield self.type.text(f"{answer.time}  {answer.text} ({answer.who})")
         for back in one.paybacks:
             yield self.type.text(back, self.type.head)
         yield from self._settled(one.before)
@@ -191,8 +191,8 @@ class _Hand:
             asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
             for card in asked:
                 yield KeepTogether([self._closer(whole, card), Spacer(0, 1 * mm)])
-        for capture, told in zones:
-            yield KeepTogether([self._zone(capture, told), Spacer(0, 1 * mm)])
+        for capture, answer in zones:
+            yield KeepTogether([self._zone(capture, answer), Spacer(0, 1 * mm)])
 
     def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[Told]]]:
         """Yield the zones' pictures of cards that were placed, with what is told of them; `asked`: unsure ones only."""
@@ -203,14 +203,14 @@ class _Hand:
                     CardPlaced(card=card, capture=Capture() as capture)
                     | CardReread(card=card, capture=Capture() as capture)
                 ) if not (asked and card.sure):
-                    if told := describe(step, self.recalled.hand):
-                        found.setdefault(capture, []).append(told)
+                    if answer := describe(step, self.recalled.hand):
+                        found.setdefault(capture, []).append(answer)
                 case _:
                     pass
         yield from found.items()
 
-    def _zone(self, capture: Capture, told: list[Told]) -> Flowable:
-        words = [f"{one.time} · {one.text}" for one in told]
+    def _zone(self, capture: Capture, answer: list[Told]) -> Flowable:
+        words = [f"{one.time} · {one.text}" for one in answer]
         words.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
         try:
             with Image.open(BytesIO(self.store.load(capture))) as picture:

@@ -145,8 +145,8 @@ def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        told.text
-        if isinstance(event, ev.IrregularitySeen) and (told := describe(step, recalled.hand))
+        answer.text
+        if isinstance(event, ev.IrregularitySeen) and (answer := describe(step, recalled.hand))
         else "",
         _reach(event),
     )

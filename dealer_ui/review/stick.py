@@ -29,18 +29,18 @@ SHOWN_S: Final = 600.0
 def progress(hand: str) -> Response:
     """Say how far a hand's dispute file is on its way to the stick, by the name of the request."""
     number, job = number_of(hand), request.args.get("job", "")
-    told = read_progress(services().stick)
-    if told is None or (told.id, told.hand) != (job, number):
-        told = Progress(job, number, beat_s=time.monotonic())
-    return jsonify(_to_dict(told))
+    answer = read_progress(services().stick)
+    if answer is None or (answer.id, answer.hand) != (job, number):
+        answer = Progress(job, number, beat_s=time.monotonic())
+    return jsonify(_to_dict(answer))
 
 
-def _to_dict(told: Progress) -> dict[str, Any]:
-    over = told.step in OVER
-    if not over and not told.goes_on(time.monotonic()):
+def _to_dict(answer: Progress) -> dict[str, Any]:
+    over = answer.step in OVER
+    if not over and not answer.goes_on(time.monotonic()):
         return {"step": "failed", "over": True, "percent": 0, "says": silent()}
-    percent = 100 * told.at // told.of if told.of else 0
-    return {"step": told.step, "over": over, "percent": percent, "says": _words(told)}
+    percent = 100 * answer.at // answer.of if answer.of else 0
+    return {"step": answer.step, "over": over, "percent": percent, "says": _words(answer)}
 
 
 def silent() -> str:
@@ -48,8 +48,8 @@ def silent() -> str:
     return _("The box writes no stick now. Take the stick out; if it happens again, call the technician.")
 
 
-def _words(told: Progress) -> str:
-    match told.step:
+def _words(answer: Progress) -> str:
+    match answer.step:
         case "asked":
             return _("Looking for the stick…")
         case "waiting":
@@ -59,16 +59,16 @@ def _words(told: Progress) -> str:
         case "checking":
             return _("Written; now it is read back. Leave the stick in.")
         case "done":
-            return _("Done: take the stick out. On it lies %(name)s.", name=told.name)
+            return _("Done: take the stick out. On it lies %(name)s.", name=answer.name)
         case "failed":
-            return say_answer(told.refusal)
+            return say_answer(answer.refusal)
 
 
 def last_job(hand: int) -> str:
     """Return the name of the last request, where it is this hand's and not long ago; "" else."""
-    told = read_progress(services().stick)
-    fresh = told is not None and told.hand == hand and 0 <= time.monotonic() - told.beat_s < SHOWN_S
-    return told.id if told and fresh else ""
+    answer = read_progress(services().stick)
+    fresh = answer is not None and answer.hand == hand and 0 <= time.monotonic() - answer.beat_s < SHOWN_S
+    return answer.id if answer and fresh else ""
 
 
 @blueprint.get("/review/<hand>/proof")

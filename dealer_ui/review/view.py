@@ -247,8 +247,10 @@ def shown(
         twin = beside.get((pair["a"], pair["b"]))
         known = {_key(line) for line in (twin or {}).get("lines", ())}
         lines = tuple(
-            Clause(said.text, said.points, line["clause"], twin is not None and _key(line) not in known)
-            for line, said in zip(pair["lines"], pay.lines, strict=True)
+            Clause(
+                statement.text, statement.points, line["clause"], twin is not None and _key(line) not in known
+            )
+            for line, statement in zip(pair["lines"], pay.lines, strict=True)
         )
         words = (
             ""

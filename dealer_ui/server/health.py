@@ -64,7 +64,7 @@ def healthz() -> tuple[Response, int]:
     moment = services().live.now()
     table = moment.screen.answering
     well = table and not moment.trouble
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "table": table,
         "record": not moment.trouble,
         "trouble": moment.trouble,
@@ -73,9 +73,9 @@ def healthz() -> tuple[Response, int]:
     }
     if "checks" in request.args:
         checks = judge(facts())
-        told["checks"] = {check.name: check.verdict for check in checks}
+        report["checks"] = {check.name: check.verdict for check in checks}
         well = well and worst(checks) != "bad"
-    return jsonify(ok=well, **told), 200 if well else 503
+    return jsonify(ok=well, **report), 200 if well else 503
 
 
 @blueprint.get("/metrics")

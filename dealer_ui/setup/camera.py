@@ -122,27 +122,27 @@ def look() -> tuple[Response, int]:
 @guard.open_to(guard.EVERYBODY)
 def job(number: int) -> tuple[Response, int]:
     """Say how far a job has come; once it is over also what came of it, as a part of the page."""
-    told = _ask(number)
-    if not told["ok"]:
-        return jsonify(ok=False, error=say_answer(told)), 409
-    answer = {"ok": True, "state": told["state"], "done": told["done"], "of": told["of"]}
-    if told["state"] == "running":
+    facts = _ask(number)
+    if not facts["ok"]:
+        return jsonify(ok=False, error=say_answer(facts)), 409
+    answer = {"ok": True, "state": facts["state"], "done": facts["done"], "of": facts["of"]}
+    if facts["state"] == "running":
         return jsonify(answer), 200
-    failed = told["state"] == "failed"
-    answer["why"] = in_other_words(told.get("why", ""))
+    failed = facts["state"] == "failed"
+    answer["why"] = in_other_words(facts.get("why", ""))
     # the table counts its jobs again when it starts: the name tells one picture from another
-    shown = f"/setup/picture/{number}?of={told['name'].rpartition('/')[2]}" if told["has_picture"] else ""
+    shown = f"/setup/picture/{number}?of={facts['name'].rpartition('/')[2]}" if facts["has_picture"] else ""
     answer["picture"] = shown
-    if told["result"] or not failed:
+    if facts["result"] or not failed:
         answer["html"] = render_template(
-            f"camera/{_PARTS[told['work']]}.html",
-            job=told,
-            result=told["result"],
+            f"camera/{_PARTS[facts['work']]}.html",
+            job=facts,
+            result=facts["result"],
             failed=failed,
             picture=shown,
-            **_words(told),
+            **_words(facts),
         )
-        answer["enough"] = _enough(told)
+        answer["enough"] = _enough(facts)
     return jsonify(answer), 200
 
 
@@ -150,10 +150,10 @@ def job(number: int) -> tuple[Response, int]:
 @guard.open_to(TECHNICIAN)
 def picture(number: int) -> Response:
     """Give the picture that a job took of a table between hands. It is kept for a moment only."""
-    told = _ask(number, picture=True)
-    if not told["ok"] or not told["picture"]:
+    facts = _ask(number, picture=True)
+    if not facts["ok"] or not facts["picture"]:
         abort(404, _("That picture is gone; look again."))
-    response = Response(base64.b64decode(told["picture"]), mimetype="image/jpeg")
+    response = Response(base64.b64decode(facts["picture"]), mimetype="image/jpeg")
     response.headers["Cache-Control"] = f"private, max-age={A_MINUTE}"
     return response
 
@@ -172,17 +172,17 @@ def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:
         abort(503, in_other_words(str(error)))
 
 
-def _words(told: dict[str, Any]) -> dict[str, Any]:
+def _words(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what a job's part is rendered with, apart from the result itself."""
-    result = told["result"]
-    match _PARTS[told["work"]]:
+    result = facts["result"]
+    match _PARTS[facts["work"]]:
         case "look":
             return {
                 "figures": camera_words.figures(result["verdicts"]),
                 "trouble": in_other_words(_sentence(result["error"])),
             }
         case "calibrated":
-            return _standing("felt" if told["work"] == "felt" else "lens")
+            return _standing("felt" if facts["work"] == "felt" else "lens")
         case "spread":
             cards = result.get("cards", ())
             return {"spread": spread(), "states": {card["card"]: card for card in cards}}
@@ -191,14 +191,14 @@ def _words(told: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _enough(told: dict[str, Any]) -> bool:
+def _enough(facts: dict[str, Any]) -> bool:
     """Say whether what was collected may be used now."""
-    result = told["result"]
-    if told["work"] in ("lens_begin", "lens_view"):
+    result = facts["result"]
+    if facts["work"] in ("lens_begin", "lens_view"):
         return bool(result["enough"])
-    if told["work"] in ("deck_begin", "deck_view"):
+    if facts["work"] in ("deck_begin", "deck_view"):
         return bool(result["pictures"] >= result["needed"])
-    return bool(told["work"] == "count" and not result["recorded"])
+    return bool(facts["work"] == "count" and not result["recorded"])
 
 
 def _standing(what: str) -> dict[str, Any]:

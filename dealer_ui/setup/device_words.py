@@ -137,10 +137,10 @@ def found(why: str, figures: Figures, asks: str = "") -> tuple[str, str]:
     """Say what a trial found, and what to do; the latter may be empty."""
     sentence, advice = FOUND.get(why.removesuffix(LEFT), ("", ""))
     words = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
-    said = _(sentence, **words) if sentence else why
+    statement = _(sentence, **words) if sentence else why
     if why.endswith(LEFT):
-        said = _("Nobody tried it to the end.")
-    return said, _(advice, **words) if advice else ""
+        statement = _("Nobody tried it to the end.")
+    return statement, _(advice, **words) if advice else ""
 
 
 def _word(name: str, value: Any) -> str:
@@ -155,8 +155,8 @@ def _word(name: str, value: Any) -> str:
 
 def figure(device: str, figures: Figures) -> str:
     """Say a device's measures in a few words; empty where there are none."""
-    said = _FIGURES.get(device)
-    return said(figures) if said and figures else ""
+    statement = _FIGURES.get(device)
+    return statement(figures) if statement and figures else ""
 
 
 def _camera(figures: Figures) -> str:
@@ -192,12 +192,12 @@ def _clock(figures: Figures) -> str:
 
 
 def _power(figures: Figures) -> str:
-    said = []
+    statement = []
     if figures.get("mains") is not None:
-        said.append(_("mains") if figures["mains"] else _("battery"))
+        statement.append(_("mains") if figures["mains"] else _("battery"))
     if figures.get("celsius") is not None:
-        said.append(f"{figures['celsius']:.0f} °C")
-    return " · ".join(said)
+        statement.append(f"{figures['celsius']:.0f} °C")
+    return " · ".join(statement)
 
 
 def when(wall_ms: int, *, seconds: bool = False) -> str:

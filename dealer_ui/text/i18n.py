@@ -56,20 +56,20 @@ def known(code: str | None) -> str:
 
 def gettext(message: str, /, **args: Any) -> str:
     """Say a message in the language spoken now, `%(name)s` filled from `args`."""
-    said: str = _catalogue(language()).gettext(message)
-    return said % args if args else said
+    text: str = _catalogue(language()).gettext(message)
+    return text % args if args else text
 
 
 def ngettext(singular: str, plural: str, num: int, /, **args: Any) -> str:
     """Say a message that counts: `ngettext("%(num)s card", "%(num)s cards", 3)`."""
-    said: str = _catalogue(language()).ngettext(singular, plural, num)
-    return said % {"num": num, **args}
+    text: str = _catalogue(language()).ngettext(singular, plural, num)
+    return text % {"num": num, **args}
 
 
 def pgettext(context: str, message: str, /, **args: Any) -> str:
     """Say a message that is said differently here than elsewhere: `pgettext("row", "front")`."""
-    said: str = str(_catalogue(language()).pgettext(context, message))
-    return said % args if args else said
+    text: str = str(_catalogue(language()).pgettext(context, message))
+    return text % args if args else text
 
 
 def N_(message: str, /) -> str:  # noqa: N802 - gettext's own name for it
@@ -124,13 +124,13 @@ def own_language() -> str:
 
 def _unfilled(message: str) -> str:
     """Jinja fills the places itself, and escapes what goes into them."""
-    said: str = _catalogue(language()).gettext(message)
-    return said
+    text: str = _catalogue(language()).gettext(message)
+    return text
 
 
 def _unfilled_plural(singular: str, plural: str, num: int) -> str:
-    said: str = _catalogue(language()).ngettext(singular, plural, num)
-    return said
+    text: str = _catalogue(language()).ngettext(singular, plural, num)
+    return text
 
 
 def _unfilled_context(context: str, message: str) -> str:

@@ -27,9 +27,9 @@ VERBATIM: Final = frozenset(
 _PLACE: Final = re.compile(r"%\((\w+)\)s")
 
 
-def say(said: Message | TableError) -> str:
+def say(statement: Message | TableError) -> str:
     """Say a sentence of the table in the language spoken now."""
-    sentence = said.sentence if isinstance(said, TableError) else said
+    sentence = statement.sentence if isinstance(statement, TableError) else statement
     if not sentence.args:
         return in_other_words(sentence.message)
     return gettext(sentence.message, **{name: _word(name, word) for name, word in sentence.args.items()})
@@ -49,9 +49,9 @@ def in_other_words(english: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _in_language(english: str, _code: str) -> str:
-    said = gettext(english) if english else ""
-    if said != english or not english:
-        return said
+    statement = gettext(english) if english else ""
+    if statement != english or not english:
+        return statement
     found: tuple[int, str, Mapping[str, str]] | None = None
     for template, pattern, literal in _templates():
         if (match := pattern.fullmatch(english)) and (found is None or literal > found[0]):

@@ -49,12 +49,12 @@ def option_title(title: str) -> str:
 
 def option_says(kind: Kind, value: Any) -> str:
     """Say what an option is set to, as the house-rules page does."""
-    said = kind.say(value)
+    statement = kind.say(value)
     if language() == SOURCE:
-        return said
+        return statement
     match kind:
         case Choice() | Flag():
-            return pgettext("rules", said)
+            return pgettext("rules", statement)
         case Amount():
             shown = money(value) if kind.money else value
             return (
@@ -99,7 +99,7 @@ def option_says(kind: Kind, value: Any) -> str:
                 )
                 for rate in value
             )
-    return pgettext("rules", said) if said else ""
+    return pgettext("rules", statement) if statement else ""
 
 
 def target_words(hand: str, *, front: bool) -> str:

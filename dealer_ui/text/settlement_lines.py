@@ -208,8 +208,8 @@ class Reasons:
         return gettext("a natural was declared that the cards do not show")
 
     def _called(self, seat: int, row: str) -> Called:
-        said = self._rows[seat][row]
-        return said["category"], said["cards"]
+        statement = self._rows[seat][row]
+        return statement["category"], statement["cards"]
 
     def _text(self, seat: int, row: str) -> str:
         return row_text(*self._called(seat, row))

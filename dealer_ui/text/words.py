@@ -97,14 +97,14 @@ def signed_money(cents: int) -> str:
     return f"{_sign(cents)}{money(cents)}"
 
 
-def parts_of_sum(said: str) -> tuple[str, str, str, str]:
+def parts_of_sum(words: str) -> tuple[str, str, str, str]:
     """Return a sum's sign, what stands before its figure, the figure, and what stands after it.
 
     >>> parts_of_sum("+HK$1,250")
     ('+', 'HK$', '1,250', '')
     """
-    found = _SUM.fullmatch(said)
-    return (found[1], found[2], found[3], found[4]) if found else ("", "", said, "")
+    found = _SUM.fullmatch(words)
+    return (found[1], found[2], found[3], found[4]) if found else ("", "", words, "")
 
 
 def signed_points(points: int) -> str:
@@ -148,14 +148,14 @@ def kind_name(kind: str) -> str:
     return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
 
 
-def capital(said: str) -> str:
+def capital(words: str) -> str:
     """Begin with a capital letter, where the script has any; the rest stays as it is."""
-    return said[:1].upper() + said[1:]
+    return words[:1].upper() + words[1:]
 
 
-def small(said: str) -> str:
+def small(words: str) -> str:
     """Begin with a small letter, where the script has any; the rest stays as it is."""
-    return said[:1].lower() + said[1:]
+    return words[:1].lower() + words[1:]
 
 
 def _sign(number: int) -> str:

@@ -245,28 +245,32 @@ def _notices(
     state: State, rules: Profile | None, refused: Message | None, answering: bool
 ) -> tuple[str, ...]:
     """Return what is said next to the next step."""
-    said: list[str] = []
+    statement: list[str] = []
     if not answering:
-        said.append(_("The table process does not answer. This is the record; nothing can be done here now."))
+        statement.append(
+            _("The table process does not answer. This is the record; nothing can be done here now.")
+        )
     if answering and state.on_trial:
-        said.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
+        statement.append(
+            _("Devices are being tried in the set-up: until that is over the buttons do nothing.")
+        )
     puck, due = state.puck, payback_due(state)
     if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
-        said.append(
+        statement.append(
             _(
                 "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",
                 trouble=puck_words(state),
             )
         )
     elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
-        said.append(
+        statement.append(
             _(
                 "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
                 seat=puck.seat,
                 button=state.button,
             )
         )
-    said += [
+    statement += [
         _(
             "Hand %(hand)s, corrected: %(payer)s pays %(amount)s back to %(winner)s.",
             hand=f"{back.hand:,}",
@@ -278,20 +282,24 @@ def _notices(
         if not back.paid and (due is None or number < due)
     ]
     if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
-        said.append(say(refused))
-    said += swap_notices(state)
+        statement.append(say(refused))
+    statement += swap_notices(state)
     if cannot := payback_refused(state):
-        said.append(say(cannot))
+        statement.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
-        said.append(in_other_words(state.reading_failure))  # placed cards settle though nobody saw them again
+        statement.append(
+            in_other_words(state.reading_failure)
+        )  # placed cards settle though nobody saw them again
     if state.keyed and state.phase in OPEN:
-        said.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
+        statement.append(
+            _("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed))
+        )
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
         except CommandRefused as error:
-            said.append(say(error))
-    return tuple(said)
+            statement.append(say(error))
+    return tuple(statement)
 
 
 def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
@@ -417,15 +425,21 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
 def _row(
     state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
 ) -> Row:
-    said = (hand or {}).get("rows", {}).get(row, {})
-    category, detail = row_words(said["category"], said["cards"]) if said and said["category"] else ("", "")
+    statement = (hand or {}).get("rows", {}).get(row, {})
+    category, detail = (
+        row_words(statement["category"], statement["cards"])
+        if statement and statement["category"]
+        else ("", "")
+    )
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=row_text(said["category"], said["cards"]) if said and said["category"] else "",
-        bonus=said.get("bonus", 0),
+        text=row_text(statement["category"], statement["cards"])
+        if statement and statement["category"]
+        else "",
+        bonus=statement.get("bonus", 0),
         outcome=outcome,
     )
 

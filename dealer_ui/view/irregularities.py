@@ -59,7 +59,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
                 _("It stays at %(place)s", place=to),
             )
         case "card_missing":
-            said = _(
+            statement = _(
                 "%(card)s was set at %(place)s and is not seen there any more.",
                 card=capital(card),
                 place=where,
@@ -67,7 +67,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
             lies = things_words(seen.detail.split(", ") if seen.detail else [])
             return (
                 _("A set card is missing"),
-                f"{said} {lies}".rstrip(),
+                f"{statement} {lies}".rstrip(),
                 house_rule(house.card_moved),
                 _("It lies there"),
                 _("It is not part of the hand"),

@@ -69,9 +69,9 @@ class Beside:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
         try:
             connection.request("GET", "/healthz", headers={"Accept": "application/json"})
-            said = json.loads(connection.getresponse().read(LONGEST))
+            words = json.loads(connection.getresponse().read(LONGEST))
         except (OSError, HTTPException, ValueError):
             return False
         finally:
             connection.close()
-        return isinstance(said, dict) and said.get("training") is self._training
+        return isinstance(words, dict) and words.get("training") is self._training

@@ -204,7 +204,7 @@ class AccessControl:
             wait = locked_for(tried)
             self._open_at[name] = self._clock() + wait
             left = FREE_TRIES - tried
-            said = (
+            text = (
                 _locked(name, wait)
                 if wait
                 else Message("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
@@ -212,7 +212,7 @@ class AccessControl:
             raise NotAllowed(
                 "That is not %(name)s's PIN. %(next)s",
                 name=name,
-                next=said,
+                next=text,
                 roles=frozenset({person.role}),
                 wait_s=wait,
             )

@@ -51,15 +51,15 @@ def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
     """Measure the demo: seconds until it is ready, memory and processor at rest and in play."""
     load = os.getloadavg()[0]
     try:
-        told = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
+        facts = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
     except AppError as error:
         raise click.ClickException(str(error)) from error
     if write:
         try:
-            write.write_text(markdown(told), encoding="utf-8")
+            write.write_text(markdown(facts), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{write} cannot be written: {error.strerror}.") from error
-    say_json(told, indent=1) if as_json else say_all(markdown(told))
+    say_json(facts, indent=1) if as_json else say_all(markdown(facts))
 
 
 def measure(runs: int, seconds: float) -> dict[str, Any]:
@@ -119,9 +119,9 @@ class _Demo:
         while time.monotonic() - since < QUIET_S or seq < PLAYED:
             if time.monotonic() > deadline:
                 raise AppError("The demo did not come to rest in time.")
-            told = self._fetch("/healthz")
-            if told and told["seq"] != seq:
-                seq, since = int(told["seq"]), time.monotonic()
+            facts = self._fetch("/healthz")
+            if facts and facts["seq"] != seq:
+                seq, since = int(facts["seq"]), time.monotonic()
             time.sleep(0.2)
 
     def _fetch(self, path: str) -> dict[str, Any] | None:
@@ -135,11 +135,11 @@ class _Demo:
             return None
 
     def _is_ready(self) -> bool:
-        told = self._fetch("/healthz?checks")
-        if told is None:
+        facts = self._fetch("/healthz?checks")
+        if facts is None:
             return False
-        devices = (told["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
-        return told["table"] is True and all(verdict == "ok" for verdict in devices)
+        devices = (facts["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
+        return facts["table"] is True and all(verdict == "ok" for verdict in devices)
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGINT)
@@ -202,25 +202,25 @@ def _memory_mb(pid: int) -> float:
     return next((int(line.split()[1]) / 1000 for line in text.splitlines() if line.startswith("Pss:")), 0.0)
 
 
-def markdown(told: dict[str, Any]) -> str:
+def markdown(facts: dict[str, Any]) -> str:
     """Return the report."""
-    ready = sorted(told["ready_s"])
+    ready = sorted(facts["ready_s"])
     within = sum(one <= LIMIT_S for one in ready)
     lines = [
         "# The appliance: ready, at rest, in play",
         "",
         "Written by `feltwatch bench appliance --write docs/appliance-report.md` on "
-        f"{datetime.now(UTC):%Y-%m-%d}, {told['cores']} cores, under a load of {told['load']} from elsewhere",
+        f"{datetime.now(UTC):%Y-%m-%d}, {facts['cores']} cores, under a load of {facts['load']} from elsewhere",
         "(figures under load are worse than the product's own). Ready: the page answers and every device is open.",
         "",
         f"- `feltwatch demo` ready: {', '.join(f'{one:.2f}' for one in ready)} s; wanted: under {LIMIT_S:.0f} s; "
         f"{within} of {len(ready)} starts were.",
         "",
-        f"| over {told['seconds']} s | memory (PSS) | processor, of one core | processes |",
+        f"| over {facts['seconds']} s | memory (PSS) | processor, of one core | processes |",
         "|---|---|---|---|",
     ]
     for name, words in (("rest", "at rest, between hands"), ("play", "in play, at a person's pace")):
-        one = told[name]
+        one = facts[name]
         lines.append(f"| {words} | {one['memory_mb']} MB | {one['cpu_percent']} % | {one['processes']} |")
     lines += [
         "",

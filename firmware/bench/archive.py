@@ -42,8 +42,8 @@ class Measured:
     """One size of a record. Times in milliseconds are medians, the `worst` the longest; `per_s` are events a second.
 
     `list_ms` and `list_worst_ms` are of the list's first page, plain and by every filter; `hand_ms` of a random hand
-    found in the journal, followed again and told as data; `drawn_ms` of the last hands and of the list as the screen
-    gets them. `hand_core_ms` is what a hand told takes of the processor, `core_per_s` what one process verifies in a
+    found in the journal, followed again and answer as data; `drawn_ms` of the last hands and of the list as the screen
+    gets them. `hand_core_ms` is what a hand answer takes of the processor, `core_per_s` what one process verifies in a
     second of it: on a busy machine these are the program's, the others the machine's.
     """
 
@@ -103,20 +103,20 @@ def command(upto: int, seed: int, folder: Path | None, report: Path | None, as_j
             images = measure_images(data / "with-images")
         except TableError as error:
             raise click.ClickException(str(error)) from error
-    told = summary(measured, images, load)
+    answer = summary(measured, images, load)
     if report is not None:
-        report.write_text(markdown(told), encoding="utf-8")
+        report.write_text(markdown(answer), encoding="utf-8")
     if as_json:
-        say_json(told)
+        say_json(answer)
         return
     console = Console()
-    console.print(f"{told['machine']}; {told['load']}")
-    head, *figures = _figures(told)
+    console.print(f"{answer['machine']}; {answer['load']}")
+    head, *figures = _figures(answer)
     table = Table(*head)
     for row in figures:
         table.add_row(*row)
     console.print(table)
-    console.print(_images_said(told))
+    console.print(_images_said(answer))
 
 
 def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[Measured]:
@@ -310,8 +310,8 @@ def summary(measured: list[Measured], images: Mapping[str, float], load: float) 
     }
 
 
-def _cells(told: Mapping[str, Any]) -> Iterator[list[str]]:
-    for one in told["sizes"]:
+def _cells(answer: Mapping[str, Any]) -> Iterator[list[str]]:
+    for one in answer["sizes"]:
         yield [
             f"{one['hands']:,}",
             f"{one['events']:,}",
@@ -331,37 +331,37 @@ def _cells(told: Mapping[str, Any]) -> Iterator[list[str]]:
         ]
 
 
-def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _figures(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield a line of each figure, a column for each size: so it fits on a terminal."""
-    yield from zip(HEADS, *_cells(told), strict=True)
+    yield from zip(HEADS, *_cells(answer), strict=True)
 
 
-def _images_said(told: Mapping[str, Any]) -> str:
-    images = told["images"]
+def _images_said(answer: Mapping[str, Any]) -> str:
+    images = answer["images"]
     return (
         f"{images['hands']:.0f} hands with a frame of {images['bytes'] / 1e6:.1f} MB each: "
         f"{images['mb_per_s']:,.0f} MB of images a second are read and compared by one process."
     )
 
 
-def markdown(told: Mapping[str, Any]) -> str:
+def markdown(answer: Mapping[str, Any]) -> str:
     """Return the figures as a page, with how they were come by."""
-    head, *figures = (f"| {' | '.join(line)} |" for line in _figures(told))
+    head, *figures = (f"| {' | '.join(line)} |" for line in _figures(answer))
     rows = "\n".join(figures)
     return f"""# What a long record costs
 
-Written by `feltwatch bench archive --upto {told["sizes"][-1]["hands"]} --report FILE` on {told["measured"]}:
-{told["machine"]}; {told["load"]}.
+Written by `feltwatch bench archive --upto {answer["sizes"][-1]["hands"]} --report FILE` on {answer["measured"]}:
+{answer["machine"]}; {answer["load"]}.
 
 Hands of four players, played by the real rules and chained by the real journal, grown to each size. "List" is the
 list's first page, plain and by every filter (also those that nothing fits); "any hand" is one of {LOOKS} random hands
-found in the journal, followed again row by row and told as data, images compared; its page is HTML as the screen gets
+found in the journal, followed again row by row and answer as data, images compared; its page is HTML as the screen gets
 it, of the last ten hands. A verification reads every row and compares its hash and its place in the chain; these hands
 have no images.
 
 {head}
-|---|{"---:|" * len(told["sizes"])}
+|---|{"---:|" * len(answer["sizes"])}
 {rows}
 
-{_images_said(told)}
+{_images_said(answer)}
 """

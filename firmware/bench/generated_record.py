@@ -138,9 +138,9 @@ class _Played:
         self._append(ev.PuckSeen("seat", house.seats[0].seat), "puck")
         self._do("next", "button")
         self._do("next", "button")
-        for seat, said in hands.items():
-            if said.surrenders or said.declares:
-                self._do("surrender" if said.surrenders else "declare", "dealer", seat=seat)
+        for seat, words in hands.items():
+            if words.surrenders or words.declares:
+                self._do("surrender" if words.surrenders else "declare", "dealer", seat=seat)
         self._do("next", "button")
         self._append(ev.PhaseAdvanced(Phase.READING), TABLE)
         self._append(_reading(house, hands), "camera")

@@ -88,19 +88,19 @@ def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
                     progress.advance(bar)
     except (AppError, TableError) as error:
         raise click.ClickException(str(error)) from error
-    told = summary(measured, asked, load)
+    facts = summary(measured, asked, load)
     if report is not None:
-        report.write_text(markdown(told), encoding="utf-8")
+        report.write_text(markdown(facts), encoding="utf-8")
     if as_json:
-        say_json(told)
+        say_json(facts)
         return
     console = Console()
-    console.print(f"{told['machine']}; {told['load']}")
+    console.print(f"{facts['machine']}; {facts['load']}")
     table = Table("stage", "median", "95 %", "what it is")
-    for name, figures in told["stages"].items():
+    for name, figures in facts["stages"].items():
         table.add_row(name, f"{figures['median_ms']:,.1f} ms", f"{figures['p95_ms']:,.1f} ms", STAGES[name])
     console.print(table)
-    console.print(f"{told['hands']} hands; {asked} more had an unsure card and are not counted.")
+    console.print(f"{facts['hands']} hands; {asked} more had an unsure card and are not counted.")
 
 
 def measure(hands: int, seed: int) -> Iterator[Measured | None]:
@@ -188,15 +188,15 @@ def _times(hand: list[Entry], still: float, commit: float, received: float) -> M
 
     taken = next(entry for entry in reversed(hand) if entry.type == "reading_taken")
     settled = next(entry for entry in reversed(hand) if entry.type == "settled")
-    said: dict[str, float] = json.loads(taken.payload)["ms"]
+    text: dict[str, float] = json.loads(taken.payload)["ms"]
     assert isinstance(taken.event, ReadingTaken)
     reading = taken.event.frame_ms
     durable = settled.monotonic_ns / 1e9 + commit
     stages = {
-        "frame": said["frames"],
+        "frame": text["frames"],
         "reading": reading,
-        "agreement": said["all_frames"] - reading,
-        "images": said["images"],
+        "agreement": text["all_frames"] - reading,
+        "images": text["images"],
         "commit": 1000 * commit,
         "page": 1000 * (received - durable),
         "total": 1000 * (received - still),
@@ -299,25 +299,25 @@ def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]
     }
 
 
-def markdown(told: Mapping[str, Any]) -> str:
+def markdown(facts: Mapping[str, Any]) -> str:
     """Return the figures as a page, with how they were come by."""
     rows = "\n".join(
         f"| {name} | {figures['median_ms']:,.1f} | {figures['p95_ms']:,.1f} | {STAGES[name]} |"
-        for name, figures in told["stages"].items()
+        for name, figures in facts["stages"].items()
     )
     return f"""# How long the table takes
 
-Written by `feltwatch bench table --report FILE` on {told["measured"]}: {told["machine"]}; {told["load"]}.
+Written by `feltwatch bench table --report FILE` on {facts["measured"]}: {facts["machine"]}; {facts["load"]}.
 
-{told["hands"]} hands of four players, from the last card lying still to the settlement being durable and on the page.
+{facts["hands"]} hands of four players, from the last card lying still to the settlement being durable and on the page.
 Real processes on the simulated table: rendered frames of the reference camera go through the card reader, the journal
 is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given the moment
-the last card lies still. {told["asked"]} more hands had an unsure card and are not counted: there the dealer is asked.
+the last card lies still. {facts["asked"]} more hands had an unsure card and are not counted: there the dealer is asked.
 
 | stage | median, ms | 95 %, ms | what it is |
 |---|---:|---:|---|
 {rows}
 
-A commit is {100 * told["commit_share"]:.1f} % of the whole. The camera's frames come at its own pace; nothing here was
+A commit is {100 * facts["commit_share"]:.1f} % of the whole. The camera's frames come at its own pace; nothing here was
 measured on the reference hardware.
 """

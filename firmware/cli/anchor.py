@@ -77,9 +77,9 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
     with Journal(data, clock) as journal:
         key = DeviceKey.open(key_folder)
         state = journal.recover()
-        said = JournalReader(data).last_key()
+        words = JournalReader(data).last_key()
         public = key.public.hex()
-        if said is None or getattr(said.event, "key", "") != public:
+        if words is None or getattr(words.event, "key", "") != public:
             journal.append([ev.KeyAnnounced(public)], "console")
         seq, digest = journal.head
         table = state.house.table

@@ -68,14 +68,14 @@ def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:
 
     reader = JournalReader(data)
     hide = _hiding(data, config_file)
-    told = {
+    answer = {
         "about.json": json.dumps(_about(data), indent=1),
         "record.json": json.dumps(_record(data), indent=1),
         "config.json": json.dumps(_config(data, config_file), indent=1),
         "rows.jsonl": "".join(f"{json.dumps(row)}\n" for row in _rows(reader)),
         "log.txt": _log(),
     }
-    return {name: hide(text) for name, text in told.items()}
+    return {name: hide(text) for name, text in answer.items()}
 
 
 def _hiding(data: Path, config_file: Path | None) -> Any:
@@ -124,7 +124,7 @@ def _every_actor(data: Path) -> list[str]:
 def _about(data: Path) -> dict[str, Any]:
     from firmware.runtime.house_config import SOFTWARE
 
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "software": SOFTWARE,
         "python": sys.version,
         "sqlite": sqlite3.sqlite_version,
@@ -132,10 +132,10 @@ def _about(data: Path) -> dict[str, Any]:
     }
     with suppress(OSError):
         usage = shutil.disk_usage(data)
-        told["disk"] = {"total": usage.total, "free": usage.free}
+        answer["disk"] = {"total": usage.total, "free": usage.free}
     with suppress(OSError):
-        told["files"] = {path.name: path.stat().st_size for path in sorted(data.glob("*.sqlite*"))}
-    return told
+        answer["files"] = {path.name: path.stat().st_size for path in sorted(data.glob("*.sqlite*"))}
+    return answer
 
 
 def _record(data: Path) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _record(data: Path) -> dict[str, Any]:
     from firmware.record.journal.journal import JournalReader
 
     found = verify(data, images=False, replayed=False)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "rows": found.entries,
         "hands": found.hands,
         "anchors": found.anchors,
@@ -152,16 +152,18 @@ def _record(data: Path) -> dict[str, Any]:
     }
     with JournalReader(data).opened() as db:
         if db is not None:
-            told["types"] = dict(db.execute("SELECT type, count(*) FROM journal GROUP BY type"))
-            told["clock"] = dict(db.execute("SELECT clock, count(*) FROM journal GROUP BY clock"))
-            told["release"] = db.execute("PRAGMA user_version").fetchone()[0]
+            answer["types"] = dict(db.execute("SELECT type, count(*) FROM journal GROUP BY type"))
+            answer["clock"] = dict(db.execute("SELECT clock, count(*) FROM journal GROUP BY clock"))
+            answer["release"] = db.execute("PRAGMA user_version").fetchone()[0]
             faults = db.execute(
                 "SELECT wall_ms, type, payload FROM journal WHERE type IN ('device_fault', 'device_recovered') "
                 "ORDER BY seq DESC LIMIT ?",
                 (FAULTS,),
             )
-            told["faults"] = [{"wall_ms": at, "type": kind, **json.loads(text)} for at, kind, text in faults]
-    return told
+            answer["faults"] = [
+                {"wall_ms": at, "type": kind, **json.loads(text)} for at, kind, text in faults
+            ]
+    return answer
 
 
 def _rows(reader: Any) -> Iterable[dict[str, Any]]:
@@ -185,17 +187,17 @@ def _config(data: Path, config_file: Path | None) -> dict[str, Any]:
     from firmware.runtime.errors import ConfigError
 
     try:
-        told = load_config(config_file, data=data).model_dump(mode="json")
+        answer = load_config(config_file, data=data).model_dump(mode="json")
     except ConfigError as error:
         return {"error": str(error)}
-    for number, seat in enumerate(told["seats"], start=1):
+    for number, seat in enumerate(answer["seats"], start=1):
         seat["player"] = f"player-{number}" if seat["player"] else ""
         seat["stack"] = None
-    puck = told["puck"]
+    puck = answer["puck"]
     puck["dealer"], puck["action"] = len(puck["dealer"]), len(puck["action"])  # a tag's number can be copied
     # The page's own section may hold what only the page knows to be secret.
-    told["ui"] = sorted(told.get("ui") or {})
-    return told
+    answer["ui"] = sorted(answer.get("ui") or {})
+    return answer
 
 
 def _log() -> str:

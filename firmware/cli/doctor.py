@@ -49,8 +49,8 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
         _look(data, by, look_within)
     checks = examine(data, full=full)
     if as_json:
-        told = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
-        say_json(told, indent=1)
+        facts = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
+        say_json(facts, indent=1)
     else:
         for line in as_text(checks):
             say(line)
@@ -91,7 +91,7 @@ def _of_box(data: Path) -> dict[str, Any]:
 def services() -> dict[str, str] | None:
     """Return the state of every unit of ours that should run here; None where no service manager answers."""
     try:
-        said = subprocess.run(
+        statement = subprocess.run(
             ["systemctl", "show", "--property=Id,LoadState,UnitFileState,ActiveState", *UNITS, *BESIDE],
             capture_output=True,
             text=True,
@@ -101,7 +101,9 @@ def services() -> dict[str, str] | None:
         ).stdout
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         return None
-    units = [dict(line.split("=", 1) for line in part.splitlines()) for part in said.strip().split("\n\n")]
+    units = [
+        dict(line.split("=", 1) for line in part.splitlines()) for part in statement.strip().split("\n\n")
+    ]
     return {
         unit["Id"]: unit["ActiveState"]
         for unit in units
@@ -121,10 +123,10 @@ def _look(data: Path, by: str | None, within: float) -> None:
         )
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
-        told = ask_table({"do": "job", "job": begun["job"]}, None, data)
-        if told is None or told["state"] == "failed":
-            raise click.ClickException(f"The camera took no picture: {told['why'] if told else 'no table'}")
-        if told["state"] == "done":
+        facts = ask_table({"do": "job", "job": begun["job"]}, None, data)
+        if facts is None or facts["state"] == "failed":
+            raise click.ClickException(f"The camera took no picture: {facts['why'] if facts else 'no table'}")
+        if facts["state"] == "done":
             return
         time.sleep(0.2)
     raise click.ClickException("The camera took no picture in time; see what the page says of it.")
@@ -139,5 +141,5 @@ def as_text(checks: tuple[Check, ...]) -> list[str]:
             lines.append(f"{'':48}{check.advice}")
     found: Counter[str] = Counter(check.verdict for check in checks)
     words = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
-    lines.append(", ".join(f"{found[verdict]} {said}" for verdict, said in words.items()))
+    lines.append(", ".join(f"{found[verdict]} {statement}" for verdict, statement in words.items()))
     return lines

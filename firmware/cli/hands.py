@@ -158,8 +158,8 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
     event = row.event
     assert isinstance(event, Settled)
     if as_json:
-        told = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
-        say_json(told | {"settlement": event.settlement})
+        facts = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
+        say_json(facts | {"settlement": event.settlement})
         return
     say(f"RECALLED: hand {number}, settled {when(row.wall_ms)[:19]}. This is not the hand on the table.")
     for line in settlement_lines(event.settlement, hand.opened.house.currency):
@@ -349,5 +349,5 @@ def _verify_record(
 
 
 def _found_json(found: Verification) -> dict[str, Any]:
-    told = {name: value for name, value in vars(found).items() if name != "problems"}
-    return {"ok": found.ok, **told, "problems": [vars(problem) for problem in found.problems]}
+    facts = {name: value for name, value in vars(found).items() if name != "problems"}
+    return {"ok": found.ok, **facts, "problems": [vars(problem) for problem in found.problems]}

@@ -37,8 +37,8 @@ def line_text(line: HandLine) -> str:
         "reviewed" if line.reviewed else "",
     ]
     dealer = f"  {line.dealer}" if line.dealer else ""
-    said = ", ".join(filter(None, marks))
-    marked = f"  [{said}]" if said else ""
+    words = ", ".join(filter(None, marks))
+    marked = f"  [{words}]" if words else ""
     return f"{line.hand:>7}  {when(line.opened_ms)[:19]}  {line.profile}{dealer}  {seats}{marked}"
 
 
@@ -49,8 +49,8 @@ def _seat(player: str, points: int | None, foul: bool, natural: str | None) -> s
 
 def line_json(line: HandLine) -> dict[str, Any]:
     """Return one hand of the list; the fields are those of `HandLine`."""
-    told = {name: value for name, value in vars(line).items() if name not in ("seats", "names")}
-    return told | {"seats": [vars(seat) for seat in line.seats]}
+    answer = {name: value for name, value in vars(line).items() if name not in ("seats", "names")}
+    return answer | {"seats": [vars(seat) for seat in line.seats]}
 
 
 def hand_text(hand: Hand, images: list[Image]) -> Iterator[str]:

@@ -46,10 +46,10 @@ def list_people(data: Path, as_json: bool) -> None:
     elif not people:
         say("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
     for person in [] if as_json else state.people:
-        said = [f"{person.name}  {person.role}"]
-        said += [f"{person.tried} wrong PINs in a row"] if person.tried else []
-        said += [f"logged on, down {state.down}"] if person.name == state.dealer else []
-        say(", ".join(said))
+        text = [f"{person.name}  {person.role}"]
+        text += [f"{person.tried} wrong PINs in a row"] if person.tried else []
+        text += [f"logged on, down {state.down}"] if person.name == state.dealer else []
+        say(", ".join(text))
 
 
 def _name(_: click.Context, __: click.Parameter, name: str) -> str:

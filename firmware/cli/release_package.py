@@ -63,8 +63,8 @@ def sign(folder: Path, key: DeviceKey, made: int) -> Release:
     programs = [path for path in files if (folder / path).stat().st_mode & stat.S_IXUSR]
     for path in files:  # whatever the builder's umask was
         (folder / path).chmod(PROGRAM_MODE if path in programs else MODE)
-    told = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
-    text = json.dumps(told, indent=1, sort_keys=True).encode()
+    answer = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
+    text = json.dumps(answer, indent=1, sort_keys=True).encode()
     (folder / MANIFEST).write_bytes(text)
     (folder / SIGNATURE).write_text(key.sign(text).hex() + "\n", encoding="ascii")
     return Release(name, made, files, frozenset(programs))
@@ -184,11 +184,11 @@ def _signed(folder: Path, public: bytes) -> Release:
 
 def _read_release(folder: Path) -> Release:
     try:
-        told = json.loads((folder / MANIFEST).read_bytes())
-        if told["format"] != FORMAT:
+        answer = json.loads((folder / MANIFEST).read_bytes())
+        if answer["format"] != FORMAT:
             raise ValueError
-        programs = frozenset(map(str, told.get("programs", ())))  # a release before this had none
-        return Release(str(told["release"]), int(told["made"]), dict(told["files"]), programs)
+        programs = frozenset(map(str, answer.get("programs", ())))  # a release before this had none
+        return Release(str(answer["release"]), int(answer["made"]), dict(answer["files"]), programs)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UpdateRefused(f"{folder / MANIFEST} is no release's manifest.") from error
 

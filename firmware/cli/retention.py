@@ -138,8 +138,10 @@ def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
 def _print_deletions(drops: list[Deletion], done: str, as_json: bool) -> None:
     size = sum(drop.size for drop in drops)
     if as_json:
-        told = [{"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops]
-        say_json({"done": done == "are gone", "bytes": size, "hands": told})
+        facts = [
+            {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops
+        ]
+        say_json({"done": done == "are gone", "bytes": size, "hands": facts})
         return
     for drop in drops[:SHOWN]:
         say(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")

@@ -104,13 +104,13 @@ def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:
     from firmware.record.journal.journal import Journal
     from firmware.table.errors import JournalFull
 
-    said = ""
+    text = ""
     while True:
         try:
             return Journal(data, wall)
         except JournalFull as error:
-            if str(error) != said:
-                said = str(error)
-                log.error("%s", said)
+            if str(error) != text:
+                text = str(error)
+                log.error("%s", text)
         manager.alive()
         time.sleep(ROOM_EVERY)

@@ -72,10 +72,10 @@ def command(
                 show(line(number, result))
     except SelftestError as error:
         raise click.ClickException(str(error)) from error
-    told = report(results, by, yes)
-    kept = _keep(folder, told, results)
+    answer = report(results, by, yes)
+    kept = _keep(folder, answer, results)
     if as_json:
-        say_json(told, indent=1)
+        say_json(answer, indent=1)
     show(f"{counts(results)} The report: {kept}")
     sys.exit(any(result.verdict == "fail" for result in results))
 
@@ -129,20 +129,20 @@ def _folder(data: Path) -> Path:
     return folder
 
 
-def _keep(folder: Path, told: dict[str, Any], results: list[Result]) -> Path:
+def _keep(folder: Path, answer: dict[str, Any], results: list[Result]) -> Path:
     """Keep the report next to the record, as JSON and as text to be printed. Raises click.ClickException."""
     from firmware.record.journal.disk import sync_folder
 
-    name = f"selftest-{told['at'].replace(':', '').replace('+0000', 'Z')}"
-    lines = [f"{told['software']} · {told['at']} · {told['by']}"]
+    name = f"selftest-{answer['at'].replace(':', '').replace('+0000', 'Z')}"
+    lines = [f"{answer['software']} · {answer['at']} · {answer['by']}"]
     lines += [line(number, result) for number, result in enumerate(results, start=1)]
     lines.append(counts(results))
-    if told["answered_yes_unseen"]:
+    if answer["answered_yes_unseen"]:
         lines.append("Nobody looked at the lamps or listened to the buzzer: --yes was given.")
     kept = folder / f"{name}.json"
     try:
         _write(folder / f"{name}.txt", "\n".join(lines))
-        _write(kept, json.dumps(told, ensure_ascii=False, indent=1))
+        _write(kept, json.dumps(answer, ensure_ascii=False, indent=1))
         sync_folder(folder)
     except OSError as error:
         raise click.ClickException(f"The report cannot be kept in {folder}: {error.strerror}.") from error

@@ -41,16 +41,16 @@ class PowerReading:
 
     def warnings(self) -> list[str]:
         """What a person should do something about, as sentences; empty where all is well or nothing is known."""
-        said = []
+        words = []
         if self.undervoltage:
-            said.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
+            words.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
         elif self.undervoltage_since_boot:
-            said.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
+            words.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
         if self.temperature_c is not None and self.temperature_c >= HOT_C:
-            said.append(f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it.")
+            words.append(f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it.")
         elif self.throttled and not self.undervoltage:
-            said.append("The box runs slowly to cool down: check its fan and the air around it.")
-        return said
+            words.append("The box runs slowly to cool down: check its fan and the air around it.")
+        return words
 
 
 class Power:

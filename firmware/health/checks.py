@@ -87,10 +87,10 @@ class Facts:
     """Whether the chain's head was ever signed."""
 
     @classmethod
-    def of_json(cls, told: Mapping[str, Any]) -> Facts:
+    def of_json(cls, answer: Mapping[str, Any]) -> Facts:
         """Return facts as a socket carried them; what this release does not know is left out."""
         known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in told.items() if name in known})
+        return cls(**{name: value for name, value in answer.items() if name in known})
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
 
 def _fault(facts: Facts, device: str) -> Message | None:
     """Return what the table itself says is wrong with a device; the page knows these sentences."""
-    said = facts.faults.get(device)
-    return Message(said) if said else None
+    words = facts.faults.get(device)
+    return Message(words) if words else None
 
 
 def _table(facts: Facts) -> Found:

@@ -58,12 +58,12 @@ def run() -> None:
     room.register(sys.stdout, select.POLLOUT)
     now_ms, ticks = 0, time.ticks_ms()
     while True:
-        heard = b""
-        while len(heard) < MOST_HEARD and line.poll(0):
-            heard += sys.stdin.buffer.read(1)
+        received = b""
+        while len(received) < MOST_HEARD and line.poll(0):
+            received += sys.stdin.buffer.read(1)
         passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
         now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)
-        said = puckd.turn(now_ms, heard)
-        if said and room.poll(0):  # nobody reads: what is said is lost, and said again half a second later
-            sys.stdout.buffer.write(said)
+        text = puckd.turn(now_ms, received)
+        if text and room.poll(0):  # nobody reads: what is said is lost, and said again half a second later
+            sys.stdout.buffer.write(text)
         watchdog.feed()

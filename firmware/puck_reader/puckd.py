@@ -37,9 +37,9 @@ class Puckd:
         self._snapshots = self._beats = 0
         self._snapshot_at = self._beat_at = 0
 
-    def turn(self, now_ms: int, heard: bytes) -> bytes:
+    def turn(self, now_ms: int, received: bytes) -> bytes:
         """Scan the next antenna, take in what the host said, return what to say. Takes about 30 ms."""
-        if self._questions.feed(heard):
+        if self._questions.feed(received):
             self._hello = self._news = True
         seat = self._seats[self._turn]
         try:
@@ -49,18 +49,18 @@ class Puckd:
         self._news = self._picture.scanned(seat, tags, now_ms) or self._news
         self._turn = (self._turn + 1) % len(self._seats)
 
-        said = b""
+        text = b""
         if self._hello:
             self._hello = False
-            said += sentence("HELLO", "puckd", VERSION, self._reader_id)
+            text += sentence("HELLO", "puckd", VERSION, self._reader_id)
         if now_ms >= self._beat_at:
             self._beat_at = now_ms + HEARTBEAT_MS
-            said += sentence("HB", self._beats)
+            text += sentence("HB", self._beats)
             self._beats += 1
         # Only at the end of a sweep: a snapshot's time vouches for every antenna in it.
         if self._turn == 0 and (self._news or now_ms >= self._snapshot_at):
             self._news = False
             self._snapshot_at = now_ms + SNAPSHOT_MS
-            said += state(self._snapshots, now_ms, self._picture.tags, self._picture.ok)
+            text += state(self._snapshots, now_ms, self._picture.tags, self._picture.ok)
             self._snapshots += 1
-        return said
+        return text

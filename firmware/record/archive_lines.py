@@ -163,8 +163,8 @@ class Batch:
         if kind == ev.HandReopened.type:
             self.subject = json.loads(payload)["opened"]["hand"]
         past = kind in _PAST
-        told = json.loads(payload) if past else None
-        line = self._line(told["hand"] if told else self.subject or hand)
+        answer = json.loads(payload) if past else None
+        line = self._line(answer["hand"] if answer else self.subject or hand)
         if line is None:
             return  # before the first hand
         if not past and not self.subject:
@@ -194,24 +194,24 @@ class Batch:
         )
 
 
-def _opened(seq: int, hand: int, wall_ms: int, told: dict[str, Any]) -> HandLine:
+def _opened(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLine:
     return HandLine(
         hand=hand,
         first=seq,
         last=seq,
         opened_ms=wall_ms,
-        profile=told["profile"],
-        dealer=told.get("dealer", ""),
-        down=told.get("down", 0),
-        seats=[SeatLine(seat["seat"], seat["player"]) for seat in told["seats"]],
+        profile=answer["profile"],
+        dealer=answer.get("dealer", ""),
+        down=answer.get("down", 0),
+        seats=[SeatLine(seat["seat"], seat["player"]) for seat in answer["seats"]],
     )
 
 
 def _settled(line: HandLine, payload: str) -> None:
-    told = json.loads(payload)["settlement"]
+    answer = json.loads(payload)["settlement"]
     line.settled += 1
-    hands = {hand["seat"]: hand for hand in told.get("hands", ())}
-    points = told.get("points", {})
+    hands = {hand["seat"]: hand for hand in answer.get("hands", ())}
+    points = answer.get("points", {})
     for seat in line.seats:
         natural = hands.get(seat.seat, {}).get("natural")
         seat.points = points.get(str(seat.seat))
@@ -283,9 +283,9 @@ def _dropped(line: HandLine, _: str) -> None:
     line.images = line.image_bytes = 0  # all that the hand had
 
 
-def images_in(told: Any) -> Iterator[tuple[str, int]]:
+def images_in(answer: Any) -> Iterator[tuple[str, int]]:
     """Yield name and size of every image that a payload's JSON names."""
-    stack = [told]
+    stack = [answer]
     while stack:
         part = stack.pop()
         if isinstance(part, dict):

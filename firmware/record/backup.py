@@ -148,10 +148,10 @@ def _need_holds(found: Verification) -> None:
     if found.ok:
         return
     first = found.problems[0]
-    said = "The backup does not hold, and nothing was replaced. "
+    words = "The backup does not hold, and nothing was replaced. "
     if first.seq is None:
-        raise BackupError(said + "%(what)s", what=first.what)
-    raise BackupError(said + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+        raise BackupError(words + "%(what)s", what=first.what)
+    raise BackupError(words + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
 
 
 def _insert(source: Path, staging: Path) -> int:
@@ -176,17 +176,17 @@ def _insert(source: Path, staging: Path) -> int:
 def _need_row(entry: Entry) -> None:
     """Raise BackupError for a row whose JSON no release wrote, though its hash holds: it would stop every reader."""
     try:
-        told = json.loads(entry.payload)
+        answer = json.loads(entry.payload)
     except (ValueError, TypeError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or not _is_shallow(told):
+        answer = None
+    if not isinstance(answer, dict) or not _is_shallow(answer):
         raise BackupError(
             "Row %(row)s of the backup holds what no release wrote; nothing was replaced.", row=entry.seq
         )
 
 
-def _is_shallow(told: object) -> bool:
-    level = [told]
+def _is_shallow(answer: object) -> bool:
+    level = [answer]
     for _ in range(_DEEPEST):
         level = [
             part

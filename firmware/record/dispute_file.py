@@ -146,9 +146,9 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
             with suppress(CommandRefused):  # a hand that was void is none to settle
-                told = hand_json(end_of_hand(archive.reader, hand.hand))
-                del told["profile"]  # elsewhere that name may stand for other rules, or for none
-                put("hand.json", canonical(told).encode())
+                answer = hand_json(end_of_hand(archive.reader, hand.hand))
+                del answer["profile"]  # elsewhere that name may stand for other rules, or for none
+                put("hand.json", canonical(answer).encode())
             rules = archive.reader.content(hand.opened.profile_hash)
             if rules is not None:
                 put(form.RULES, rules)

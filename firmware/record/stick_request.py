@@ -73,8 +73,8 @@ class Progress:
 
 def read_request(path: Path) -> Request | None:
     """Return what is asked; None where it is nothing that the table writes. Raises OSError."""
-    told = _read(path)
-    request, hand, table = told.get("id"), told.get("hand"), told.get("table")
+    answer = _read(path)
+    request, hand, table = answer.get("id"), answer.get("hand"), answer.get("table")
     if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 < hand < 10**9):
         return None
     return Request(request[:64], hand, table[:64])
@@ -83,8 +83,8 @@ def read_request(path: Path) -> Request | None:
 def read_progress(path: Path = PROGRESS) -> Progress | None:
     """Return how far the last request is; None where nobody has said anything that can be read."""
     try:
-        told = _read(path)
-        progress = Progress(**told)
+        answer = _read(path)
+        progress = Progress(**answer)
     except (OSError, TypeError):
         return None
     numbers = (progress.hand, progress.at, progress.of, progress.beat_s)
@@ -105,10 +105,10 @@ def _read(path: Path) -> dict[str, Any]:
             return {}
         text = file.read(MOST_BYTES + 1)
     try:
-        told = json.loads(text) if len(text) <= MOST_BYTES else {}
+        answer = json.loads(text) if len(text) <= MOST_BYTES else {}
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 class StickDesk:

@@ -263,12 +263,12 @@ class DeviceTests:
                 self._look = int(table.camera(Look(), who)["job"])
             except CommandRefused:  # somebody has it do something else
                 return Finding("waits", "camera_takes")
-        told = table.camera(AskJob(job=self._look), who)
-        if told["state"] == "failed":
-            return Finding("fail", "camera_fails", {"says": str(told["why"])})
-        if told["state"] == "running":
+        answer = table.camera(AskJob(job=self._look), who)
+        if answer["state"] == "failed":
+            return Finding("fail", "camera_fails", {"says": str(answer["why"])})
+        if answer["state"] == "running":
             return Finding("waits", "camera_takes")
-        width, height = told["result"]["size"]
+        width, height = answer["result"]["size"]
         return Finding("pass", "camera_well", {"width": width, "height": height})
 
     def _puck_finding(self, table: Table) -> Finding:
@@ -295,12 +295,12 @@ class DeviceTests:
             return Finding("fail", "puck_deaf", figures | {"dead": _listed(dead)})
         if wanted <= self._visited:
             return Finding("pass", "puck_well" if self._action_seen else "puck_well_alone", figures)
-        said = {
+        text = {
             PuckState.AMBIGUOUS: "puck_twice",
             PuckState.APART: "puck_apart",
             PuckState.NONE: "puck_nowhere",
         }
-        return Finding("waits", said.get(reading.state, "puck_moves"), figures)
+        return Finding("waits", text.get(reading.state, "puck_moves"), figures)
 
     def _press(self, button: ButtonName) -> None:
         asked = self._asked()

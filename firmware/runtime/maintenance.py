@@ -102,9 +102,9 @@ class RecordMaintenance:
         """Say in the record with which key this box signs. Raises JournalError."""
         if self._key is None:
             return
-        said = self._archive.reader.last_key()
+        words = self._archive.reader.last_key()
         public = self._key.public.hex()
-        if said is None or getattr(said.event, "key", "") != public:
+        if words is None or getattr(words.event, "key", "") != public:
             table.write([ev.KeyAnnounced(public)], TABLE)
 
     def turn(self, table: Table) -> None:

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     program, zones = arguments or ("timedatectl", "/usr/share/zoneinfo")
     try:
         request = read(sys.stdin.buffer.readline(LONGEST + 1))
-        set_clock(*checked(request, Path(zones)), lambda told: _run([program, *told]))
+        set_clock(*checked(request, Path(zones)), lambda facts: _run([program, *facts]))
         answer: dict[str, Any] = {"ok": True}
     except Refused as refused:
         answer = {"ok": False, "why": str(refused)}
@@ -48,34 +48,34 @@ def main(arguments: Sequence[str] = ()) -> int:
 def read(line: bytes) -> dict[str, str]:
     """Return a request's fields. Raises Refused."""
     try:
-        told = json.loads(line) if len(line) <= LONGEST else None
+        facts = json.loads(line) if len(line) <= LONGEST else None
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or set(told) != {"date", "time", "zone"}:
+        facts = None
+    if not isinstance(facts, dict) or set(facts) != {"date", "time", "zone"}:
         raise Refused("request")
-    if not all(isinstance(value, str) and value.isascii() for value in told.values()):
+    if not all(isinstance(value, str) and value.isascii() for value in facts.values()):
         raise Refused("request")
-    if bool(told["date"]) != bool(told["time"]) or not (told["date"] or told["zone"]):
+    if bool(facts["date"]) != bool(facts["time"]) or not (facts["date"] or facts["zone"]):
         raise Refused("request")
-    return told
+    return facts
 
 
-def checked(told: dict[str, str], zones: Path) -> tuple[str, str]:
+def checked(facts: dict[str, str], zones: Path) -> tuple[str, str]:
     """Return the time, as timedatectl takes it, and the zone; either may be "". Raises Refused."""
     moment = ""
-    if told["date"]:
-        if not (_DATE.fullmatch(told["date"]) and _TIME.fullmatch(told["time"])):
+    if facts["date"]:
+        if not (_DATE.fullmatch(facts["date"]) and _TIME.fullmatch(facts["time"])):
             raise Refused("time")
-        moment = f"{told['date']} {told['time']}:00"
+        moment = f"{facts['date']} {facts['time']}:00"
         try:
             sound = EARLIEST <= datetime.fromisoformat(moment) < LATEST
         except ValueError:
             sound = False
         if not sound:
             raise Refused("time")
-    if told["zone"] and not is_zone(told["zone"], zones):
+    if facts["zone"] and not is_zone(facts["zone"], zones):
         raise Refused("zone")
-    return moment, told["zone"]
+    return moment, facts["zone"]
 
 
 def is_zone(name: str, zones: Path) -> bool:

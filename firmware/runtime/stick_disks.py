@@ -39,9 +39,9 @@ GONE: Final = Message(
 class NotWritten(Exception):
     """The file is not on the stick; `said` is why."""
 
-    def __init__(self, said: Message) -> None:
-        super().__init__(str(said))
-        self.said: Final = said
+    def __init__(self, words: Message) -> None:
+        super().__init__(str(words))
+        self.said: Final = words
 
 
 class Stick(Protocol):
@@ -82,17 +82,17 @@ class BlockStick:
 
 
 def _mount(nodes: tuple[Path, ...], folder: str, write: bool) -> None:
-    said = ""
+    words = ""
     for node in nodes:
         options = f"{'rw' if write else 'ro'},{OPTIONS}"
         done = _run("mount", "--types", KINDS, "--options", options, str(node), folder)
         if done.returncode == 0:
             return
-        said += done.stderr
-    log.warning("the stick cannot be mounted: %s", said.strip())
+        words += done.stderr
+    log.warning("the stick cannot be mounted: %s", words.strip())
     if not write:  # it could be a moment ago
         raise NotWritten(GONE)
-    raise NotWritten(PROTECTED if "write-protected" in said else NO_FORMAT)
+    raise NotWritten(PROTECTED if "write-protected" in words else NO_FORMAT)
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:

@@ -523,8 +523,8 @@ class TableProcess:
         puck = self._puck.reading(self._clock())
         if puck is None:
             return None
-        said = ev.Puck(puck.state.value, puck.seat, puck.detail)
-        return None if said == self.state.puck else ev.PuckSeen(said.state, said.seat, said.detail)
+        words = ev.Puck(puck.state.value, puck.seat, puck.detail)
+        return None if words == self.state.puck else ev.PuckSeen(words.state, words.seat, words.detail)
 
     def _faults(self) -> dict[str, str]:
         now = self._clock()

@@ -217,18 +217,18 @@ def _open_room(folder: Path, room: Room) -> Iterator[None]:
 @contextmanager
 def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
     """Serve the page from a process of its own, which finds the room in a folder."""
-    with (folder / "page.log").open("w+b") as said:
+    with (folder / "page.log").open("w+b") as text:
         page = subprocess.Popen(
             [sys.executable, "-m", "firmware.simulation.room_page.serve"]
             + [str(part) for part in (config.data, config.socket, folder / ROOM, port)],
             stdin=subprocess.PIPE,
-            stdout=said,
-            stderr=said,
+            stdout=text,
+            stderr=text,
             start_new_session=True,  # Ctrl-C is for us: the page ends when we say so
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
         try:
-            yield _Page(page, port, said)
+            yield _Page(page, port, text)
         finally:
             assert page.stdin is not None
             page.stdin.close()
@@ -254,7 +254,7 @@ def _need_free(port: int) -> None:
 class _Page:
     process: subprocess.Popen[bytes]
     port: int
-    said: IO[bytes]
+    output: IO[bytes]
 
     def wait(self) -> None:
         """Wait until it answers. Raises AppError if it does not come up."""
@@ -268,8 +268,8 @@ class _Page:
                 continue
             if self.process.poll() is None:
                 return
-        self.said.seek(0)
-        last = self.said.read().decode(errors="replace").strip().splitlines()[-1:]
+        self.output.seek(0)
+        last = self.output.read().decode(errors="replace").strip().splitlines()[-1:]
         raise AppError(
             last[0].removeprefix("Error: ")
             if last

@@ -76,8 +76,8 @@ def cards_on(
     cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
     if look is not None:
         seen = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
-        said = look([place for _, place in seen])
-        for (c, place), one in zip(seen, said, strict=True):
+        text = look([place for _, place in seen])
+        for (c, place), one in zip(seen, text, strict=True):
             cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
     named = name([cluster for cluster, _ in cards.values()], conflicts=True)
     return [(one, cards[one.cluster.members][1]) for one in named]

@@ -77,9 +77,9 @@ class _Candidates:
         apart = np.hypot(step[..., 0], step[..., 1])
         first, second = np.nonzero(np.triu((apart > _REACH_MM[0]) & (apart < _REACH_MM[1]), 1))
         u = indices.directions
-        said = u[first] - u[second]
+        text = u[first] - u[second]
         way = step[first, second]
-        steep = np.arctan2(way[:, 1], way[:, 0]) - np.arctan2(said[:, 1], said[:, 0])
+        steep = np.arctan2(way[:, 1], way[:, 0]) - np.arctan2(text[:, 1], text[:, 0])
         return cls(
             first,
             second,

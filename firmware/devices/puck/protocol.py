@@ -54,14 +54,14 @@ class FrameParser:
         *lines, rest = (self._rest + data).split(b"\n")
         start = rest.rfind(b"$")
         self._rest = rest[start:] if start >= 0 and len(rest) - start <= LONGEST else b""
-        heard = []
+        received = []
         for line in lines:
             sentence = _sentence(line)
             if sentence is None:
                 self.damaged += 1
             else:
-                heard.append(sentence)
-        return heard
+                received.append(sentence)
+        return received
 
     def clear(self) -> None:
         """Forget a half-heard sentence."""
@@ -144,13 +144,13 @@ class PuckLine:
 
     def feed(self, data: bytes, now: float) -> bool:
         """Take in what came. True if any of it was a sentence: the reader lives."""
-        heard = self._sentences.feed(data)
-        for sentence in heard:
+        received = self._sentences.feed(data)
+        for sentence in received:
             if sentence.kind == "HELLO" and len(sentence.fields) == 3 and sentence.fields[0] == "puckd":
                 _, self._version, self.reader_id = sentence.fields
             elif self._version == VERSION and (shot := snapshot(sentence)) is not None:
                 self._take(shot, now)
-        return bool(heard)
+        return bool(received)
 
     def _take(self, shot: Snapshot, now: float) -> None:
         if shot.uptime_ms == self._uptime_ms:

@@ -45,14 +45,14 @@ class ChipFrames:
 
     def feed(self, data: bytes) -> list[bytes]:
         """What every whole frame of the chip carries (without the D5), in order; acknowledgements are b""."""
-        line, heard = self._rest + data, []
+        line, received = self._rest + data, []
         while (start := line.find(b"\x00\xff")) >= 0:
             line = line[start:]
             if len(line) < 4:
                 break
             length = line[2]
             if (length, line[3]) == (0, 0xFF):
-                heard.append(b"")
+                received.append(b"")
                 line = line[4:]
             elif (length + line[3]) & 0xFF or not length:
                 line = line[1:]
@@ -63,10 +63,10 @@ class ChipFrames:
                 if sum(line[4 : 4 + length + 1]) & 0xFF or body[0] != FROM_CHIP:
                     line = line[1:]
                 else:
-                    heard.append(body[1:])
+                    received.append(body[1:])
                     line = line[4 + length + 1 :]
         self._rest = line[-_LONGEST:] if start >= 0 else line[-1:]
-        return heard
+        return received
 
     def clear(self) -> None:
         """Forget a half-heard frame."""

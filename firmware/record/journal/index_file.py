@@ -77,21 +77,21 @@ def is_being_written(path: Path) -> bool:
 def holds(path: Path) -> bool:
     """Say whether an index is, byte for byte, what was written last. Raises nothing."""
     try:
-        told = _sum_file(path).read_text(encoding="ascii")
+        answer = _sum_file(path).read_text(encoding="ascii")
         stat = path.stat()
         here = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         known = _checked.get(path)
         if known is not None and time.monotonic() - known[2] < TRUSTED_S:
-            if known[:2] == (here, told):
+            if known[:2] == (here, answer):
                 return True
-            if known[1] != told:  # it was written on meanwhile, by anyone who says what it is now
-                _checked[path] = (here, told, known[2])
+            if known[1] != answer:  # it was written on meanwhile, by anyone who says what it is now
+                _checked[path] = (here, answer, known[2])
                 return True
-        if _sum_of(path) != told:
+        if _sum_of(path) != answer:
             return False
     except (OSError, ValueError):
         return False
-    _checked[path] = (here, told, time.monotonic())
+    _checked[path] = (here, answer, time.monotonic())
     return True
 
 
@@ -102,19 +102,19 @@ def _sum_of(path: Path) -> str:
 
 def seal(path: Path) -> None:
     """Write down what an index is now. Called by its writer, with no transaction open. Raises OSError."""
-    told = _sum_of(path)
+    answer = _sum_of(path)
     handle = os.open(_sum_file(path), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE)
     try:
         with suppress(PermissionError):
             os.fchmod(handle, FILE_MODE)
-        os.pwrite(handle, told.encode("ascii"), 0)
-        os.ftruncate(handle, len(told))
+        os.pwrite(handle, answer.encode("ascii"), 0)
+        os.ftruncate(handle, len(answer))
         os.fdatasync(handle)  # without it a power cut would have the whole index made again
     finally:
         os.close(handle)
     give_to_owner(_sum_file(path))
     stat = path.stat()
-    _checked[path] = ((stat.st_ino, stat.st_size, stat.st_mtime_ns), told, time.monotonic())
+    _checked[path] = ((stat.st_ino, stat.st_size, stat.st_mtime_ns), answer, time.monotonic())
 
 
 def forget(path: Path) -> None:

@@ -69,8 +69,8 @@ def hand_of(kind: str, hand: int, payload: str) -> int:
     if kind not in ABOUT_TYPES:
         return 0
     try:
-        told = json.loads(payload)
-        return int(told["opened"]["hand"] if kind == ev.HandReopened.type else told["hand"])
+        answer = json.loads(payload)
+        return int(answer["opened"]["hand"] if kind == ev.HandReopened.type else answer["hand"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return 0  # a changed row's, and that is for `verify` to say
 

@@ -28,20 +28,20 @@ def reader_setup(
     another layout, a deck that another model learnt, a text that the record has lost.
     """
     texts: dict[str, str] = {}
-    told: list[str] = []
+    answer: list[str] = []
     stands_on = {"felt": ("layout", house.layout_hash), "deck": ("model", house.model_hash)}
     for what, made in calibrations.items():
         name, now = stands_on.get(what, ("", ""))
         data = content(made.hash)
         if name and now and made.stands_on.get(name, now) != now:
-            told.append(DROPPED[what])
+            answer.append(DROPPED[what])
         elif data is None or content_hash(data) != made.hash:
-            told.append(f"The text of the {KINDS[what]} is missing from the record; do it again.")
+            answer.append(f"The text of the {KINDS[what]} is missing from the record; do it again.")
         else:
             texts[what] = data.decode()
     if "lens" in calibrations and "lens" not in texts:
         texts.pop("felt", None)
-    return ReaderSetup(**texts), " ".join(told)
+    return ReaderSetup(**texts), " ".join(answer)
 
 
 class CameraCalibration:

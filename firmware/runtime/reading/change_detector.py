@@ -72,10 +72,10 @@ class TableWatch:
                 answer = still.offer(image)
                 if not isinstance(answer, Waiting):
                     self._read, self._read_at = image, self._clock()
-                    told = signature(answer)
-                    if told == self._told and not watch.fresh:
+                    facts = signature(answer)
+                    if facts == self._told and not watch.fresh:
                         return ""
-                    self._told = told
+                    self._told = facts
                     return image, answer
                 why = answer.value
                 if answer in (Waiting.FIRST, Waiting.MORE):

@@ -284,11 +284,11 @@ class ReadingProcess:
         assert self._line is not None
         if not self._line.poll(within):
             return None
-        said = self._line.recv()
+        text = self._line.recv()
         self._heard_at = self._clock()
-        if isinstance(said, ReaderState):
-            self._report(said.trouble)
-        return said
+        if isinstance(text, ReaderState):
+            self._report(text.trouble)
+        return text
 
     def _report(self, trouble: str) -> None:
         if not self._closing and trouble != self._told:

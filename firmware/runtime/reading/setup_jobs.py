@@ -73,7 +73,7 @@ class _Job:
     picture: bytes = b""
 
     def to_dict(self, picture: bool) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "job": self.number,
             "name": self.name,
             "do": self.do,
@@ -85,10 +85,10 @@ class _Job:
             "has_picture": bool(self.picture),
         }
         if self.error is not None:
-            told |= {"why": str(self.error), **self.error.as_json()}
+            facts |= {"why": str(self.error), **self.error.as_json()}
         if picture:
-            told["picture"] = base64.b64encode(self.picture).decode()
-        return told
+            facts["picture"] = base64.b64encode(self.picture).decode()
+        return facts
 
 
 class CameraJobs:

@@ -77,13 +77,13 @@ class CameraBench:
         """Look through this lens and hold against this calibration from now on."""
         self._lens, self._felt = lens, felt
 
-    def do(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+    def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         """Do a job. Raises VisionError, CameraError."""
         match job.work:
             case "look":
                 return self._look(job), None
             case "felt":
-                return self._calibrate_felt(job, tell)
+                return self._calibrate_felt(job, show)
             case "lens_begin":
                 self._views = []
                 return JobDone(job.number, self._of_views()), None
@@ -97,9 +97,9 @@ class CameraBench:
                 self._lessons, self._last = [], None
                 return JobDone(job.number, {"pictures": 0, "needed": MIN_FRAMES}), None
             case "deck_view":
-                return self._deck_view(job, tell), None
+                return self._deck_view(job, show), None
             case "deck_commit":
-                return self._enrol(job, tell)
+                return self._enrol(job, show)
             case "count":
                 return self._count(job)
 
@@ -109,14 +109,14 @@ class CameraBench:
         seen = survey(self._frame(), self._layout, self._lens, self._felt)
         return JobDone(job.number, seen.to_json(), picture=seen.picture)
 
-    def _calibrate_felt(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+    def _calibrate_felt(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         frames = []
         for number in range(FRAMES):
-            tell(JobProgress(job.number, number, FRAMES + 1))
+            show(JobProgress(job.number, number, FRAMES + 1))
             if number:
                 time.sleep(BETWEEN_FRAMES_S)
             frames.append(self._frame())
-        tell(JobProgress(job.number, FRAMES, FRAMES + 1))
+        show(JobProgress(job.number, FRAMES, FRAMES + 1))
         made = calibrate_felt(frames, self._layout, self._lens)
         result: dict[str, Any] = {
             "figures": made.figures,
@@ -172,11 +172,11 @@ class CameraBench:
 
     # ---- the deck ----
 
-    def _deck_view(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> JobDone:
-        tell(JobProgress(job.number, 0, 2))
+    def _deck_view(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobDone:
+        show(JobProgress(job.number, 0, 2))
         frame = self._frame()
         one = lesson(frame, self._layout, self._reader, self._lens)
-        tell(JobProgress(job.number, 1, 2))
+        show(JobProgress(job.number, 1, 2))
         spots = read_spread(frame, self._layout, self._reader, self._lens)
         swapped = {seen: wanted for seen, wanted in one.strange if (wanted, seen) in one.strange}
         result = {
@@ -193,16 +193,16 @@ class CameraBench:
         self._last = frame
         return JobDone(job.number, {**result, "pictures": len(self._lessons)}, picture=jpeg(small))
 
-    def _enrol(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> Made:
+    def _enrol(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         if self._last is None:
             raise EnrolmentError("There is no picture of the spread yet: lay the cards out and take one.")
         last = self._last
         plain = CardReader(self._reader.path)
-        tell(JobProgress(job.number, 0, 3))
+        show(JobProgress(job.number, 0, 3))
         before = read_spread(last, self._layout, plain, self._lens)
-        tell(JobProgress(job.number, 1, 3))
+        show(JobProgress(job.number, 1, 3))
         profile = learn(self._lessons, last, self._layout, plain, job.deck, self._lens)
-        tell(JobProgress(job.number, 2, 3))
+        show(JobProgress(job.number, 2, 3))
         plain.deck = profile
         after = read_spread(last, self._layout, plain, self._lens)
         figures = {

@@ -75,8 +75,8 @@ def _card(card: dict[str, Any]) -> CardReading:
     )
 
 
-def _corners(told: dict[str, Any]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(x), float(y)) for x, y in told["corners"])
+def _corners(answer: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(x), float(y)) for x, y in answer["corners"])
 
 
 def _capture(fields: dict[str, Any] | None) -> Capture | None:

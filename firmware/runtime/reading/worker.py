@@ -99,8 +99,8 @@ class _Worker:
     Raises VisionError.
     """
 
-    def __init__(self, spec: ReaderSpec, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, spec: ReaderSpec, show: Callable[[str], None]) -> None:
+        self._tell = show
         self._store = CaptureStore(spec.data)
         self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
@@ -122,10 +122,10 @@ class _Worker:
         self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
         self._bench.use(self._lens, self._calibration)
 
-    def do(self, job: CameraJob, tell: Callable[[JobProgress], None]) -> JobDone | JobLost:
+    def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobDone | JobLost:
         """Do something with the camera between hands, and tell how it goes. Raises CameraHung."""
         try:
-            done, evidence = self._bench.do(job, tell)
+            done, evidence = self._bench.do(job, show)
             if evidence is None:
                 return done
             return replace(done, frame=self._save(f"{job.name}.jpg", evidence, FRAME_QUALITY))
@@ -177,50 +177,50 @@ class _Worker:
             self._watch.forget()
             image, reading = self._look(layout)
             began = time.monotonic()
-            told = self._to_dict(reading, image, layout)
-            if short_places(told["zones"], job.full):
-                bare = [zone | {"capture": None} for zone in told["zones"]]
-                return ReadingDone(job.number, told | {"zones": bare, "frame": None})
-            for zone in told["zones"]:
+            facts = self._to_dict(reading, image, layout)
+            if short_places(facts["zones"], job.full):
+                bare = [zone | {"capture": None} for zone in facts["zones"]]
+                return ReadingDone(job.number, facts | {"zones": bare, "frame": None})
+            for zone in facts["zones"]:
                 zone["capture"] = self._crop(job, zone["place"], zone["row"], image)
             frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-            told["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
+            facts["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
             return ReadingLost(job.number, str(error), fault=True)
         except (VisionError, _RestlessError) as error:
             return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
-        return ReadingDone(job.number, told | {"frame": frame})
+        return ReadingDone(job.number, facts | {"frame": frame})
 
     def _send_new(
         self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
     ) -> ReadingDone:
-        told = self._to_dict(reading, image, layout)
-        strange = any(other["zones"] for other in told["others"])
-        for zone in told["zones"]:
+        facts = self._to_dict(reading, image, layout)
+        strange = any(other["zones"] for other in facts["others"])
+        for zone in facts["zones"]:
             known = watch.known.get((zone["place"], zone["row"]), ())
             strange = strange or lacks(zone["cards"], known)
             new = is_new(zone["cards"], known)
             zone["capture"] = self._crop(job, zone["place"], zone["row"], image) if new else None
         frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
-        return ReadingDone(job.number, told | {"frame": frame})
+        return ReadingDone(job.number, facts | {"frame": frame})
 
     def _to_dict(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
         """Return the reading as plain data, each other thing with the zones that it lies in."""
         self._felt = find_felt(image, self._layout, self._lens)
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
         card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
-        told = reading.to_json()
-        for zone in told["zones"]:
+        facts = reading.to_json()
+        for zone in facts["zones"]:
             zone["outline"] = outlines[zone["place"], zone["row"]].round(1).tolist()
-        for other in told["others"]:
+        for other in facts["others"]:
             other["zones"] = [
                 list(name)
                 for name, outline in outlines.items()
                 if _overlap(outline, np.array(other["corners"])) > LIES_IN * card_px
             ]
-        return told
+        return facts
 
     def _look(self, layout: TableLayout) -> tuple[Image, TableReading]:
         """Return the last of the frames that agree, and what they say.
@@ -240,8 +240,8 @@ class _Worker:
             waited, looked, longest = waited + came - began, looked + took, max(longest, took)
             if not isinstance(answer, Waiting):
                 whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
-                told = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
-                return self._seen, replace(answer, ms=answer.ms | told)
+                facts = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
+                return self._seen, replace(answer, ms=answer.ms | facts)
             # A reading that has begun is brought to its end, however slow the machine: the table lies still.
             if answer not in (Waiting.FIRST, Waiting.MORE) and time.monotonic() > deadline:
                 raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")

@@ -110,12 +110,12 @@ class Auditor:
         if entry.seq != self._seq + 1:
             self.problem("lost", f"Rows {self._seq + 1} to {entry.seq - 1} are missing.")
         self._seq = entry.seq
-        said: Mapping[str, Any] = json.loads(entry.payload)
-        self._rows.append((entry.seq, entry.type, said, entry.actor))
+        payload: Mapping[str, Any] = json.loads(entry.payload)
+        self._rows.append((entry.seq, entry.type, payload, entry.actor))
         self._time(entry)
         handler = getattr(self, f"_{entry.type}", None)
         if handler is not None:
-            handler(said)
+            handler(payload)
         if self._hand is not None and entry.type in REOPENS:
             self._hand.settled = False
 
@@ -160,9 +160,9 @@ class Auditor:
         self._faults.notice("table-killed")
         self._puck(None)
 
-    def _puck_seen(self, said: Mapping[str, Any]) -> None:
-        self._puck(said["seat"])
-        if said["state"] != "seat":
+    def _puck_seen(self, payload: Mapping[str, Any]) -> None:
+        self._puck(payload["seat"])
+        if payload["state"] != "seat":
             self._faults.notice("puck-unplugged")
 
     def _puck(self, seat: int | None) -> None:
@@ -170,87 +170,89 @@ class Auditor:
         if hand is not None and not hand.ended and not hand.frozen and not hand.keyed:
             hand.button = seat
 
-    def _device_fault(self, said: Mapping[str, Any]) -> None:
-        match said["device"]:
+    def _device_fault(self, payload: Mapping[str, Any]) -> None:
+        match payload["device"]:
             case "puck":
                 self._faults.notice("puck-unplugged")
             case "buttons":
-                self._faults.notice("buttons-babble" if "Stuck" in said["detail"] else "buttons-unplugged")
+                self._faults.notice("buttons-babble" if "Stuck" in payload["detail"] else "buttons-unplugged")
             case "camera":
                 for name in ("camera-unplugged", "reader-killed", "late-frames"):
                     if self._faults.on(name):
                         self._faults.notice(name)
 
-    def _hand_opened(self, said: Mapping[str, Any]) -> None:
+    def _hand_opened(self, payload: Mapping[str, Any]) -> None:
         before = self._hand
         number = before.number if before else 0
         if before is not None and not before.ended:
-            self.problem("lost", f"Hand {number} has no end; hand {said['hand']} was opened over it.")
-        if said["hand"] != number + 1:
-            self.problem("lost", f"Hand {said['hand']} follows hand {number}.")
-        for seat in said["seats"]:
+            self.problem("lost", f"Hand {number} has no end; hand {payload['hand']} was opened over it.")
+        if payload["hand"] != number + 1:
+            self.problem("lost", f"Hand {payload['hand']} follows hand {number}.")
+        for seat in payload["seats"]:
             had = self._stacks.get(seat["player"], seat["stack"])
             if had != seat["stack"]:
                 self.problem(
                     "lost",
-                    f"{seat['player']} had {had} cents; hand {said['hand']} opens with {seat['stack']}.",
+                    f"{seat['player']} had {had} cents; hand {payload['hand']} opens with {seat['stack']}.",
                 )
             if seat.get("fantasyland", False) != (seat["player"] in self._lucky):
                 self.problem(
-                    "lost", f"{seat['player']}'s Fantasy Land in hand {said['hand']} is not what he earned."
+                    "lost",
+                    f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what he earned.",
                 )
-        self._hand = AuditedHand(said["hand"], said, said["button"])
-        self._stacks |= {seat["player"]: seat["stack"] for seat in said["seats"]}
+        self._hand = AuditedHand(payload["hand"], payload, payload["button"])
+        self._stacks |= {seat["player"]: seat["stack"] for seat in payload["seats"]}
         self.counts["opened"] += 1
 
-    def _button_keyed(self, said: Mapping[str, Any]) -> None:
-        self._open.button, self._open.keyed = said["seat"], True
+    def _button_keyed(self, payload: Mapping[str, Any]) -> None:
+        self._open.button, self._open.keyed = payload["seat"], True
 
     def _phase_advanced(self, _: Mapping[str, Any]) -> None:
         self._open.frozen = True
 
-    def _natural_declared(self, said: Mapping[str, Any]) -> None:
-        self._open.declares.add(said["seat"])
-        self._open.confirmed.discard(said["seat"])
-        self._open.acted.append(said["seat"])
+    def _natural_declared(self, payload: Mapping[str, Any]) -> None:
+        self._open.declares.add(payload["seat"])
+        self._open.confirmed.discard(payload["seat"])
+        self._open.acted.append(payload["seat"])
 
-    def _natural_withdrawn(self, said: Mapping[str, Any]) -> None:
-        self._open.declares.discard(said["seat"])
-        self._open.acted.remove(said["seat"])
+    def _natural_withdrawn(self, payload: Mapping[str, Any]) -> None:
+        self._open.declares.discard(payload["seat"])
+        self._open.acted.remove(payload["seat"])
 
-    def _natural_found(self, said: Mapping[str, Any]) -> None:
-        self._open.confirmed.discard(said["seat"])
+    def _natural_found(self, payload: Mapping[str, Any]) -> None:
+        self._open.confirmed.discard(payload["seat"])
 
-    def _natural_confirmed(self, said: Mapping[str, Any]) -> None:
-        self._open.confirmed.add(said["seat"])
+    def _natural_confirmed(self, payload: Mapping[str, Any]) -> None:
+        self._open.confirmed.add(payload["seat"])
 
-    def _natural_unconfirmed(self, said: Mapping[str, Any]) -> None:
-        self._open.confirmed.discard(said["seat"])
+    def _natural_unconfirmed(self, payload: Mapping[str, Any]) -> None:
+        self._open.confirmed.discard(payload["seat"])
 
-    def _surrendered(self, said: Mapping[str, Any]) -> None:
-        self._open.surrenders.add(said["seat"])
-        self._open.acted.append(said["seat"])
+    def _surrendered(self, payload: Mapping[str, Any]) -> None:
+        self._open.surrenders.add(payload["seat"])
+        self._open.acted.append(payload["seat"])
 
-    def _surrender_withdrawn(self, said: Mapping[str, Any]) -> None:
-        self._open.surrenders.discard(said["seat"])
-        self._open.acted.remove(said["seat"])
+    def _surrender_withdrawn(self, payload: Mapping[str, Any]) -> None:
+        self._open.surrenders.discard(payload["seat"])
+        self._open.acted.remove(payload["seat"])
 
     # face-up play
 
-    def _card_placed(self, said: Mapping[str, Any]) -> None:
-        hand, card = self._open, said["card"]
+    def _card_placed(self, payload: Mapping[str, Any]) -> None:
+        hand, card = self._open, payload["card"]
         self.counts["cards_placed"] += 1
-        self._need_given(said["seat"], said["row"], card)
-        hand.cards.setdefault((said["seat"], said["row"]), []).append(Card(card["card"], card["sure"]))
+        self._need_given(payload["seat"], payload["row"], card)
+        hand.cards.setdefault((payload["seat"], payload["row"]), []).append(Card(card["card"], card["sure"]))
 
-    def _card_reread(self, said: Mapping[str, Any]) -> None:
-        self._need_given(said["seat"], said["row"], said["card"])
-        row = self._open.row(said["seat"], said["row"])
-        if row[said["index"]].sure:
+    def _card_reread(self, payload: Mapping[str, Any]) -> None:
+        self._need_given(payload["seat"], payload["row"], payload["card"])
+        row = self._open.row(payload["seat"], payload["row"])
+        if row[payload["index"]].sure:
             self.problem(
-                "unasked", f"Hand {self._open.number}: a look changed a set card, {row[said['index']].card}."
+                "unasked",
+                f"Hand {self._open.number}: a look changed a set card, {row[payload['index']].card}.",
             )
-        row[said["index"]] = Card(said["card"]["card"], said["card"]["sure"])
+        row[payload["index"]] = Card(payload["card"]["card"], payload["card"]["sure"])
 
     def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
         """A card that the camera placed must be in a reading that was given."""
@@ -267,21 +269,21 @@ class Auditor:
                 "lost", f"{card['card']} was placed at seat {seat}, and no reading that was given has it."
             )
 
-    def _irregularity_seen(self, said: Mapping[str, Any]) -> None:
+    def _irregularity_seen(self, payload: Mapping[str, Any]) -> None:
         self.counts["irregularities"] += 1
-        self._open.irregular[said["number"]] = said
-        if said["what"] in ("card_changed", "card_twice"):
+        self._open.irregular[payload["number"]] = payload
+        if payload["what"] in ("card_changed", "card_twice"):
             self._faults.notice("sure-misread")
 
-    def _irregularity_ended(self, said: Mapping[str, Any]) -> None:
-        seen = self._open.irregular.pop(said["number"])
-        if said["by"] != "dealer":
+    def _irregularity_ended(self, payload: Mapping[str, Any]) -> None:
+        seen = self._open.irregular.pop(payload["number"])
+        if payload["by"] != "dealer":
             return
         row = self._open.row(seen["seat"], seen["row"])
         at = next(
             (k for k, spot in enumerate(row) if seen["card"] and spot.card == seen["card"]), seen["index"]
         )
-        match seen["what"], said["stands"]:
+        match seen["what"], payload["stands"]:
             case ("out_of_turn", "record") | ("card_missing", "table"):
                 del row[at]
             case "card_moved", "table":
@@ -291,12 +293,12 @@ class Auditor:
 
     # ---- the camera, after the signal ----
 
-    def _reading_taken(self, said: Mapping[str, Any]) -> None:
+    def _reading_taken(self, payload: Mapping[str, Any]) -> None:
         hand = self._open
         self.counts["readings"] += 1
-        told = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in said["rows"]}
+        answer = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in payload["rows"]}
         if self._given is not None:
-            name = (said["frame"] or {}).get("name", "")
+            name = (payload["frame"] or {}).get("name", "")
             places = {seat["place"]: seat["seat"] for seat in hand.opened["seats"]}
             zones = self._given.get(name)
             if zones is None:
@@ -308,11 +310,11 @@ class Auditor:
                 for zone in zones or ()
                 if zone["place"] in places
             }
-            if zones is not None and given != told:
+            if zones is not None and given != answer:
                 self.problem("lost", f"The reading {name} is in the record otherwise than it was given.")
-        self._read(told)
+        self._read(answer)
 
-    def _reading_failed(self, said: Mapping[str, Any]) -> None:
+    def _reading_failed(self, payload: Mapping[str, Any]) -> None:
         self.counts["readings_failed"] += 1
         for name in ("camera-unplugged", "reader-killed", "late-frames", "camera-babble", "disk-full"):
             self._faults.notice(name)
@@ -324,36 +326,40 @@ class Auditor:
         kept = {key: row for key, row in hand.cards.items() if key[0] in stay}
         hand.cards = {key: row for key, row in cards.items() if key[0] not in stay} | kept
 
-    def _card_resolved(self, said: Mapping[str, Any]) -> None:
-        self._dealer_says(said)
+    def _card_resolved(self, payload: Mapping[str, Any]) -> None:
+        self._dealer_says(payload)
 
-    def _card_corrected(self, said: Mapping[str, Any]) -> None:
+    def _card_corrected(self, payload: Mapping[str, Any]) -> None:
         self.counts["corrections"] += 1
-        before = self._open.row(said["seat"], said["row"])[said["index"]]
-        if not before.said and before.card != said["card"]:
+        before = self._open.row(payload["seat"], payload["row"])[payload["index"]]
+        if not before.said and before.card != payload["card"]:
             self._faults.notice("sure-misread")
-        self._dealer_says(said)
-        self._open.confirmed.discard(said["seat"])
+        self._dealer_says(payload)
+        self._open.confirmed.discard(payload["seat"])
 
-    def _dealer_says(self, said: Mapping[str, Any]) -> None:
-        self._open.row(said["seat"], said["row"])[said["index"]] = Card(said["card"], True, said=True)
+    def _dealer_says(self, payload: Mapping[str, Any]) -> None:
+        self._open.row(payload["seat"], payload["row"])[payload["index"]] = Card(
+            payload["card"], True, said=True
+        )
 
-    def _row_keyed(self, said: Mapping[str, Any]) -> None:
-        self._open.cards[said["seat"], said["row"]] = [Card(card, True, said=True) for card in said["cards"]]
-        self._open.confirmed.discard(said["seat"])
+    def _row_keyed(self, payload: Mapping[str, Any]) -> None:
+        self._open.cards[payload["seat"], payload["row"]] = [
+            Card(card, True, said=True) for card in payload["cards"]
+        ]
+        self._open.confirmed.discard(payload["seat"])
 
-    def _settled(self, said: Mapping[str, Any]) -> None:
+    def _settled(self, payload: Mapping[str, Any]) -> None:
         hand = self._open
         self.counts["settlements"] += 1
         if hand.settled or hand.ended:
             self.problem("twice", f"Hand {hand.number} settled while it was settled.")
-        hand.settled, hand.settlement = True, said["settlement"]
+        hand.settled, hand.settlement = True, payload["settlement"]
         for what in hand.in_doubt():
             self.problem("unasked", f"Hand {hand.number} settled with {what}.")
         if self._surely_wrong(hand):
             self.counts["shown_surely_misread"] += 1
         expected = settle_json(hand.as_json(), None)
-        if expected != said["settlement"]:
+        if expected != payload["settlement"]:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
     def _wrong(self, hand: AuditedHand) -> list[Card]:
@@ -407,8 +413,8 @@ class Auditor:
 
     # between hands
 
-    def _stack_counted(self, said: Mapping[str, Any]) -> None:
-        self._stacks[said["player"]] = said["stack"]
+    def _stack_counted(self, payload: Mapping[str, Any]) -> None:
+        self._stacks[payload["player"]] = payload["stack"]
 
     def _end(self, hand: AuditedHand, how: str) -> None:
         if hand.ended:
@@ -427,7 +433,7 @@ def _agrees(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> b
     """Say whether a row is what a command asked for."""
     if type_ not in DOES.get(command["do"], ()):
         return False
-    said = dict(row)
+    payload = dict(row)
     if type_ == "row_keyed":
-        said["cards"] = " ".join(row["cards"])
-    return all(said.get(key) == value for key, value in command.items() if key in said)
+        payload["cards"] = " ".join(row["cards"])
+    return all(payload.get(key) == value for key, value in command.items() if key in payload)

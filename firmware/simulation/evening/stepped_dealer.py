@@ -92,14 +92,14 @@ class Dealer:
 
     def play(self, hands: int, played: Callable[[int], None] = lambda hand: None) -> None:
         """Play until so many hands are over, the last one settled or void; `played` is told each one's number."""
-        self._last, told = hands, 0
+        self._last, facts = hands, 0
         while True:
             state = self._look()
             over = state.phase in BETWEEN_HANDS or self._all_done
-            while told < state.hand - (not over):
-                told += 1
+            while facts < state.hand - (not over):
+                facts += 1
                 self._ended()
-                played(told)
+                played(facts)
             if over and state.hand >= hands:
                 return
             self._guard(state)

@@ -131,8 +131,8 @@ class SteppedPuck:
         lie = self._snapshot(now - 0.001, rng.choice([seat for seat in SEATS if seat not in known]))
         spot = rng.randrange(1, len(lie) - 2)
         changed = lie[:spot] + bytes([lie[spot] ^ (1 << rng.randrange(7))]) + lie[spot + 1 :]
-        for said in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
-            self._line.feed(said, now)
+        for text in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
+            self._line.feed(text, now)
         if now >= self._snapshot_at:  # a single wrong sweep: the true one follows at once
             self._line.feed(lie, now)
 

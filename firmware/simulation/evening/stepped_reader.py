@@ -152,16 +152,16 @@ class SteppedReadings:
         self._put_answer(ReadingLost(job.number, why, fault=True))
 
     def _done(self, job: ReadingJob) -> None:
-        told = self._model.read(self.felt, job.places)
+        facts = self._model.read(self.felt, job.places)
         self._told_of, self._told_at = deepcopy(self.felt), self._now
         if self._model.surely_wrong:
             self._faults.strike("sure-misread")
         name = f"{job.name}-1-frame.jpg"
-        told["frame"] = asdict(self._store.save(name, PICTURE))
-        self.given[name] = told["zones"]
+        facts["frame"] = asdict(self._store.save(name, PICTURE))
+        self.given[name] = facts["zones"]
         if len(self.given) > KEPT:
             del self.given[next(iter(self.given))]
-        done = ReadingDone(job.number, told)
+        done = ReadingDone(job.number, facts)
         if self._faults.on("camera-babble"):
             self._babble(done)
         else:

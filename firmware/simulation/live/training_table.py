@@ -36,7 +36,7 @@ class LaidCards:
 
     def __init__(self) -> None:
         self.lying: Mapping[str, Mapping[str, list[str]]] = {}
-        self._put: Callable[[Any], None] = lambda told: None
+        self._put: Callable[[Any], None] = lambda answer: None
 
     def start(self, put: Callable[[Any], None]) -> None:
         """Begin; see `Readings.start`."""

@@ -34,8 +34,8 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
         raise CommandRefused("A point is worth 1 cent or more.")
     if event.currency is not None:
         need_symbol(event.currency.symbol)
-    said = ("profile" if name in ("profile_hash", "options") else name for name in values)
-    house = replace(state.house, **values).saying(*said)
+    text = ("profile" if name in ("profile_hash", "options") else name for name in values)
+    house = replace(state.house, **values).saying(*text)
     if event.seats is None:
         return replace(state, house=house)
     need_seats(event.seats)

@@ -155,8 +155,8 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
         )
     before = cards[index]
     seen = before.card if before.by == "camera" else before.seen
-    said = replace(before, card=card, sure=True, by="dealer", seen=seen)
-    return before, with_seat(state, number, **{row: (*cards[:index], said, *cards[index + 1 :])})
+    text = replace(before, card=card, sure=True, by="dealer", seen=seen)
+    return before, with_seat(state, number, **{row: (*cards[:index], text, *cards[index + 1 :])})
 
 
 def _card_resolved(state: State, event: ev.CardResolved) -> State:
