@@ -51,7 +51,7 @@ def every() -> str:
         _("Game rules"),
         profiles=shelf.all(),
         force=shelf.in_force,
-        words=_format_version,
+        said=_format_version,
     )
 
 
@@ -87,7 +87,7 @@ def show(name: str) -> str:
         sheet=sheet(found.profile),
         blocks=_blocks(found.profile),
         source=_source(found.profile),
-        words=_format_version,
+        said=_format_version,
         reasons=REASONS,
     )
 

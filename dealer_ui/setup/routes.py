@@ -58,7 +58,7 @@ class Line:
 
     step: Step
     stage: Stage
-    statement: str = ""
+    said: str = ""
     figure: str = ""
     when: str = ""
     who: str = ""
@@ -201,12 +201,12 @@ def _place(name: str) -> str:
 @guard.open_to(guard.EVERYBODY)
 def set_clock() -> tuple[Response, int]:
     """Have the table set the box's clock; this process tells its times in the new zone at once."""
-    facts = request.get_json(silent=True)
-    if not isinstance(facts, dict) or set(facts) - {"date", "time", "zone"}:
+    told = request.get_json(silent=True)
+    if not isinstance(told, dict) or set(told) - {"date", "time", "zone"}:
         abort(400, _("The page sent what it may not send. Reload the page."))
-    response, code = give({"do": "set_clock", **facts})
-    if response.get_json()["ok"] and facts.get("zone"):
-        use_zone(facts["zone"])
+    response, code = give({"do": "set_clock", **told})
+    if response.get_json()["ok"] and told.get("zone"):
+        use_zone(told["zone"])
     return response, code
 
 
@@ -215,19 +215,19 @@ def set_clock() -> tuple[Response, int]:
 def trial(name: str) -> tuple[Response, int]:
     """Go on with a device's trial, and give the part of its page that says how it stands."""
     this = BY_NAME.get(name)
-    facts = request.get_json(silent=True)
-    if this is None or not this.device or not isinstance(facts, dict) or set(facts) - ACTS:
+    told = request.get_json(silent=True)
+    if this is None or not this.device or not isinstance(told, dict) or set(told) - ACTS:
         abort(400, _("The page sent what it may not send. Reload the page."))
-    response, code = give({"do": "try_device", "device": this.device, **facts})
+    response, code = give({"do": "try_device", "device": this.device, **told})
     answer = response.get_json()
     if not answer["ok"]:
         return response, code
-    statement, advice = found(answer["why"], answer["figures"], answer["asks"])
+    said, advice = found(answer["why"], answer["figures"], answer["asks"])
     html = render_template(
         "first_run/trial.html",
         step=this,
         trial=answer,
-        statement=statement,
+        said=said,
         advice=advice,
         figure=figure(this.device, answer["figures"]),
         asks=name_of(answer["asks"]),
@@ -255,15 +255,15 @@ def _then(state: State, step: Step) -> str:
 
 
 def _line(step: Step, standing: Standing) -> Line:
-    statement, shown = "", ""
+    said, shown = "", ""
     if standing.why and standing.figures is not None:
-        statement, advice = found(standing.why, standing.figures)
+        said, advice = found(standing.why, standing.figures)
         shown = figure(step.device, standing.figures) if step.name != "clock" else ""
-        statement = f"{statement} {advice}" if standing.stage is Stage.FAILED else statement
+        said = f"{said} {advice}" if standing.stage is Stage.FAILED else said
     return Line(
         step=step,
         stage=standing.stage,
-        statement=statement,
+        said=said,
         figure=shown,
         when=when(standing.wall_ms) if standing.wall_ms else "",
         who=standing.actor.partition(":")[2],
@@ -310,7 +310,7 @@ class Game:
 
     name: str
     title: str
-    statement: tuple[str, ...]
+    said: tuple[str, ...]
 
 
 def _game(name: str) -> Game:

@@ -184,14 +184,14 @@ class _Worker:
             event, row = step.entry.event, step.entry.seq
             assert isinstance(event, ev.Settled)
             try:
-                anew = settlement(step.before, self._rules_of(recalled.opened))
+                now = settlement(step.before, self._rules_of(recalled.opened))
             except CommandRefused as error:
                 yield Difference(recalled.hand, row, "settlement", str(error))
             except TableError as error:
                 yield Difference(recalled.hand, row, "rules", str(error))
             else:
-                if anew != event.settlement:
-                    yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, anew))
+                if _without_words(now) != _without_words(event.settlement):
+                    yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, now))
 
     def _rules_of(self, opened: ev.HandOpened) -> Profile:
         key = ev.canonical([opened.profile_hash, opened.options])
@@ -319,6 +319,17 @@ def _format_card(card: str | None, sure: bool) -> str:
     return f"{card or 'nothing'}{'' if sure else ' (not sure)'}"
 
 
+_WORDS: Final = frozenset({"why", "text"})
+"""Parts of a settlement that explain it in English. Another release may use other words for the same payment."""
+
+
+def _without_words(part: Any) -> Any:
+    """Return a settlement, or a part of it, without its explanations."""
+    if isinstance(part, dict):
+        return {name: _without_words(value) for name, value in part.items() if name not in _WORDS}
+    return [_without_words(value) for value in part] if isinstance(part, (list, tuple)) else part
+
+
 def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
     """Say what of a settlement is another: the first part of it that is, and both."""
     before, after = then.get("paid", {}), now.get("paid", {})
@@ -327,7 +338,9 @@ def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
     ]
     if paid:
         return f"paid by seat, in cents: {', '.join(paid)}"
-    part = next(name for name in {**now, **then} if now.get(name) != then.get(name))
+    part = next(
+        name for name in {**now, **then} if _without_words(now.get(name)) != _without_words(then.get(name))
+    )
     return f"{part}: {_short(then.get(part))} → {_short(now.get(part))}"
 
 

@@ -91,7 +91,7 @@ def record_fault_sentence(fault: ev.RecordFault) -> Message:
     """Return the same, and what follows from it."""
     return Message(
         "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
-        text=what_is_wrong(fault),
+        said=what_is_wrong(fault),
     )
 
 
