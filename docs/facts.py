@@ -297,16 +297,6 @@ def _prints(_: str) -> str:
     )
 
 
-def _section(wanted: str) -> str:
-    """Return a section of a page: `README.md#Figures`."""
-    path, title = wanted.split("#", 1)
-    text = (ROOT / path).read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    if found is None:
-        raise KeyError(wanted)
-    return linked(found[1], (ROOT / path).parent)
-
-
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "commands": _commands,
     "felt": _felt,
@@ -321,7 +311,6 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "prints": _prints,
     "profiles": _profiles,
     "readme": _readme,
-    "section": _section,
     "selftest": _selftest,
     "sentences": _sentences,
     "set-up": _set_up,
@@ -333,7 +322,7 @@ def made(asked: str) -> str:
     """Return the Markdown of a fact, asked for by its name and what it is about: "help hands list".
 
     Raises:
-        KeyError: where there is no such fact, command or section.
+        KeyError: where there is no such fact or command.
         OSError: where there is no such file.
     """
     name, _, about = asked.strip().partition(" ")
