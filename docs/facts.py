@@ -1,6 +1,6 @@
-"""What the book says of code and data, asked of them while it is built: Markdown in the place of copies.
+"""Facts of the book, taken from code and data while it is built: Markdown, so that nothing is copied by hand.
 
-A page asks for one of `FACTS` with a block whose language is `{made}`; `docs/directives.py` brings it in.
+A page requests one of `FACTS` with a block whose language is `{made}`; `docs/directives.py` inserts it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from firmware.access.control import SESSION_S
 from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.profiles.sources import Sentence, Source, sources
-from firmware.table.people import COMMAND_ROLES, FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
+from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, MAY, PIN_ROLES, Role
 
 ROOT: Final = Path(__file__).parents[1]
 
 WORDS: Final[Mapping[str, str]] = {
-    "next": "open a hand, go on: the white button",
+    "next": "open a hand, continue: the white button",
     "confirm": "confirm a natural: the green button",
     "look_again": "read again: the red button",
-    "key_button": "say where the button is",
+    "key_button": "key the button's seat",
     "declare": "declare a natural",
     "withdraw": "take a declaration back",
     "surrender": "surrender a seat",
@@ -60,35 +60,35 @@ WORDS: Final[Mapping[str, str]] = {
     "buy_in": "bring chips in",
     "add_on": "add chips",
     "set_house": "set table number, language, game, unit, seats",
-    "keep_profile": "keep a version of the house's own rules",
+    "keep_profile": "store a version of the house's own rules",
     "dispute": "mark a hand disputed",
     "close_dispute": "decide a dispute",
     "mark_reviewed": "mark a hand reviewed",
     "sign_head": "sign the record's head: the slip",
     "export_hand": "write a dispute file",
-    "drop_images": "drop old images by the house's rule",
+    "drop_images": "delete old images by the house's rule",
     "log_on": "log a dealer on",
     "log_off": "log a dealer off",
     "unlock": "open a session",
     "lock": "end a session",
-    "stay": "stay signed on",
+    "stay": "extend a session",
     "list_person": "list a person",
-    "remove_person": "take a person off the list",
+    "remove_person": "remove a person",
     "set_pin": "set a PIN",
-    "settle_step": "settle a step of the set-up",
+    "settle_step": "finish a step of the set-up",
     "end_set_up": "end the set-up",
-    "try_device": "try a device",
-    "name_disk": "say which tag is which disk",
-    "end_trial": "end a device's trial",
-    "look": "look through the camera",
+    "try_device": "test a device",
+    "name_disk": "name the tag of a disk",
+    "end_trial": "end a device test",
+    "look": "take a picture with the camera",
     "calibrate_felt": "calibrate the felt",
     "calibrate_lens": "calibrate the lens",
-    "enrol_deck": "teach the house's own deck",
+    "enrol_deck": "learn the house's own deck",
     "use_calibration": "put a calibration in use",
     "check_deck": "count a deck",
     "job": "follow a job of the camera",
 }
-"""What a command of `people.COMMAND_ROLES` is to a person, where its name does not say it."""
+"""What a command of the table does, in words, where its name is not enough."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -140,7 +140,7 @@ def _commands(_: str) -> str:
 
 
 def targets() -> dict[str, str]:
-    """Return what `make help` says of every target."""
+    """Return every target with its text of `make help`."""
     found: dict[str, str] = {}
     last = ""
     for line in re.findall(
@@ -159,13 +159,13 @@ def _targets(_: str) -> str:
 
 
 def _may(which: str) -> str:
-    """Return who may give which command; `pin`: only what asks for a PIN."""
+    """Return which role may give which command; `pin`: only commands that need a PIN."""
     roles = [role for role in Role if which != "pin" or role in PIN_ROLES]
     return table(
         ("to", *roles),
         (
             (WORDS.get(do, do.replace("_", " ")), *("yes" if role in may else "" for role in roles))
-            for do, may in COMMAND_ROLES.items()
+            for do, may in MAY.items()
             if which != "pin" or Role.DEALER not in may
         ),
     )
@@ -198,7 +198,7 @@ def _profiles(_: str) -> str:
 
 
 def sentence_tests(source: Source, sentence: Sentence) -> list[str]:
-    """Return the tests of what a sentence of a source document says, each as `file::test`."""
+    """Return the tests of a sentence of a source document, each as `file::test`."""
     table = tomllib.loads((ROOT / "docs/source_tests.toml").read_text(encoding="utf-8"))
     of_rules = (test for rule in sentence.says for test in table["rules"][rule.partition("@")[0]])
     of_paragraph = table["paragraphs"].get(f"{source.file} {sentence.place}", ())
@@ -206,7 +206,7 @@ def sentence_tests(source: Source, sentence: Sentence) -> list[str]:
 
 
 def _sentences(_: str) -> str:
-    """Return every sentence of the source documents: where it stands, what it says, which tests hold it."""
+    """Return every sentence of the source documents: its place, its options or rules, its tests."""
     parts = []
     for source in sources().values():
         rows = (
@@ -270,7 +270,7 @@ def _felt(_: str) -> str:
 
 
 def _page(path: str) -> str:
-    """Return a page of the repository without its title; its links hold from the book."""
+    """Return a page of the repository without its title, with links that work in the book."""
     text = (ROOT / path).read_text(encoding="utf-8")
     return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, (ROOT / path).parent)
 
@@ -297,16 +297,6 @@ def _prints(_: str) -> str:
     )
 
 
-def _section(wanted: str) -> str:
-    """Return a section of a page: `README.md#Figures`."""
-    path, title = wanted.split("#", 1)
-    text = (ROOT / path).read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    if found is None:
-        raise KeyError(wanted)
-    return linked(found[1], (ROOT / path).parent)
-
-
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "commands": _commands,
     "felt": _felt,
@@ -321,7 +311,6 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "prints": _prints,
     "profiles": _profiles,
     "readme": _readme,
-    "section": _section,
     "selftest": _selftest,
     "sentences": _sentences,
     "set-up": _set_up,
@@ -330,10 +319,10 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def made(asked: str) -> str:
-    """Return the Markdown of a fact, asked for by its name and what it is about: "help hands list".
+    """Return the Markdown of a fact, requested by its name and subject: "help hands list".
 
     Raises:
-        KeyError: where there is no such fact, command or section.
+        KeyError: where there is no such fact or command.
         OSError: where there is no such file.
     """
     name, _, about = asked.strip().partition(" ")
@@ -347,10 +336,10 @@ LINK: Final = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
 def linked(text: str, folder: Path) -> str:
-    """Return Markdown of a file in `folder` with links that hold in the book.
+    """Return Markdown of a file in `folder` with links that work in the book.
 
-    A README that has a page of its own is linked there; any other file of the repository is named, as the book does
-    not carry it. What leads nowhere is left as it is, and Sphinx complains.
+    A README that has a page of its own is linked there. Any other file of the repository is only named, since the book
+    does not contain it. A link to nothing stays as it is, and Sphinx reports it.
     """
     docs = ROOT / "docs"
 

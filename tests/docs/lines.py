@@ -15,7 +15,12 @@ from firmware.cli.main import main
 
 PAGES: Final = sorted(
     path
-    for path in (ROOT / "README.md", *ROOT.glob("*/**/README.md"), *(ROOT / "docs").rglob("*.md"))
+    for path in (
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("*/**/README.md"),
+        *(ROOT / "docs").rglob("*.md"),
+    )
     if not any(
         part.startswith((".", "build")) or part in ("cache", "dist", "node_modules")
         for part in path.relative_to(ROOT).parts

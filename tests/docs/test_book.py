@@ -168,7 +168,7 @@ def test_words_are_of_commands_that_there_are() -> None:
 
 
 def test_a_fact_that_nobody_knows_is_an_error() -> None:
-    for unknown in ("nothing", "help nothing", "section README.md#Nothing"):
+    for unknown in ("nothing", "help nothing"):
         with pytest.raises(KeyError):
             made(unknown)
 

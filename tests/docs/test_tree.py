@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -31,3 +32,29 @@ def test_the_product_has_at_most_three_levels_of_folders() -> None:
 def test_a_folder_of_the_product_says_in_its_readme_what_lives_there(folder: Path) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.exists() or (ROOT / folder.parent / "README.md").exists()
+
+
+def readmes(folder: Path) -> str:
+    """Return the README of a product folder and that of the folder around it."""
+    found = (ROOT / folder / "README.md", ROOT / folder.parent / "README.md")
+    return "".join(path.read_text(encoding="utf-8") for path in found if path.exists())
+
+
+def test_every_module_of_the_product_is_named_in_a_readme() -> None:
+    """In its folder's or the parent's; the rules' page names modules without ending."""
+    left_out = [
+        module
+        for module in modules()
+        if not module.name.startswith("__")
+        and module.parts[:2] != ("firmware", "rules")
+        and not re.search(rf"(?<!\w){re.escape(module.name)}`", readmes(module.parent))
+    ]
+    assert left_out == []
+
+
+@pytest.mark.parametrize("folder", sorted({file.parent for file in modules()}), ids=str)
+def test_a_readme_of_the_product_names_only_modules_that_there_are(folder: Path) -> None:
+    readme = ROOT / folder / "README.md"
+    named = re.findall(r"`([\w./]+\.py)`", readme.read_text(encoding="utf-8")) if readme.exists() else []
+    roots = (folder, Path(), Path(folder.parts[0]))
+    assert [name for name in named if not any((ROOT / root / name).exists() for root in roots)] == []
