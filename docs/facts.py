@@ -21,7 +21,7 @@ from firmware.access.control import SESSION_S
 from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.profiles.sources import Sentence, Source, sources
-from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, MAY, PIN_ROLES, Role
+from firmware.table.people import COMMAND_ROLES, FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -165,7 +165,7 @@ def _may(which: str) -> str:
         ("to", *roles),
         (
             (WORDS.get(do, do.replace("_", " ")), *("yes" if role in may else "" for role in roles))
-            for do, may in MAY.items()
+            for do, may in COMMAND_ROLES.items()
             if which != "pin" or Role.DEALER not in may
         ),
     )
