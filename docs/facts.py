@@ -5,6 +5,7 @@ A page requests one of `FACTS` with a block whose language is `{made}`; `docs/di
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +21,7 @@ from docs.glossary import glossary
 from firmware.access.control import SESSION_S
 from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
+from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from firmware.table.people import COMMAND_ROLES, FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
 
@@ -297,6 +299,11 @@ def _prints(_: str) -> str:
     )
 
 
+def _schema(which: str) -> str:
+    schema = {"input": input_schema, "output": output_schema}[which]()
+    return f"```json\n{json.dumps(schema, indent=2)}\n```"
+
+
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "commands": _commands,
     "felt": _felt,
@@ -311,6 +318,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "prints": _prints,
     "profiles": _profiles,
     "readme": _readme,
+    "schema": _schema,
     "selftest": _selftest,
     "sentences": _sentences,
     "set-up": _set_up,

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from vision.base.errors import VisionError
-from vision.commands.options import THREADS
+from vision.commands.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.synthetic.decks import Deck, DrawnDeck, PhotoDeck
@@ -34,8 +34,8 @@ from vision.synthetic.yolo_peer import Compared, compare
 @click.option("--only", multiple=True, metavar="NAME", help="Only this deck (may be repeated).")
 @click.option(
     "--photos",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of labelled photographs; only those marked `evaluate` are read.",
+    type=PhotographsFolder(),
+    help="Folder of labelled photographs, such as ../shared/data; only those marked `evaluate` are read.",
 )
 @click.option("--tables", default=2, show_default=True, help="Tables of 52 cards per deck and condition.")
 @click.option(
@@ -45,8 +45,8 @@ from vision.synthetic.yolo_peer import Compared, compare
     help="ONNX graph of another network, timed next to the reader (models/training/yolo_graph.py makes YOLO11n's).",
 )
 @THREADS
-@click.option("--seed", default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--seed", default=0, show_default=True, help="The same seed lays the same tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     decks: Path | None,
     only: tuple[str, ...],
@@ -97,6 +97,8 @@ def command(
     console.print(_table("deck, ordinary conditions", by_deck))
     if photographed:
         console.print(_table("photographs, loose", photographed))
+    elif not photos:
+        console.print(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
     console.print("Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items()))
     if peer:
         console.print(

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from firmware.cli.options import data_option
+from firmware.cli.options import data_option, no_record
 from firmware.terminal import say, say_json
 
 SHOWN: Final = 50
@@ -50,7 +50,7 @@ def command(
     try:
         openings = JournalReader(data).openings(limit=1)
         if not openings:
-            raise click.UsageError(f"There is no hand on record in {data}; name its folder with --data.")
+            raise no_record(data, "hand on record")
         hands = range(first or 1, min(last or openings[0].hand, openings[0].hand) + 1)
         if not hands:
             raise click.UsageError(f"There is no such hand: the record has hands 1 to {openings[0].hand}.")

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.cli.options import data_option
+from firmware.cli.options import data_option, say_missing_record
 from firmware.terminal import say
 
 ROWS: Final = 2000
@@ -46,6 +46,7 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
 
     if out.exists():
         raise click.UsageError(f"{out} is there already; choose another name with --out.")
+    say_missing_record(data)
     part = out.with_name(f".{out.name}.part")
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.cli.options import WITHIN, by_option, data_option
+from firmware.cli.options import WITHIN, by_option, data_option, say_missing_record
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
     """
     from firmware.health.checks import worst
 
+    say_missing_record(data)
     if look:
         _look(data, by, look_within)
     checks = examine(data, full=full)

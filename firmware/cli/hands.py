@@ -22,6 +22,7 @@ from firmware.cli.options import (
     key_option,
     need_open,
     need_record,
+    no_record,
 )
 from firmware.terminal import say, say_json
 
@@ -323,7 +324,7 @@ def _verify_record(
         say_json(_found_json(found))
         return found.ok
     if not found.entries and not slips:
-        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+        raise no_record(data)
     verdict = "All of it holds." if found.ok else "This record does not hold."
     say(verdict)
     for problem in found.problems[:SHOWN]:

@@ -8,11 +8,14 @@ import os
 import sys
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from firmware.terminal import escaped, say
+
+_HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What click raises where a group is named without a command; its message is the group's help. Click 8.1 has none."""
 
 
 class LazyGroup(click.Group):
@@ -44,6 +47,8 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
+            if isinstance(error, _HELP):
+                raise  # our own text, of many lines
             vars(error)["message"] = escaped(error.message)  # declared final, and what `show` prints
             raise
         except OSError as error:

@@ -9,11 +9,24 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from firmware.runtime.config import DATA, KEY, SOCKET
+from firmware.terminal import say
 
 WITHIN: Final = 60.0
 """Seconds to wait for an answer; a dispute file with its PDF may take some."""
+
+
+NAME_IT: Final = (
+    "Name the folder with --data FOLDER, or in the variable FELTWATCH_DATA. "
+    "feltwatch demo prints the folder of its record."
+)
+_NAMED: Final[dict[ParameterSource | None, str]] = {
+    ParameterSource.DEFAULT: ", where a box has it",
+    ParameterSource.ENVIRONMENT: ", the folder in FELTWATCH_DATA",
+}
+"""How the folder was chosen, where it was not named on the command line."""
 
 
 def need_open(folder: Path) -> None:
@@ -38,7 +51,7 @@ _data = partial(
     type=click.Path(path_type=Path, readable=False),
     default=DATA,
     show_default=True,
-    help="The folder of the record.",
+    help="The folder that holds the record.",
 )
 data_option = _data(callback=_open_to_us)
 data_option_unopened = _data()
@@ -62,7 +75,24 @@ def need_record(data: Path) -> None:
     from firmware.record.journal.journal import JournalReader
 
     if not JournalReader(data).head()[0]:
-        raise click.UsageError(f"There is no record in {data}; name its folder with --data.")
+        raise no_record(data)
+
+
+def no_record(data: Path, what: str = "record") -> click.UsageError:
+    """Return the error of a folder that holds no record, or none of what is wanted: where it was looked for, and how
+    to name another folder.
+    """
+    context = click.get_current_context(silent=True)
+    source = context.get_parameter_source("data") if context else None
+    return click.UsageError(f"There is no {what} in {data}{_NAMED.get(source, '')}. {NAME_IT}")
+
+
+def say_missing_record(data: Path) -> None:
+    """Say on standard error that a folder holds no record, for a command that goes on without one."""
+    from firmware.record.journal.journal import JournalReader
+
+    if not JournalReader(data).path.exists():
+        say(no_record(data).message, err=True)
 
 
 def need_writable(data: Path) -> None:

@@ -8,7 +8,15 @@ from typing import Any, Final
 
 import click
 
-from firmware.cli.options import ask_table, by_option, data_option, need_record, need_writable, pin_asked
+from firmware.cli.options import (
+    ask_table,
+    by_option,
+    data_option,
+    need_record,
+    need_writable,
+    pin_asked,
+    say_missing_record,
+)
 from firmware.terminal import say, say_json
 
 ROLES: Final = ("dealer", "floor", "technician", "auditor")
@@ -40,6 +48,7 @@ def list_people(data: Path, as_json: bool) -> None:
         state, _ = JournalReader(data).recover()
     except TableError as error:
         raise click.ClickException(str(error)) from error
+    say_missing_record(data)
     people = [{"name": p.name, "role": str(p.role), "wrong_pins": p.tried} for p in state.people]
     if as_json:
         say_json({"people": people, "dealer": state.dealer or None, "down": state.down})

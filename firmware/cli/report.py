@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from firmware.cli.options import data_option
+from firmware.cli.options import data_option, no_record
 from firmware.terminal import escaped, say, say_all, say_json
 
 
@@ -65,7 +65,7 @@ def command(
     reader = JournalReader(data)
     try:
         if not reader.openings(limit=1):
-            raise click.UsageError(f"There is no hand on record in {data}; name its folder with --data.")
+            raise no_record(data, "hand on record")
         span = (
             Span(since_ms or 0, until_ms)
             if timed

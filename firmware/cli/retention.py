@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option, need_record
+from firmware.runtime.config import HOUSE_CONFIG
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _cores() -> int:
     "--config",
     "config_file",
     type=click.Path(path_type=Path),
-    help="The TOML file that has the house's rule.",
+    help=f"The TOML file that has the house's rule.  [default: {HOUSE_CONFIG}, where there is one]",
 )
 @click.option("--days", type=click.IntRange(1), help="Keep images of so many days, in the rule's place.")
 @click.option(
@@ -69,7 +70,7 @@ def keep(
     by: str | None,
     as_json: bool,
 ) -> None:
-    """Say which images go by the house's rule, and with --do drop them.
+    """List the images that the house's rule deletes, and delete them with --do.
 
     Rows of the record never go. The images of a hand under dispute and of the last ten hands stay; in the place of
     each that goes stands its hash. The running table does this by itself once a day, between hands.
@@ -78,16 +79,18 @@ def keep(
     from firmware.runtime.config import load_config
     from firmware.runtime.errors import ConfigError
 
+    if config_file is None and HOUSE_CONFIG.exists():
+        config_file = HOUSE_CONFIG
     try:
         kept = load_config(config_file, data=data).keeping
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
     rule = Rule(days, megabytes) if days or megabytes else Rule(kept.days, kept.megabytes)
     if not rule.is_set:
-        raise click.UsageError(
-            "The house keeps all images (no [keeping] configured); say --days or --megabytes."
-        )
+        _print_deletions([], "would go", as_json, _no_rule(config_file))
+        return
     with _errors_as_sentences():
+        need_record(data)
         drops = _planned(data, rule)
         done = "would go"
         if really:
@@ -135,7 +138,21 @@ def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
     return gone
 
 
-def _print_deletions(drops: list[Deletion], done: str, as_json: bool) -> None:
+def _no_rule(config_file: Path | None) -> str:
+    found = (
+        f"{config_file} has no days or megabytes under [keeping]"
+        if config_file
+        else f"There is no {HOUSE_CONFIG}"
+    )
+    return (
+        f"No image goes: no rule is set, so all images stay. {found}. With a rule, this command lists the images "
+        "that are older or take more room. Try one: feltwatch keep --days 400"
+    )
+
+
+def _print_deletions(
+    drops: list[Deletion], done: str, as_json: bool, none: str = "No image goes by that rule."
+) -> None:
     size = sum(drop.size for drop in drops)
     if as_json:
         facts = [
@@ -148,7 +165,7 @@ def _print_deletions(drops: list[Deletion], done: str, as_json: bool) -> None:
     if len(drops) > SHOWN:
         say(f"and {len(drops) - SHOWN} more hands")
     if not drops:
-        say("No image goes by that rule.")
+        say(none)
         return
     hint = " Do it with --do." if done == "would go" else ""
     say(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {done}.{hint}")

@@ -43,13 +43,23 @@ _to_json = json.JSONEncoder(check_circular=False).encode
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE|-]")
 @click.option("--profile", metavar="P", help="The profile of hands that name none: a name, or a .toml file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each hand.")
-def settle_command(file: BinaryIO, profile: str | None, as_json: bool) -> None:
+@click.option(
+    "--schema",
+    type=click.Choice(("input", "output")),
+    help="Settle nothing; print the JSON Schema of a hand (input) or of an answer of --json (output).",
+)
+def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: str | None) -> None:
     """Settle hands given as JSON: who pays whom, how much, and why.
 
     FILE is one hand, an array of hands or one hand a line; without it, or with -, hands are read from standard input.
     Each is answered as soon as it is read. The exit status is 2 if a hand was malformed, 1 if one was irregular and has
     to be resolved first; 130 if it was interrupted, 74 if the answers could not be written.
     """
+    if schema is not None:
+        from firmware.rules.exchange_schema import input_schema, output_schema
+
+        say_json(input_schema() if schema == "input" else output_schema(), indent=2)
+        return
     if profile is not None:
         _profile(profile)
     name = file.name if isinstance(getattr(file, "name", None), str) else "<stdin>"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.cli.options import by_option, data_option, pin_asked
+from firmware.cli.options import by_option, data_option, pin_asked, say_missing_record
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def command(
         return
     if strange := sorted(set(skip) - names - {"hands"}):
         raise click.UsageError(f"There is no step {strange[0]!r}; see: feltwatch selftest --list")
+    say_missing_record(data)
     left_out = set(skip) | (HANDS if "hands" in skip else set())
 
     def show(text: str) -> None:

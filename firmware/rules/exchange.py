@@ -124,7 +124,7 @@ def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a value that must be there. Raises HandError."""
     value = data.get(name)
     # A bool is an int to Python, but true is no number of cents.
-    if type(value) is not kind or (isinstance(value, int) and abs(value) > _MOST):
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > MOST):
         raise _wrong(data, name, key, wanted)
     return value
 
@@ -134,19 +134,19 @@ def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default:
     value = data.get(name)
     if value is None:
         return default
-    if type(value) is not kind or (isinstance(value, int) and abs(value) > _MOST):
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > MOST):
         raise _wrong(data, name, key, wanted)
     return value
 
 
-_MOST = 10**15
+MOST = 10**15
 """The highest number of a hand: ten thousand milliards of dollars."""
 
 
 def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
     path = _path(key, name)
     value = data.get(name)
-    if type(value) is int and abs(value) > _MOST:
+    if type(value) is int and abs(value) > MOST:
         return HandError(path, f"{path} has more than 15 digits; give {wanted}")
     found = f"is {_shown(data[name])}" if name in data else "is missing"
     return HandError(path, f"{path} {found}; give {wanted}")

@@ -31,6 +31,8 @@ from firmware.runtime.errors import ConfigError
 DATA: Final = Path("/var/lib/feltwatch")
 KEY: Final = Path("/var/lib/feltwatch-key")
 """The folder of the device's key: outside the record that it signs."""
+HOUSE_CONFIG: Final = Path("/etc/feltwatch/feltwatch.toml")
+"""The configuration of an installed box (docs/install.md)."""
 SOCKET: Final = "table.sock"
 """The table's socket, in the data folder: the page finds it there."""
 

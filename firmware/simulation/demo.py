@@ -36,6 +36,8 @@ STACK_UNITS: Final = 2000
 ROOM: Final = "room.sock"
 PAGE_STARTS_WITHIN: Final = 120.0
 """Seconds on the busiest machine; a page that dies meanwhile is said at once."""
+RETRY_S: Final = 0.2
+"""Seconds before a command that the table gave up is given again."""
 
 
 @click.command("demo")
@@ -160,8 +162,8 @@ def _play(
                 f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
                 err=True,
             )
-            for name, role, pin in _with_pins(link):
-                say(f"Sign on as {role}: {name}, PIN {pin}", err=True)
+            for line in sign_ons(link, config.data):
+                say(line, err=True)
             say(f"The record: feltwatch hands list --data {config.data}", err=True)
         for report in dealer.play(hands):
             say_json(report) if as_json else say(_line(report))
@@ -171,21 +173,54 @@ def _play(
     return over.is_set()
 
 
-def _with_pins(link: TableLink) -> Iterator[tuple[str, str, str]]:
-    """List the people who have a PIN; in a record that has a technician already, theirs are not ours to know."""
-    from firmware.table_client import TableUnreachable
+def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) -> Iterator[str]:
+    """List the people who have a PIN, and yield for each how to sign on, or why he cannot and what to do.
 
+    On a busy machine the table may give up a command before it has begun it; it is given again until `within` seconds
+    are over. Whom the record has already, from an earlier demo, is not listed again. Raises AppError.
+    """
+    deadline = time.monotonic() + within
     by: dict[str, str] = {}
     for name, (role, pin) in PINS.items():
-        listing = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
+        order = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
+        refused = _list_person(link, data, order, deadline)
+        if refused:
+            yield f"The demo's {role} could not be listed: {refused} Who is: feltwatch people list --data {data}"
+        else:
+            by = by or {"by": name, "pin": pin}
+            yield f"Sign on as {role}: {name}, PIN {pin}"
+
+
+def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: float) -> str:
+    """List somebody, unless the record has him with this role and PIN. Return why he was refused, "" if he was not."""
+    from firmware.table_client import TableUnreachable
+
+    while not _is_listed(data, order):
         try:
-            answer = link.send(listing, within=PAGE_STARTS_WITHIN)
+            answer = link.send(order, within=PAGE_STARTS_WITHIN)
         except TableUnreachable as error:
             raise AppError(f"The demo's table takes no commands: {error}") from error
-        if not answer["ok"]:
-            return
-        by = by or {"by": name, "pin": pin}
-        yield name, role, pin
+        if answer["ok"]:
+            return ""
+        if not answer.get("uncertain") or time.monotonic() > deadline:
+            # what was given up may have been done late, and the same again is refused
+            return "" if _is_listed(data, order) else str(answer["error"])
+        time.sleep(RETRY_S)
+    return ""
+
+
+def _is_listed(data: Path, order: dict[str, str]) -> bool:
+    from firmware.record.journal.journal import JournalReader
+    from firmware.record.pins import PinStore
+    from firmware.table.errors import PinError
+
+    person = JournalReader(data).recover()[0].person(order["person"])
+    if person is None or str(person.role) != order["role"]:
+        return False
+    try:
+        return PinStore(data).matches(person.pin, order["new_pin"])
+    except PinError:  # he has none, or its file is lost
+        return False
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TypeVar
 import click
 
 from models.training.samples import RUN
+from vision.commands.options import PhotographsFolder
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -40,8 +41,8 @@ def training(command: _Command) -> _Command:
         click.option("--crops", default=1_000_000, show_default=True, help="Crops to show in all."),
         click.option(
             "--data",
-            type=click.Path(path_type=Path, file_okay=False, exists=True),
-            help="Folder of real photographs; without it training goes on drawn cards alone.",
+            type=PhotographsFolder(),
+            help="Folder of labelled photographs, such as ../shared/data; without it only drawn cards are trained on.",
         ),
     ):
         command = option(command)

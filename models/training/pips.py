@@ -39,6 +39,7 @@ from models.training.net import Separable, conv
 from models.training.photo import photograph
 from models.training.samples import PACKAGE, trained_on
 from vision.base.arrays import Image
+from vision.commands.options import PhotographsFolder
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.pips import COUNTS, HIDDEN, SIZE, count_of
 
@@ -255,7 +256,7 @@ def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> 
 
 @click.command()
 @click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Folder of photographs."
+    "--data", type=PhotographsFolder(), help="Folder of labelled photographs, such as ../shared/data."
 )
 @click.option("--cards", default=CARDS_SHOWN, show_default=True, help="Cards to show.")
 @click.option("--seed", default=SEED, show_default=True)

@@ -25,6 +25,7 @@ from models.training.real import unsqueezed
 from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.base.arrays import Image
+from vision.commands.options import PHOTOGRAPHS_HINT
 from vision.reading.cards import CARDS, RANKS, SUITS
 from vision.reading.decode import fuse
 from vision.reading.network import CardReader, Indices, default_model
@@ -257,7 +258,12 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> s
 
 
 @click.command()
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    required=True,
+    help="Folder of labelled photographs, such as ../shared/data.",
+)
 @click.option(
     "--model", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="ONNX model to look with."
 )
@@ -271,7 +277,7 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> s
 def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
     """Cut labelled crops from the real training photographs."""
     if not (data / BOXED / "boxes.csv").exists():
-        raise click.UsageError(f"{data} has no {BOXED} with its boxes.csv.")
+        raise click.UsageError(f"{data} has no {BOXED} with its boxes.csv. {PHOTOGRAPHS_HINT}")
     click.echo(label_photographs(data, model or default_model(), folder, seed))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from models.training.options import MODEL
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
 from vision.base.pictures import load_picture
+from vision.commands.options import PHOTOGRAPHS_HINT, PhotographsFolder
 from vision.felt.quality import colour
 from vision.reading.network import default_model
 from vision.synthetic.decks import BRIDGE_WIDTH_MM
@@ -118,6 +119,14 @@ DECKS = {
     "rrrrhys-jumbo": Source("rrrrhys_cards", "", enlarged, "indices 1.7 times as large"),
     "rrrrhys-bridge": Source("rrrrhys_cards", "", narrowed, "57 mm wide, the indices as they were"),
 }
+
+
+def missing_sets(names: Iterable[str], data: Path) -> list[str]:
+    """Return the sets of photographs that are not there and that one of these decks has yet to be cut from."""
+    uncut = (DECKS[name].photographs for name in names if not any((FOLDER / name).glob("*.png")))
+    return sorted(
+        {photographs for photographs in uncut if not (data / photographs / "manifest.csv").exists()}
+    )
 
 
 def cut_deck(name: str, data: Path) -> Path:
@@ -280,8 +289,8 @@ def put_into(report: Path, written: str) -> None:
 @click.option(
     "--data",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of labelled photographs; only those marked `train` are cut.",
+    type=PhotographsFolder(),
+    help="Folder of labelled photographs, such as ../shared/data; only those marked `train` are cut.",
 )
 @click.option(
     "--tables", default=6, show_default=True, type=click.IntRange(1), help="Tables per deck and look."
@@ -299,9 +308,15 @@ def command(
     model: Path | None, data: Path, tables: int, seed: int, decks: tuple[str, ...], into: Path | None
 ) -> None:
     """Read tables of real cards cut out of photographs."""
+    names = decks or tuple(DECKS)
+    if missing := missing_sets(names, data):
+        raise click.UsageError(
+            f"{data} lacks photographs that these decks are cut from: {', '.join(missing)}. {PHOTOGRAPHS_HINT} "
+            "Without them, name other decks with --deck."
+        )
     try:
         model = model or default_model()
-        found = measure(model, data, decks or tuple(DECKS), tables, seed)
+        found = measure(model, data, names, tables, seed)
     except VisionError as error:
         raise click.ClickException(str(error)) from error
     written = section(found, tables, seed, photographs_of(model))

@@ -21,6 +21,7 @@ from models.training.options import MODEL
 from models.training.samples import PACKAGE
 from models.training.unseen import missing
 from vision.base.errors import VisionError
+from vision.commands.options import PhotographsFolder
 from vision.reading.network import Calibrations, CardReader, default_model
 
 DOCS = PACKAGE.parent / "docs"
@@ -305,8 +306,8 @@ def write_report(
 @MODEL
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of labelled photographs; only those marked `evaluate` are read.",
+    type=PhotographsFolder(),
+    help="Folder of labelled photographs, such as ../shared/data; only those marked `evaluate` are read.",
 )
 @click.option(
     "--tables", default=2, show_default=True, type=click.IntRange(1), help="Tables per deck and condition."

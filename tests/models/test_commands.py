@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from models.training import art, judge, pseudo, unseen
+from models.training import art, judge, pseudo, real, unseen
 from models.training.__main__ import STEPS, main
 
 
@@ -47,6 +47,38 @@ def test_labelling_without_the_photographs_says_which_are_missing(tmp_path: Path
     result = CliRunner().invoke(pseudo.command, ["--data", str(tmp_path), "--run", str(tmp_path)])
     assert result.exit_code == 2
     assert pseudo.BOXED in result.output
+
+
+def test_a_folder_without_photographs_is_said_in_a_sentence(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        result = CliRunner().invoke(real.command, ["--data", str(folder)])
+        assert result.exit_code == 2, result.output
+        said = " ".join(result.output.split())
+        assert f"There are no labelled photographs in {folder}. They are no part of this repository" in said
+        assert "../shared/data" in said
+
+
+def test_tables_of_real_cards_name_the_photographs_that_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real, "FOLDER", tmp_path / "cache")
+    (tmp_path / "bidly_cards").mkdir()
+    (tmp_path / "bidly_cards" / "manifest.csv").touch()
+    result = CliRunner().invoke(
+        real.command, ["--data", str(tmp_path), "--deck", "bidly", "--deck", "webcam"]
+    )
+    assert result.exit_code == 2
+    assert "these decks are cut from: cardcounterml. They are no part" in " ".join(result.output.split())
+    assert real.missing_sets(["bidly"], tmp_path) == []
+    (tmp_path / "cache" / "webcam").mkdir(parents=True)
+    (tmp_path / "cache" / "webcam" / "As.png").touch()
+    assert real.missing_sets(["bidly", "webcam"], tmp_path) == []
+
+
+def test_without_a_folder_the_missing_option_says_what_it_names() -> None:
+    result = CliRunner().invoke(real.command, [])
+    assert result.exit_code == 2
+    assert "names the folder of labelled photographs" in " ".join(result.output.split())
 
 
 def test_decks_not_fetched_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

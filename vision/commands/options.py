@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, Final
+
 import click
 
 THREADS = click.option(
@@ -10,6 +13,34 @@ THREADS = click.option(
     show_default=True,
     type=click.IntRange(1, 64),
     help="Processor threads to read with.",
+)
+
+
+class PhotographsFolder(click.Path):
+    """A folder of labelled photographs: one folder a set, each with its manifest.csv."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the folder; refuse one without photographs in a sentence that says where they are to be had."""
+        folder = Path(str(super().convert(value, param, ctx)))
+        if not any(folder.glob("*/manifest.csv")):
+            self.fail(
+                f"There are no labelled photographs in {one_line(str(folder))}. {PHOTOGRAPHS_HINT}",
+                param,
+                ctx,
+            )
+        return folder
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Say what a command cannot do without."""
+        return f"It names the folder of labelled photographs. {PHOTOGRAPHS_HINT}"
+
+
+PHOTOGRAPHS_HINT: Final = (
+    "They are no part of this repository (ASSETS.md says where they come from). The figures of this project were "
+    "measured with those in ../shared/data."
 )
 
 

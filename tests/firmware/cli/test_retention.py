@@ -60,6 +60,14 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def house_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where an installed box has its configuration; there is none yet."""
+    path = tmp_path / "etc.toml"
+    monkeypatch.setattr("firmware.cli.retention.HOUSE_CONFIG", path)
+    return path
+
+
 def run(command: click.Command, *arguments: object, exits: int = 0) -> Result:
     done = CliRunner().invoke(command, [str(argument) for argument in arguments], input="y\n")
     assert done.exit_code == exits, done.output
@@ -121,8 +129,25 @@ def test_bytes_that_a_stop_left_behind_their_tombstone_go_later(data: Path) -> N
     assert not (data / "captures" / "000001").exists()
 
 
-def test_keep_asks_for_a_rule(data: Path, tmp_path: Path) -> None:
-    assert "keeps all images" in run(keep, "--data", data, exits=2).output
+def test_without_a_rule_keep_says_that_all_images_stay(data: Path, house_config: Path) -> None:
+    before = sorted(data.rglob("*.jpg"))
+    said = run(keep, "--data", data).stdout
+    assert "no rule is set, so all images stay" in said
+    assert f"There is no {house_config}" in said
+    assert "feltwatch keep --days" in said
+    assert json.loads(run(keep, "--data", data, "--json").stdout) == {"done": False, "bytes": 0, "hands": []}
+    house_config.write_text("unit = 100\n")
+    assert f"{house_config} has no days or megabytes" in run(keep, "--data", data, "--do").stdout
+    assert sorted(data.rglob("*.jpg")) == before
+
+
+def test_keep_goes_by_the_configuration_of_the_box(data: Path, house_config: Path) -> None:
+    house_config.write_text("[keeping]\ndays = 1\n")
+    assert "2 hands would go" in run(keep, "--data", data).stdout
+    assert "1 hands would go" in run(keep, "--data", data, "--days", HANDS - 2).stdout
+
+
+def test_keep_goes_by_a_configuration_that_is_named(data: Path, tmp_path: Path) -> None:
     config = tmp_path / "feltwatch.toml"
     config.write_text("[keeping]\ndays = 1\n")
     assert "2 hands would go" in run(keep, "--data", data, "--config", config).stdout

@@ -1,0 +1,273 @@
+"""JSON Schemas (draft 2020-12) of the hands that `feltwatch settle` reads and of the answers of --json.
+
+Names and limits come from the code that checks them. A schema says less than that code: not that seats must differ, nor
+what a profile allows. A hand that a schema refuses is refused by `read_hand`, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, get_args, get_type_hints
+
+from firmware.rules.cards import RANKS, SUITS
+from firmware.rules.exchange import MOST
+from firmware.rules.foul import Fault
+from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, SEATS
+from firmware.rules.irregularities import What
+from firmware.rules.judging import Declaration
+from firmware.rules.lines import CLAUSES
+from firmware.rules.naturals import NATURALS
+from firmware.rules.profiles.sections import OPTIONS
+from firmware.rules.strength import CATEGORIES
+from firmware.rules.words import ROW_NAMES
+
+Schema = dict[str, Any]
+
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+_CARD: Final = rf"((10|[{RANKS}])[{SUITS}]|\?\?)"
+
+
+def input_schema() -> Schema:
+    """Return the schema of one hand."""
+    return {
+        "$schema": _DRAFT,
+        "title": "A hand to settle",
+        "description": "All sums are whole cents.",
+        **_object(
+            {
+                "profile": _or_null(
+                    _text("The rules: the name of a profile. Without it, the one of --profile counts.")
+                ),
+                "options": _or_null(
+                    {
+                        "type": "object",
+                        "description": "Options of the profile that are changed for this hand, by their path.",
+                        "propertyNames": {"enum": list(OPTIONS)},
+                        "default": {},
+                    }
+                ),
+                "unit": _or_null(_whole("Cents a point.", 1)) | {"default": 1},
+                "button": _seat("The seat that holds the button, whether or not it plays."),
+                "seats": {
+                    "type": "array",
+                    "description": "The hands, one for each seat that plays.",
+                    "minItems": FEWEST_HANDS,
+                    "maxItems": MOST_HANDS,
+                    "items": _seat_schema(),
+                },
+            },
+            required=("button", "seats"),
+        ),
+    }
+
+
+def _seat_schema() -> Schema:
+    rows = {
+        name: {
+            "type": "string",
+            "description": f'The cards of the {name} row, such as "As 10h Td"; ?? is a card that could not be read.',
+            "pattern": rf"^\s*({_CARD}(\s+{_CARD})*)?\s*$",
+        }
+        for name in ROW_NAMES
+    }
+    both = {"declares": {"const": True}, "surrenders": {"const": True}}
+    return {
+        **_object(
+            {
+                "seat": _seat("The number of the seat; no two hands have the same."),
+                "player": _or_null(_text("Who plays the seat. Two seats may have the same player.")),
+                **rows,
+                "stack": _or_null(
+                    _whole("What the player had on the table before the hand; null: no limit.", 0)
+                ),
+                "declares": _or_null(_flag("The seat declared a natural.")),
+                "surrenders": _or_null(_flag("The seat surrendered. It may leave out its rows.")),
+                "acted": _or_null(
+                    _whole("Where the declaration or the surrender stands in the order of these acts.", -MOST)
+                ),
+                "fantasyland": _or_null(_flag("The hand was played in Fantasy Land.")),
+            },
+            required=("seat",),
+        ),
+        "anyOf": [
+            {"required": list(ROW_NAMES)},
+            {
+                "required": ["surrenders"],
+                "properties": {"surrenders": {"const": True}, **dict.fromkeys(ROW_NAMES, False)},
+            },
+        ],
+        "not": {"required": list(both), "properties": both},
+    }
+
+
+def output_schema() -> Schema:
+    """Return the schema of one answer: a settlement, or why there is none."""
+    return {
+        "$schema": _DRAFT,
+        "title": "The answer to a hand",
+        "description": "All sums are whole cents.",
+        "oneOf": [_settlement(), _error()],
+    }
+
+
+def _error() -> Schema:
+    error = {
+        "line": {"type": "integer", "minimum": 1, "description": "The line on which the hand begins."},
+        "key": _text('What is wrong, such as "seats[0].front"; empty: the hand as a whole.'),
+        "message": _text("A sentence about it."),
+    }
+    return {"title": "An error", **_object({"error": _object(error)})}
+
+
+def _settlement() -> Schema:
+    irregular = "Empty, and nothing is settled, while there are irregularities."
+    by_seat = {"type": "object", "propertyNames": {"pattern": f"^[{SEATS[0]}-{SEATS[-1]}]$"}}
+    return {
+        "title": "A settlement",
+        **_object(
+            {
+                "profile": _text("The name of the profile that the hand was settled by."),
+                "order": _array(_seat(), "The seats by position."),
+                "hands": _array(_hand(), "What each hand is, in the order in which the hands were given."),
+                "pairs": _array(
+                    _pair(), f"What passes between two seats, in the order of payment. {irregular}"
+                ),
+                "points": by_seat
+                | {
+                    "description": f"Points that each seat won; negative: lost. {irregular}",
+                    "additionalProperties": {"type": "integer"},
+                },
+                "paid": by_seat
+                | {
+                    "description": f"Cents that each seat won; negative: lost. {irregular}",
+                    "additionalProperties": {"type": "integer"},
+                },
+                "stacks": {
+                    "type": "object",
+                    "description": "Cents that each player has after the hand, by name, or by seat where there is no "
+                    "name. Players without a stack are left out.",
+                    "additionalProperties": {"type": "integer", "minimum": 0},
+                },
+                "irregularities": _array(
+                    _object(
+                        {
+                            "seat": _seat(),
+                            "row": {"enum": list(ROW_NAMES)},
+                            "what": {"enum": list(get_args(What))},
+                            "cards": _text("The cards concerned."),
+                        }
+                    ),
+                    "What the dealer must resolve before the hand can be settled.",
+                ),
+            }
+        ),
+    }
+
+
+def _hand() -> Schema:
+    row = _object(
+        {
+            "cards": _text("The cards of the row."),
+            "category": _or_null({"enum": list(CATEGORIES)}),
+            "text": _text("The row in words; empty where it is irregular."),
+            "bonus": _points("Points that the bonus table gives the row."),
+        }
+    )
+    rows = _object(dict.fromkeys(ROW_NAMES, row), required=())
+    verdicts = get_args(get_type_hints(Declaration)["verdict"])
+    return _object(
+        {
+            "seat": _seat(),
+            "rows": rows | {"description": "Empty where the seat surrendered without showing its cards."},
+            "foul": _or_null(_flag("Whether the hand is a foul; null while there are irregularities.")),
+            "natural": _or_null(
+                _object({"kind": {"enum": list(NATURALS)}, "value": _points("What it earns.")})
+                | {"description": "The natural that counts."}
+            ),
+            "declaration": _or_null(
+                {"enum": list(verdicts), "description": "What became of a declared natural."}
+            ),
+            "fantasyland_next": _or_null(
+                _flag(
+                    "Whether the seat plays its next hand in Fantasy Land; null while there are irregularities."
+                )
+            ),
+        }
+    )
+
+
+def _pair() -> Schema:
+    naturals = {"enum": list(NATURALS)}
+    args = _object(
+        {
+            "row": {"enum": list(ROW_NAMES)},
+            "fault": {"enum": [str(fault) for fault in Fault]},
+            "kind": naturals,
+            "other_kind": naturals,
+            "winner": _seat(),
+            "loser": _seat(),
+        },
+        required=(),
+    )
+    line = _object(
+        {
+            "id": {"enum": list(CLAUSES), "description": "What happened."},
+            "args": args | {"description": "What the sentence is made of, to say it in another language."},
+            "points": _points("What a gains by this; negative: a pays."),
+            "why": _text("The reason as a sentence."),
+            "clause": {"enum": list(OPTIONS), "description": "The option of the profile that says so."},
+        }
+    )
+    return _object(
+        {
+            "a": _seat("The seat that comes first in position."),
+            "b": _seat(),
+            "points": _points("What a gains from b; negative: a pays. The sum of the lines' points."),
+            "owed": _points("The same in cents."),
+            "paid": _points("What is paid of it, in cents: stacks may be too short."),
+            "short": {"type": "integer", "minimum": 0, "description": "Cents that are owed and not paid."},
+            "lines": _array(line, "Why."),
+        }
+    )
+
+
+def _object(properties: Mapping[str, Schema], required: Iterable[str] | None = None) -> Schema:
+    """Return an object that has no other keys; all are required unless it is said which."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties if required is None else required),
+        "additionalProperties": False,
+    }
+
+
+def _array(items: Schema, description: str) -> Schema:
+    return {"type": "array", "description": description, "items": items}
+
+
+def _seat(description: str = "") -> Schema:
+    about = {"description": description} if description else {}
+    return {"type": "integer", "minimum": SEATS[0], "maximum": SEATS[-1], **about}
+
+
+def _whole(description: str, least: int) -> Schema:
+    return {"type": "integer", "minimum": least, "maximum": MOST, "description": description}
+
+
+def _points(description: str) -> Schema:
+    return {"type": "integer", "description": description}
+
+
+def _text(description: str) -> Schema:
+    return {"type": "string", "description": description}
+
+
+def _flag(description: str) -> Schema:
+    return {"type": "boolean", "description": description}
+
+
+def _or_null(schema: Schema) -> Schema:
+    """Let a value be null, too."""
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}
