@@ -31,7 +31,7 @@ from vision.synthetic.yolo_peer import Compared, compare
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Folder of decks not trained on, one folder of 52 pictures each; without it the product's own deck.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only this deck (may be repeated).")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this deck; may be given more than once.")
 @click.option(
     "--photos",
     type=PhotographsFolder(),
@@ -42,7 +42,7 @@ from vision.synthetic.yolo_peer import Compared, compare
     "--yolo",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
-    help="ONNX graph of another network, timed beside the reader (models/training/yolo_graph.py makes YOLO11n's).",
+    help="ONNX graph of another network, timed next to the reader (models/training/yolo_graph.py makes YOLO11n's).",
 )
 @THREADS
 @click.option("--seed", default=0, show_default=True, help="The same seed lays the same tables.")
@@ -57,7 +57,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Measure the card reader: over a grid of conditions, on photographs, and its time per stage."""
+    """Measure the card reader: on rendered tables, on photographs, and its time for each stage."""
     console = Console()
     try:
         reader, layout = CardReader(threads=threads), TableLayout.load()
