@@ -35,7 +35,7 @@ _secrets_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=SECRETS,
     show_default=True,
-    help="The folder of the certificate and of who may look.",
+    help="The folder of the certificate and of the people who may log in.",
 )
 _page_option = click.option(
     "--page",
@@ -48,14 +48,13 @@ _page_option = click.option(
 
 @click.group("review")
 def command() -> None:
-    """Show past hands to other machines, over TLS and after a log-in. Nobody may, and nothing listens, by default.
+    """Show past hands to other machines, over TLS and after a log-in. By default this is off.
 
-    \b
         sudo feltwatch review add "Ines Moreno"
         sudo systemctl enable --now feltwatch-review.socket
 
-    Then https://BOX:8443/ on any machine of the house's network: compare the certificate's fingerprint once. Only
-    hands that are over are shown, and nothing can be changed there.
+    Then open https://BOX:8443/ on any machine of the house's network, and compare the certificate's fingerprint once.
+    Only finished hands are shown, and nothing can be changed there.
     """
 
 
@@ -73,8 +72,8 @@ def command() -> None:
 def serve_command(data: Path, page: Path, secrets: Path) -> None:
     """Serve past hands to nginx, on a Unix socket, until stopped.
 
-    Where the service manager has opened the socket already (feltwatch-review-page.socket), that one is served,
-    whatever is named here.
+    If the service manager has opened the socket already (feltwatch-review-page.socket), that one is served, and
+    --page is ignored.
     """
     from dealer_ui.remote.app import create_app
     from dealer_ui.remote.server import serve
@@ -136,10 +135,10 @@ def _socket_at(path: Path) -> socket.socket:
     help="A folder for nginx's own files; without it, a new one.",
 )
 def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | None) -> None:
-    """Become nginx: TLS, limits and slow clients, before what `feltwatch review serve` serves.
+    """Start nginx in front of `feltwatch review serve`, for TLS, limits and slow clients. This process becomes nginx.
 
-    Where the service manager has opened the port already (feltwatch-review.socket), that one is served, whatever is
-    named here.
+    If the service manager has opened the port already (feltwatch-review.socket), that one is served, and --listen and
+    --port are ignored.
     """
     from dealer_ui.remote.front import become, in_address
     from firmware.systemd import handed_over
@@ -167,10 +166,10 @@ def _listen_on(address: str, port: int) -> socket.socket:
 @click.argument("name")
 @_secrets_option
 def add(name: str, secrets: Path) -> None:
-    """Let NAME look, or give NAME another passphrase: 12 letters or more.
+    """Let NAME log in, or give NAME another passphrase: 12 letters or more.
 
-    It is asked for and never shown; where the input is no terminal, it is a line of it. The box's certificate is made
-    where there is none yet.
+    The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it. The
+    box's certificate is made if there is none yet.
     """
     from dealer_ui.remote.access import LanPeople
     from dealer_ui.remote.tls import certificate
@@ -191,7 +190,7 @@ def _asked(text: str) -> str:
 @click.argument("name")
 @_secrets_option
 def remove(name: str, secrets: Path) -> None:
-    """Let NAME look no more; what NAME has open ends at once."""
+    """Take NAME's access away; sessions of NAME end at once."""
     from dealer_ui.remote.access import LanPeople
 
     _or_said(lambda: LanPeople(secrets).remove(name))
@@ -200,9 +199,9 @@ def remove(name: str, secrets: Path) -> None:
 
 @command.command("list")
 @_secrets_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_people(secrets: Path, as_json: bool) -> None:
-    """Show who may look."""
+    """Show who may log in."""
     from dealer_ui.remote.access import LanPeople
 
     names = _or_said(LanPeople(secrets).names)
@@ -216,15 +215,15 @@ def list_people(secrets: Path, as_json: bool) -> None:
 
 @command.command("certificate")
 @click.option(
-    "--anew", is_flag=True, help="Make another one, with another key; everybody's browser asks again."
+    "--anew", is_flag=True, help="Make another certificate, with another key. Every browser asks again."
 )
 @click.option(
-    "--name", "names", multiple=True, help="Another name or address of the box; may come more than once."
+    "--name", "names", multiple=True, help="Another name or address of the box; may be given more than once."
 )
 @_secrets_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
-    """Show the box's certificate and its fingerprint; make it where there is none."""
+    """Show the box's certificate and its fingerprint; make it if there is none."""
     from dealer_ui.remote.tls import certificate
 
     if names and not anew and (secrets / "tls.crt").exists():

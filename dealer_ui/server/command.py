@@ -51,7 +51,9 @@ class _File(BaseModel):
 
 
 @click.command("ui")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
+)
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
@@ -71,9 +73,9 @@ def command(
 ) -> None:
     """Serve the dealer's page.
 
-    It reads the record in the data folder and never writes to it; what the dealer touches goes to the table
-    process (`feltwatch run`). Without a running table the page shows the record and says so. Where the service
-    manager has opened the port already (feltwatch-ui.socket), that one is served, whatever is named here.
+    The page reads the record and never writes to it. What the dealer touches is sent to the table process (`feltwatch
+    run`). Without a running table the page shows the record and says so. If the service manager has opened the port
+    already (feltwatch-ui.socket), that one is served, and --host and --port are ignored.
     """
     from dealer_ui.server.app import Settings, create_app
     from dealer_ui.server.serve import serve

@@ -35,20 +35,20 @@ LIMIT_S: Final = 3.0
 
 
 @click.command("appliance")
-@click.option(
-    "--runs", type=click.IntRange(2, 20), default=3, show_default=True, help="How often it is started."
-)
+@click.option("--runs", type=click.IntRange(2, 20), default=3, show_default=True, help="Number of starts.")
 @click.option(
     "--seconds",
     type=click.IntRange(2, 600),
     default=15,
     show_default=True,
-    help="How long each load is watched.",
+    help="Seconds for which each load is measured.",
 )
-@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report here.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report to this file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
-    """Measure the demo: seconds until it is ready, memory and processor at rest and in play."""
+    """Measure the demo: seconds until it is ready, and memory and processor time at rest and in play."""
     load = os.getloadavg()[0]
     try:
         facts = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}

@@ -60,19 +60,19 @@ class Figure:
 
 @click.command(name="rules")
 @click.option(
-    "--rounds", default=15, show_default=True, type=click.IntRange(1), help="The best of so many counts."
+    "--rounds", default=15, show_default=True, type=click.IntRange(1), help="Rounds; the fastest one counts."
 )
 @click.option(
     "--hands",
     default=20_000,
     show_default=True,
     type=click.IntRange(1),
-    help="The settle command's JSON lines.",
+    help="Hands that are given to the settle command.",
 )
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="The same seed deals the same hands.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
-    """Measure strengths, naturals, settlements and the settle command; next to them the peers that are installed."""
+    """Measure strengths, naturals, settlements and the settle command, next to other libraries if installed."""
     deal = random.Random(seed)
     figures = list(_figures(deal, rounds, hands))
     missing = [peer for peer in PEERS if _peer(peer) is None]

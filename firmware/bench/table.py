@@ -64,15 +64,16 @@ class Measured:
 @click.option(
     "--hands", type=click.IntRange(1), default=20, show_default=True, help="Settled hands to measure."
 )
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
     """Measure the time from the last card lying still to the settlement on the page, stage by stage.
 
-    Four hands of 13 cards lie under the simulated camera; hands about which the dealer would be asked are not counted.
+    Four hands of 13 cards lie under the simulated camera. Hands in which the dealer would be asked about a card are
+    not counted.
     """
     from firmware.table import TableError
 

@@ -31,7 +31,7 @@ from vision.synthetic.yolo_peer import Compared, compare
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Folder of decks not trained on, one folder of 52 pictures each; without it the product's own deck.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only this deck (may be repeated).")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this deck; may be given more than once.")
 @click.option(
     "--photos",
     type=PhotographsFolder(),
@@ -57,7 +57,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Measure the card reader: over a grid of conditions, on photographs, and its time per stage."""
+    """Measure the card reader: on rendered tables, on photographs, and its time for each stage."""
     console = Console()
     try:
         reader, layout = CardReader(threads=threads), TableLayout.load()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as SVG.")
 @click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as PNG.")
 @click.option("--pdf", type=click.Path(path_type=Path, dir_okay=False), help="Write the slip, 80 × 120 mm.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,
     by: str | None,
@@ -31,9 +31,10 @@ def command(
     pdf: Path | None,
     as_json: bool,
 ) -> None:
-    """Sign the record's head and print it: at the end of each shift, on paper.
+    """Sign the record's head, the hash of its last row, and print it.
 
-    Anyone who has the slip can tell later that the record's end was cut off, or that it was rewritten:
+    Do this at the end of each shift and keep the paper. It shows later whether the end of the record was cut off or
+    rewritten:
 
         feltwatch hands verify --all --anchor TEXT_OF_THE_QR_CODE
     """

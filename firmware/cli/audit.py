@@ -21,21 +21,21 @@ SHOWN: Final = 50
 @click.option("--to", "last", type=click.IntRange(min=1), help="The last hand.  [default: the last one]")
 @click.option("--no-pictures", is_flag=True, help="Settle again only; read no picture.")
 @click.option(
-    "--processes", type=click.IntRange(1, 256), help="How many at once.  [default: one for each core]"
+    "--processes", type=click.IntRange(1, 256), help="Number of processes.  [default: one for each core]"
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with every difference.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every difference.")
 def command(
     data: Path, first: int | None, last: int | None, no_pictures: bool, processes: int | None, as_json: bool
 ) -> None:
-    """Go through the record again and list every difference.
+    """Check the whole record again and list every difference.
 
-    The picture of every look, and of every card that was placed face up, is read by the card reader of this release;
-    every hand is settled again by the rules it was played under. A difference in a settlement means that this release
-    would pay otherwise; one in a picture, that it would read or ask otherwise. Nothing is changed. The exit status is 1
-    where anything is different.
+    This release reads every stored picture of a reading, and of every card that was placed face up. It settles every
+    hand by the rules that the hand was played under. A difference in a settlement means that this release would pay
+    something else. A difference in a picture means that it would read or ask something else. Nothing is changed. The
+    exit status is 1 if there is a difference.
 
-    A hand was read from several frames that had to agree, and one of them was kept: a card that only just was sure
-    may be doubted from that one, and the other way round.
+    A hand is read from several frames that must agree, and one of them is stored. So a card that was barely sure may
+    be unsure in the stored frame, or the other way round.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -28,19 +28,21 @@ LOG_LINES: Final = 5000
 
 @click.command("bundle")
 @data_option
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("feltwatch-support.zip"),
     show_default=True,
-    help="The file.",
+    help="The file to write.",
 )
 def command(data: Path, config_file: Path | None, out: Path) -> None:
-    """Write a file for support: versions, devices' faults, the record's shape, the log.
+    """Write a file for support: versions, faults of devices, counts of the record's rows, and the log.
 
-    In it are no cards, no images, no money, no PINs, no keys and no tags' numbers. Names of players and staff are
-    replaced by numbers, also in the log. Look into it before you send it: it is a ZIP of text files.
+    It holds no cards, no images, no money, no PINs, no keys and no tags' numbers. Names of players and staff are
+    replaced by numbers, also in the log. It is a ZIP of text files: look into it before you send it.
     """
     from firmware.table import TableError
 

@@ -24,21 +24,25 @@ CONSOLE: Final = "console"
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
 @click.option("--lens", "of_lens", is_flag=True, help="Measure the lens, from pictures of the printed board.")
 @click.option(
-    "--board", type=click.Path(path_type=Path, dir_okay=False), help="Write the board to print; no more."
+    "--board",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the board to print, and do nothing else.",
 )
 @click.option(
-    "--through", type=click.Path(path_type=Path, dir_okay=False), help="The lens's calibration, a file."
+    "--through",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the lens's calibration to use.",
 )
 @click.option(
     "--before",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="An earlier calibration of the felt to compare.",
+    help="The file of an earlier calibration, to compare.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store the calibration in this file."
 )
 @click.option(
-    "--keep", is_flag=True, help="Put it into the record, in force from now on; the table must be stopped."
+    "--keep", is_flag=True, help="Write it to the record and use it from now on. The table must be stopped."
 )
 @click.option(
     "--layout",
@@ -46,14 +50,16 @@ CONSOLE: Final = "console"
     metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
+)
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
     type=click.Path(path_type=Path),
     help="The folder of the record.  [default: /var/lib/feltwatch]",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],
     of_lens: bool,
@@ -69,11 +75,11 @@ def command(
 ) -> None:
     """Measure where the felt lies in the camera's picture.
 
-    PATH is pictures of the bare felt, or folders of them, all of one camera that does not move; without any, the
-    configured camera takes them (stop the table first: it holds the camera). With --lens they are pictures of the
-    printed board, held out in a dozen ways; --board writes it.
+    PATH is a picture of the bare felt, or a folder of pictures, all taken by one camera that does not move. Without
+    PATH the configured camera takes them; stop the table first, because it holds the camera. With --lens the pictures
+    show the printed board, held in a dozen positions; --board writes that board.
 
-    On a running table the page does the same, live, under More, Records and set-up.
+    While the table runs, the page does the same, live, under More, Records and set-up.
     """
     from firmware.devices.errors import DeviceError
     from firmware.runtime.config import load_config

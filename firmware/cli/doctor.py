@@ -25,10 +25,8 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 
 @click.command("doctor")
 @data_option
-@click.option("--full", is_flag=True, help="Check the whole record's chain; without it its last rows.")
-@click.option(
-    "--look", is_flag=True, help="Have the camera take a picture now, between hands; asks for --by."
-)
+@click.option("--full", is_flag=True, help="Check every row of the record; without it the last ones.")
+@click.option("--look", is_flag=True, help="Take a picture first; only between hands, with --by.")
 @click.option(
     "--look-within",
     type=click.FloatRange(0, 3600, min_open=True),
@@ -37,11 +35,11 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
     help="Seconds to wait for that picture.",
 )
 @by_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(data: Path, full: bool, look: bool, look_within: float, by: str | None, as_json: bool) -> None:
-    """Say how the table is: each check with a figure, a verdict and what to do.
+    """Check the table: each check with a figure, a verdict and what to do.
 
-    Exit status 0 where nothing is bad, 1 where something is. "?" is what nothing here can say.
+    The exit status is 1 if a check is bad, otherwise 0. "?" marks what cannot be checked from here.
     """
     from firmware.health.checks import worst
 

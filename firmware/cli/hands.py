@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
 SHOWN: Final = 20
 """Problems printed for people; a program gets all of them."""
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def _time(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -49,7 +49,8 @@ def _time(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 def command() -> None:
     """List, show, export and verify the hands on record.
 
-    A hand that does not exist is bad input (exit 2); a record or a file that does not hold is a failed check (exit 1).
+    The exit status is 2 for bad input, such as a hand that does not exist. It is 1 for a record or a file that failed
+    a check.
     """
 
 
@@ -68,20 +69,30 @@ def _errors_as_sentences() -> Iterator[None]:
 
 @command.command("list")
 @data_option
-@click.option("--from", "since", callback=_time, metavar="TIME", help="Opened at this time or later.")
-@click.option("--to", "until", callback=_time, metavar="TIME", help="Opened before this time.")
-@click.option("--seat", type=click.IntRange(1, 5), help="In which this seat played.")
-@click.option("--player", help="In which this player played.")
-@click.option("--profile", help="Played by these rules.")
-@click.option("--dealer", help="Dealt by this dealer.")
 @click.option(
-    "--with", "marks", type=click.Choice(WITH), multiple=True, help="With such; may be given more than once."
+    "--from", "since", callback=_time, metavar="TIME", help="Only hands opened at this time or later."
 )
-@click.option("--before", type=click.IntRange(1), help="Go on before this hand.")
+@click.option("--to", "until", callback=_time, metavar="TIME", help="Only hands opened before this time.")
+@click.option("--seat", type=click.IntRange(1, 5), help="Only hands in which this seat played.")
+@click.option("--player", help="Only hands in which this player played.")
+@click.option("--profile", help="Only hands played by these rules.")
+@click.option("--dealer", help="Only hands dealt by this dealer.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many."
+    "--with",
+    "marks",
+    type=click.Choice(WITH),
+    multiple=True,
+    help="Only hands with one; may be given more than once.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a hand.")
+@click.option("--before", type=click.IntRange(1), help="Only hands before this one, to go on with a list.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="List at most so many hands.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each hand.")
 def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, **asked: Any) -> None:
     """List hands, the newest first."""
     from firmware.cli.hands_text import line_json, line_text
@@ -122,7 +133,7 @@ def _refresh(archive: Archive) -> None:
 @data_option
 @_json
 def show(number: int, data: Path, as_json: bool) -> None:
-    """Show hand NUMBER: its rows, its images, and every settlement as it was shown."""
+    """Show hand NUMBER: its rows in the record, its images, and every settlement that was shown."""
     from firmware.cli.hands_text import hand_json, hand_text
 
     with _errors_as_sentences():
@@ -141,7 +152,7 @@ def show(number: int, data: Path, as_json: bool) -> None:
 @data_option
 @_json
 def recall(number: int | None, data: Path, as_json: bool) -> None:
-    """Show again what hand NUMBER was settled to; without one, the last settled hand."""
+    """Show the settlement of hand NUMBER again; without NUMBER, of the hand that was settled last."""
     from firmware.cli.hands_text import settlement_lines, when
     from firmware.table.events import Settled
 
@@ -170,14 +181,16 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
 @command.command("export")
 @click.argument("number", type=click.IntRange(1))
 @data_option
-@click.option("--out", type=click.Path(path_type=Path), help="The file.  [default: hand-NUMBER.zip, here]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The file to write.  [default: hand-NUMBER.zip, here]"
+)
 @by_option
 @key_option
 def export(number: int, data: Path, out: Path | None, by: str | None, key_folder: Path) -> None:
-    """Write hand NUMBER's dispute file: a signed ZIP that can be checked without us.
+    """Write the dispute file of hand NUMBER: a signed ZIP that anybody can check without this software.
 
-    The running table makes and signs it (--by names who asks). While it is stopped, anyone who may read its key may
-    make one; the end of the record is then vouched for by the file's own signature alone.
+    The running table makes and signs it; --by names the person who asks. While the table is stopped, a user who may
+    read the device's key can make one. Then only the file's own signature proves the end of the record.
     """
     from firmware.record.dispute_file import EXPORTS
     from firmware.record.evidence.dispute_verifier import check
@@ -232,19 +245,23 @@ def _copy(made: Path, out: Path) -> None:
 
 @command.command("verify")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--all", "everything", is_flag=True, help="The whole record: every row, every image.")
+@click.option("--all", "everything", is_flag=True, help="Check the whole record: every row and every image.")
 @data_option_unopened
 @click.option(
     "--anchor",
     "anchors",
     multiple=True,
     metavar="TEXT|FILE",
-    help="A slip's text, or a file with it; any number.",
+    help="The text of a slip, or a file with it; may be given more than once.",
 )
-@click.option("--key", default="", help="The words (or hex) of the key that must have signed FILE.")
-@click.option("--no-images", is_flag=True, help="With --all: rows only.")
-@click.option("--replay", is_flag=True, help="With --all: also follow every hand again, row by row. Slow.")
-@click.option("--processes", type=click.IntRange(1, 256), help="With --all.  [default: one for each core]")
+@click.option("--key", default="", help="The key that must have signed FILE, in words or hex.")
+@click.option("--no-images", is_flag=True, help="With --all: check rows only.")
+@click.option("--replay", is_flag=True, help="With --all: also replay every hand, row by row. Slow.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    help="With --all: number of processes.  [default: one for each core]",
+)
 @_json
 def verify(
     file: Path | None,
@@ -257,10 +274,11 @@ def verify(
     processes: int | None,
     as_json: bool,
 ) -> None:
-    """Check a dispute FILE, or --all of the record, and name the first bad place.
+    """Check a dispute FILE, or --all of the record, and name the first place that is wrong.
 
-    Rows, images and content are compared with their hashes, each row with the one before it, each signed head with
-    its key. A record whose end was cut off looks whole from within: give the slip of the shift's end with --anchor.
+    Rows, images and content are compared with their hashes, each row with the one before it, and each signed head
+    with its key. A record whose end was cut off passes all of this. Only a slip that was printed before shows it:
+    give its text with --anchor.
     """
     if (file is None) == (not everything):
         raise click.UsageError("Name a dispute file, or say --all for the record.")

@@ -51,19 +51,21 @@ _data = partial(
     type=click.Path(path_type=Path, readable=False),
     default=DATA,
     show_default=True,
-    help="The folder that holds the record.",
+    help="The folder of the record.",
 )
 data_option = _data(callback=_open_to_us)
 data_option_unopened = _data()
 """For a command that does not always look into it; it says `need_open` where it does."""
-by_option = click.option("--by", metavar="NAME", help="Who asks for it; needed while the table process runs.")
+by_option = click.option(
+    "--by", metavar="NAME", help="The listed person who gives the command; needed while the table runs."
+)
 key_option = click.option(
     "--key-folder",
     envvar="FELTWATCH_KEY",
     type=click.Path(path_type=Path),
     default=KEY,
     show_default=True,
-    help="The folder of the device's key; used while the table is stopped.",
+    help="The folder of the device's key; only used while the table is stopped.",
 )
 
 

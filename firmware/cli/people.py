@@ -24,21 +24,22 @@ ROLES: Final = ("dealer", "floor", "technician", "auditor")
 
 @click.group("people")
 def command() -> None:
-    """List who deals, and who has a PIN, at this table.
+    """Manage the list of people: who deals, and who has a PIN, at this table.
 
-    The first to be listed is a technician:
+    The first person to be listed is a technician:
 
         feltwatch people add Ada --role technician
 
-    A PIN is asked for and never shown; where the input is no terminal, each is read from a line of it. While the
-    table process runs, it judges: --by names who asks, and his own PIN is asked for last. While it is stopped,
-    anyone who may write to the record may list people; the record says that it was done from the console.
+    A PIN is asked for and never shown. Where the input is no terminal, each PIN is read from a line of it. While the
+    table process runs, it decides who may do this: --by names the person who gives the command, and that person's own
+    PIN is asked for last. While it is stopped, a user who may write to the record may change the list; the record
+    says that it was done from the console.
     """
 
 
 @command.command("list")
 @data_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_people(data: Path, as_json: bool) -> None:
     """Show who is listed, and who is logged on."""
     from firmware.record.journal.journal import JournalReader
@@ -77,7 +78,7 @@ def _name(_: click.Context, __: click.Parameter, name: str) -> str:
 @by_option
 @data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:
-    """List NAME, or give NAME another role."""
+    """Add NAME to the list, or give NAME another role."""
     need_writable(data)  # before anybody keys a PIN for nothing
     asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
@@ -90,7 +91,7 @@ def add(name: str, role: str, by: str | None, data: Path) -> None:
 @by_option
 @data_option
 def pin(name: str, by: str | None, data: Path) -> None:
-    """Set another PIN for NAME; it ends a lock-out, too."""
+    """Set another PIN for NAME; this also ends a lock-out."""
     _need_one_for_a_pin(name, data)
     _give({"do": "set_pin", "person": name, "new_pin": pin_asked(f"New PIN for {name}", new=True)}, by, data)
     say(f"{name} has a new PIN.")
@@ -101,7 +102,7 @@ def pin(name: str, by: str | None, data: Path) -> None:
 @by_option
 @data_option
 def remove(name: str, by: str | None, data: Path) -> None:
-    """Take NAME off the list; what he did stays in the record."""
+    """Take NAME off the list; what NAME did stays in the record."""
     _give({"do": "remove_person", "person": name}, by, data)
     say(f"{name} is off the list.")
 

@@ -24,18 +24,18 @@ def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None
 @click.command("report")
 @data_option
 @click.option(
-    "--from", "since_ms", metavar="TIME", callback=_time, help="From this time on: 2026-11-20T18:30."
+    "--from", "since_ms", metavar="TIME", callback=_time, help="From this time on, such as 2026-11-20T18:30."
 )
 @click.option("--to", "until_ms", metavar="TIME", callback=_time, help="Before this time.")
-@click.option("--down", type=click.IntRange(min=1), help="The last down of this number.")
-@click.option("--shift", "is_shift", is_flag=True, help="The last shift, as without any of these.")
+@click.option("--down", type=click.IntRange(min=1), help="The last down with this number.")
+@click.option("--shift", "is_shift", is_flag=True, help="The last shift; the same as without any of these.")
 @click.option(
-    "--csv", "as_csv", is_flag=True, help="A line for each down, for a spreadsheet; money in cents."
+    "--csv", "as_csv", is_flag=True, help="Print a line for each down, for a spreadsheet; money in cents."
 )
 @click.option(
     "--pdf", "pdf_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a PDF with plots."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,
     since_ms: int | None,
@@ -46,10 +46,10 @@ def command(
     pdf_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Count a shift: hands, fouls, naturals, corrections, cards asked and read wrong, faults, collection.
+    """Report a shift: hands, fouls, naturals, corrections, cards asked about or read wrong, faults, collection.
 
-    Per dealer and down. A shift goes on until no hand was opened for four hours; where a table never
-    rests, it is the last day.
+    The figures are given for each dealer and each down. A shift ends where no hand was opened for four hours. Where a
+    table never rests, the report is about the last day.
     """
     from dealer_ui.reports.report_view import as_csv as csv_of
     from firmware.record.journal.journal import JournalReader

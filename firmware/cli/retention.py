@@ -54,13 +54,17 @@ def _cores() -> int:
     type=click.Path(path_type=Path),
     help=f"The TOML file that has the house's rule.  [default: {HOUSE_CONFIG}, where there is one]",
 )
-@click.option("--days", type=click.IntRange(1), help="Keep images of so many days, in the rule's place.")
 @click.option(
-    "--megabytes", type=click.IntRange(1), help="Keep so many megabytes of images, in the rule's place."
+    "--days", type=click.IntRange(1), help="Keep images for so many days, instead of by the house's rule."
 )
-@click.option("--do", "really", is_flag=True, help="Drop them; without it only say what would go.")
+@click.option(
+    "--megabytes",
+    type=click.IntRange(1),
+    help="Keep so many megabytes of images, instead of by the house's rule.",
+)
+@click.option("--do", "really", is_flag=True, help="Delete them; without it they are only listed.")
 @by_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def keep(
     data: Path,
     config_file: Path | None,
@@ -72,8 +76,8 @@ def keep(
 ) -> None:
     """List the images that the house's rule deletes, and delete them with --do.
 
-    Rows of the record never go. The images of a hand under dispute and of the last ten hands stay; in the place of
-    each that goes stands its hash. The running table does this by itself once a day, between hands.
+    Rows of the record are never deleted. The images of a disputed hand and of the last ten hands stay. The hash of
+    each deleted image stays in the record. The running table does this by itself once a day, between hands.
     """
     from firmware.record.retention import Rule
     from firmware.runtime.config import load_config
@@ -175,9 +179,10 @@ def _print_deletions(
 @click.argument("folder", type=click.Path(path_type=Path))
 @data_option
 def backup(folder: Path, data: Path) -> None:
-    """Copy the record to a new FOLDER, while the table may go on, and verify the copy.
+    """Copy the record to a new FOLDER and verify the copy. The table may go on meanwhile.
 
-    Journal and images. Not the device's key and not the PINs: anyone who has the backup would have them.
+    The backup holds the journal and the images. It does not hold the device's key or the PINs: anybody with the
+    backup would have them.
     """
     from firmware.record.backup import back_up
 
@@ -196,13 +201,13 @@ def backup(folder: Path, data: Path) -> None:
 @click.command("restore")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @data_option
-@click.confirmation_option(prompt="Put this backup in the record's place?")
+@click.confirmation_option(prompt="Replace the record by this backup?")
 def restore(folder: Path, data: Path) -> None:
-    """Put the backup in FOLDER in the record's place; the table must be stopped.
+    """Replace the record by the backup in FOLDER. The table must be stopped.
 
-    The backup is copied and verified before anything is replaced, and what it replaces is kept in the data folder.
-    Interrupted, the same command goes on. The record says that it was restored. PINs are those of the box: whose PIN
-    was set since the backup needs a new one (feltwatch people pin NAME).
+    The backup is copied and verified before anything is replaced. What it replaces is kept in the data folder. If the
+    command is interrupted, give it again: it goes on. The record says that it was restored. PINs stay those of the
+    box: a person whose PIN was set after the backup needs a new one (feltwatch people pin NAME).
     """
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock

@@ -41,7 +41,7 @@ _to_json = json.JSONEncoder(check_circular=False).encode
 
 @click.command()
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE|-]")
-@click.option("--profile", metavar="P", help="The profile of hands that name none: a name, or a .toml file.")
+@click.option("--profile", metavar="P", help="The profile for hands that name none: a name, or a .toml file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each hand.")
 @click.option(
     "--schema",
@@ -51,9 +51,10 @@ _to_json = json.JSONEncoder(check_circular=False).encode
 def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: str | None) -> None:
     """Settle hands given as JSON: who pays whom, how much, and why.
 
-    FILE is one hand, an array of hands or one hand a line; without it, or with -, hands are read from standard input.
-    Each is answered as soon as it is read. The exit status is 2 if a hand was malformed, 1 if one was irregular and has
-    to be resolved first; 130 if it was interrupted, 74 if the answers could not be written.
+    FILE holds one hand, an array of hands, or one hand a line. Without FILE, or with -, hands are read from standard
+    input. Each is answered as soon as it is read. The exit status is 2 if a hand was malformed, 1 if one was
+    irregular and has to be resolved first, 130 if the command was interrupted, 74 if the answers could not be
+    written.
     """
     if schema is not None:
         from firmware.rules.exchange_schema import input_schema, output_schema
@@ -142,7 +143,7 @@ def _chain(name: str) -> tuple[Profile, ...]:
 
 @click.group()
 def profiles() -> None:
-    """The rule profiles: which there are, what they say, whether a house's own is sound."""
+    """List, show and check rule profiles, and write their house-rules page."""
 
 
 @profiles.command("list")
@@ -175,7 +176,7 @@ def show(profile: str, as_json: bool) -> None:
 @profiles.command()
 @click.argument("file", metavar="FILE")
 def check(file: str) -> None:
-    """Check a house's own profile; exit with 2 and a sentence where it will not do."""
+    """Check a house's own profile; if it is not valid, say why and exit with 2."""
     from firmware.rules.profiles.document import changes
 
     loaded, *bases = _chain(file)
@@ -206,8 +207,8 @@ def check(file: str) -> None:
 def document(profile: str, output: Path | None, language: str) -> None:
     """Write the house-rules page that a card room files with its internal controls.
 
-    Every rule as a sentence in the order of play with the paragraph of its source, how irregularities are handled,
-    what the house has changed, and where the source leaves room for other readings.
+    It has every rule as a sentence, in the order of play, with the paragraph of its source. It says how
+    irregularities are handled, what the house has changed, and where the source can be read in another way.
     """
     loaded, *bases = _chain(profile)
     if not bases and loaded.based_on in profile_names():

@@ -27,7 +27,9 @@ ROOM_EVERY: Final = 1.0
 
 
 @click.command("run")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The appliance's TOML file.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
+)
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
@@ -37,7 +39,8 @@ ROOM_EVERY: Final = 1.0
 def command(config_file: Path | None, data: Path | None) -> None:
     """Run the table: camera, puck reader, buttons and lamps, until it is stopped.
 
-    A device that is not there is shown as a fault and waited for; the hand goes on, keyed on the page.
+    A device that is missing is shown as a fault, and the table waits for it. Meanwhile hands can be keyed on the
+    page.
     """
     from firmware.table import TableError
 

@@ -27,24 +27,24 @@ _WORDS: Final = {"pass": "pass", "fail": "FAIL", "skip": "skipped"}
 @data_option
 @by_option
 @click.option(
-    "--yes", is_flag=True, help="Take every lamp for lit and the buzzer for heard; the report says so."
+    "--yes", is_flag=True, help="Take it that every lamp is lit and the buzzer sounds; the report says so."
 )
 @click.option(
     "--skip",
     multiple=True,
     metavar="STEP",
-    help="Leave a step out; may come more than once. 'hands': all that need hands.",
+    help="Leave a step out; may be given more than once. 'hands': all steps that need a person.",
 )
-@click.option("--list", "listing", is_flag=True, help="Say what the steps are, and do nothing.")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--list", "listing", is_flag=True, help="List the steps, and do nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     data: Path, by: str | None, yes: bool, skip: tuple[str, ...], listing: bool, as_json: bool
 ) -> None:
-    """Try a whole table: its devices, camera, rules, record, export, clock, power and speed.
+    """Test a whole table: its devices, camera, rules, record, export, clock, power and speed.
 
-    The table process must be running, no hand open, and the felt bare. A technician gives his name with --by. Buttons
-    are pressed, the disk is moved and lamps are looked at when asked. The report is kept in the data folder, in
-    reports/. Exit status 0 where nothing failed, 1 where something did; a step that was left out did not pass.
+    The table process must be running, no hand may be open, and the felt must be bare. --by names the technician. The
+    test asks you to press buttons, to move the disk and to look at lamps. It keeps its report in the data folder, in
+    reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
     """
     from firmware.cli.acceptance import HANDS, STEPS, Selftest, SelftestError
 

@@ -28,19 +28,19 @@ WAIT_S = 30.0
     type=click.Path(path_type=Path),
     default=REQUEST,
     show_default=True,
-    help="What the table asks for; it is taken away.",
+    help="The file that says what the table asks for; it is deleted.",
 )
 @click.option(
     "--progress",
     type=click.Path(path_type=Path),
     default=PROGRESS,
     show_default=True,
-    help="Where it is told how far it is.",
+    help="The file that says how far it is.",
 )
 @click.option(
     "--onto",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder in the place of a stick, for a machine that has none.",
+    help="A folder to write to instead of a stick.",
 )
 @click.option(
     "--wait",
@@ -52,8 +52,8 @@ WAIT_S = 30.0
 def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: float) -> None:
     """Put the dispute file that the table asks for on a USB stick.
 
-    The service manager starts it when somebody touches "Put on the stick" (feltwatch-stick.service). It mounts the
-    stick for that alone, replaces no file on it, reads back what it wrote, and the page says how it went.
+    The service manager starts this command when somebody touches "Put on the stick" (feltwatch-stick.service). It
+    mounts the stick only for this, replaces no file on it, and reads back what it wrote. The page says how it went.
     """
     from firmware.record.stick_request import read_request
     from firmware.runtime.stick import Teller, put

@@ -17,7 +17,7 @@ TRUSTED: Final = Path("/etc/feltwatch/release.pub")
 
 @click.command("update")
 @click.argument("package", type=click.Path(path_type=Path, exists=True))
-@click.option("--check", "only_check", is_flag=True, help="Judge the package; change nothing.")
+@click.option("--check", "only_check", is_flag=True, help="Check the package, and change nothing.")
 @click.option(
     "--key", type=click.Path(path_type=Path), default=TRUSTED, show_default=True, help="The release key."
 )
@@ -26,13 +26,14 @@ TRUSTED: Final = Path("/etc/feltwatch/release.pub")
     type=click.Path(path_type=Path),
     default=BASE / "current",
     show_default=True,
-    help="The release that runs: an older one is refused.",
+    help="The installed release: an older package is refused.",
 )
 def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
     """Install a release PACKAGE (.tar.gz, or its unpacked folder) that the release key signed. Run it as root.
 
-    The package is copied to where only root may write, then judged by the release that runs, before anything in it
-    does. Unsigned, altered and older packages are refused. To go back to the release before: install --rollback.
+    The package is copied to a folder where only root may write. There the installed release checks it, before
+    anything in it runs. Unsigned, altered and older packages are refused. To go back to the release before: install
+    --rollback.
     """
     from firmware.cli.release_package import UpdateRefused, check, trusted_key, unpack
     from firmware.record.evidence.signing import fingerprint
@@ -71,9 +72,9 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
     envvar="FELTWATCH_RELEASE_KEY",
     help="The folder of the release key.",
 )
-@click.option("--made", type=int, required=True, help="Of when the sources are, in seconds since 1970.")
+@click.option("--made", type=int, required=True, help="The date of the sources, in seconds since 1970.")
 def sign_release(folder: Path, key_folder: Path, made: int) -> None:
-    """Sign the unpacked package in FOLDER with the key in --key-folder; make the key where there is none."""
+    """Sign the unpacked package in FOLDER with the key in --key-folder; make the key if there is none."""
     from firmware.cli.release_package import sign
     from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
 

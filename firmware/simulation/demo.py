@@ -44,18 +44,18 @@ RETRY_S: Final = 0.2
 @click.option(
     "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
 )
-@click.option("--hands", type=click.IntRange(1), help="Play so many hands; without it, until stopped.")
+@click.option("--hands", type=click.IntRange(1), help="Number of hands to play; without it, until stopped.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=8013, show_default=True, help="The page's port."
 )
 @click.option(
-    "--headless", is_flag=True, help="No page; as fast as this machine plays (20 hands unless named)."
+    "--headless", is_flag=True, help="Show no page and play as fast as possible; 20 hands without --hands."
 )
 @click.option(
-    "--speed", type=click.FloatRange(min=0.01, max=1000), help="Play at a multiple of a person's pace."
+    "--speed", type=click.FloatRange(min=0.01, max=1000), help="How many times as fast as a person to play."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a hand.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each hand.")
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
@@ -74,13 +74,13 @@ def command(
 ) -> None:
     """Play a simulated table through the real product.
 
-    Rendered camera frames go through the card reader, a pty speaks the puck reader's protocol, mock pins press the
-    buttons, and the dealer's page shows it live; you may play along on it. On its /sim you move the puck, press the
-    buttons, pull cables and spoil the light. Ctrl-C ends it.
+    Rendered camera frames go through the card reader, a pseudo-terminal speaks the puck reader's protocol, mock pins
+    press the buttons, and the dealer's page shows it live; you may play along. On the page /sim you move the puck,
+    press the buttons, pull cables and spoil the light. Ctrl-C ends the demo.
 
-    With --json each hand gives {"hand", "profile", "truth", "reading", "asked", "settlement"}: the cards as they were
-    laid and as they were read, by seat and row (a seat that surrendered shows none), and the cards that the dealer
-    was asked about.
+    With --json each hand gives {"hand", "profile", "truth", "reading", "asked", "settlement"}. "truth" is the cards
+    as they were laid, "reading" the cards as they were read, by seat and row; a seat that surrendered shows none.
+    "asked" is the cards that the dealer was asked about.
     """
     from firmware.table import TableError
 

@@ -43,10 +43,10 @@ TABLE_PORT: Final = 8013
 def command(profile: str, port: int, table_port: int, seed: int | None, data: Path | None) -> None:
     """Train dealers: simulated hands on the real page, each with questions, until it is stopped.
 
-    Who fouled, is this natural one, who settles first, how much is paid: the settlement is shown once the questions
-    are answered or skipped, with the rule behind each answer. Every screen says that this is no game. Face-up games
-    are trained with hands that come already set. The hands are never written into a table's record, and every command
-    of a table refuses a training record.
+    The questions: who fouled, is this a natural, who settles first, how much is paid. When they are answered or
+    skipped, the settlement is shown, with the rule behind each answer. Every screen says that this is no game.
+    Face-up games are trained with hands that are set already. The hands are never written to a table's record, and
+    the other commands refuse a training record.
     """
     from firmware.simulation.live.training_table import TrainingTable
     from firmware.table import TableError

@@ -18,7 +18,7 @@ from vision.reading.table_reading import read
 
 @click.command(name="enrol")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
-@click.option("--name", default="house", show_default=True, help="What to call the deck.")
+@click.option("--name", default="house", show_default=True, help="A name for the deck.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store what was learnt in this file."
 )
@@ -28,7 +28,7 @@ from vision.reading.table_reading import read
 @click.option(
     "--deck",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --check: the enrolled deck's profile.",
+    help="With --check: the file of the enrolled deck.",
 )
 @click.option(
     "--layout",
@@ -37,7 +37,7 @@ from vision.reading.table_reading import read
     metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],
     name: str,
@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Learn a deck from pictures of its 52 cards laid out on the felt.
 
-    Without PATH it shows how to lay them. Take two or three pictures, gathering and laying the cards again in
-    between, and give them all.
+    Without PATH it shows how to lay them. Take two or three pictures; gather the cards and lay them out again before
+    each. Give all pictures in one command.
     """
     try:
         layout = TableLayout.load(layout_file)

@@ -15,10 +15,13 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
 
 @click.command("optics")
 @click.option(
-    "--camera", "key", default="cm3", show_default=True, metavar="NAME", help="Which camera; see --list."
+    "--camera", "key", default="cm3", show_default=True, metavar="NAME", help="The camera; --list names them."
 )
 @click.option(
-    "--height", type=float, metavar="METRES", help="Of the lens above the felt; default: the layout's."
+    "--height",
+    type=float,
+    metavar="METRES",
+    help="Height of the lens above the felt.  [default: the layout's]",
 )
 @click.option(
     "--layout",
@@ -26,19 +29,21 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
     metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
-@click.option("--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="Hertz.")
+@click.option(
+    "--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="The mains, in hertz."
+)
 @click.option(
     "--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True, help="The sensor's gain."
 )
-@click.option("--list", "listed", is_flag=True, help="The known cameras over usual heights, in Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--list", "listed", is_flag=True, help="Print the known cameras at usual heights, as Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     key: str, height: float | None, layout: Path | None, mains: str, iso: int, listed: bool, as_json: bool
 ) -> None:
-    """Work out what a camera at a height sees: area, px/mm, cards in pixels, depth of field, light.
+    """Compute what a camera sees from a height: area, px/mm, cards in pixels, depth of field, light.
 
-    Judged against what the card reader was measured at. Exit 1 where the felt cannot be read so. Computed for a
-    camera that looks straight down through an ideal lens; UNTESTED on hardware.
+    The result is compared with what the card reader was measured at. The exit status is 1 if the felt cannot be read
+    so. Computed for a camera that looks straight down through an ideal lens; UNTESTED on hardware.
 
         feltwatch optics --camera cm3 --height 1.15
     """

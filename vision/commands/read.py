@@ -38,19 +38,19 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
-@click.option("--loose", is_flag=True, help="Any photo: no felt, no zones, every visible card.")
+@click.option("--loose", is_flag=True, help="Read any photo: no felt, no zones, every visible card.")
 @click.option(
     "--draw",
     "out",
     type=click.Path(path_type=Path),
-    help="Draw what was read: a file for one photo, a folder for several.",
+    help="Draw what was read: to a file for one photo, to a folder for several.",
 )
 @click.option(
     "--deck",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The enrolled deck's profile (feltwatch enrol).",
+    help="The file of the enrolled deck (feltwatch enrol).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per photo.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each photo.")
 @THREADS
 def command(
     paths: tuple[Path, ...],
@@ -63,8 +63,8 @@ def command(
 ) -> None:
     """Read the cards in photos and folders of photos.
 
-    With the felt's markers in the picture every card is given with its zone; with --loose every visible card of any
-    photo, assuming one deck of 52. A card marked "?" is one to ask about.
+    With the felt's markers in the picture, every card is given with its zone. With --loose every visible card of any
+    photo is given, assuming one deck of 52. A card marked "?" is not sure: a person must look at it.
     """
     if loose and layout_file:
         raise click.UsageError("--loose reads without a felt; leave --layout out.")

@@ -36,7 +36,9 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
 
 
 @click.command("simulate", epilog=_EPILOG)
-@click.option("--hands", type=click.IntRange(1), default=1000, show_default=True, help="Play so many hands.")
+@click.option(
+    "--hands", type=click.IntRange(1), default=1000, show_default=True, help="Number of hands to play."
+)
 @click.option(
     "--faults", callback=_faults, default="none", show_default=True, help="What goes wrong (see below)."
 )
@@ -48,7 +50,7 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
     "--pixels",
     type=click.IntRange(1),
     metavar="N",
-    help="Play N hands instead, in real time, through rendered pictures, the card reader and real processes.",
+    help="Play N hands in real time instead, through rendered pictures, the card reader and real processes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
@@ -68,11 +70,11 @@ def command(
 ) -> None:
     """Play a simulated table faster than real time, let things go wrong, and report what was lost.
 
-    The table process and its journal are the product's own; the clock, the devices' far ends, the reader, the players
-    and the dealer are simulated. Every row of the record is audited against what was dealt, read and said.
+    The table process and its journal are the product's own. The clock, the devices, the reader, the players and the
+    dealer are simulated. Every row of the record is compared with what was dealt, read and done.
 
-    Exit 1 if a hand was lost, settled twice, settled on anything in doubt without asking the dealer, or settled
-    otherwise than `feltwatch settle` settles the same cards.
+    The exit status is 1 if a hand was lost, settled twice, settled on a doubtful card without asking the dealer, or
+    settled in another way than `feltwatch settle` settles the same cards.
     """
     from firmware.record.journal.journal import FILE
     from firmware.table import TableError

@@ -28,13 +28,13 @@ FaultName = Literal[
 
 FAULTS: Final[Mapping[FaultName, str]] = {
     "puck-unplugged": "the puck reader's cable is pulled, or it falls silent, for a while",
-    "puck-babble": "the puck reader's line carries noise and damaged sentences that name another seat",
+    "puck-babble": "the puck reader's line carries noise and damaged messages that name another seat",
     "buttons-unplugged": "the buttons cannot be read and no press arrives",
     "buttons-babble": "the buttons' contacts glitch, and one sticks",
     "camera-unplugged": "the camera's cable is pulled: no reading",
     "camera-babble": "readings that make no sense: zones twice, codes that are no card; answers to older requests",
     "late-frames": "frames come late, some so late that the reading process is replaced",
-    "reader-killed": "the reading process dies over a reading",
+    "reader-killed": "the reading process dies during a reading",
     "sure-misread": "the reader is surely wrong, as often as the measurement cannot rule out (95 %)",
     "table-killed": "the table process dies, before or after a commit or between two inputs, and starts again",
     "clock-step": "the wall clock steps: to 1970, back by hours, ahead by years",
