@@ -18,7 +18,7 @@ import click
 from dealer_ui.setup.steps import STEPS
 from dealer_ui.text.i18n import LANGUAGES
 from docs.glossary import glossary
-from firmware.access.control import SESSION_S
+from firmware.access.sessions import SESSION_S
 from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.exchange_schema import input_schema, output_schema

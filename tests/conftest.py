@@ -18,7 +18,7 @@ from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from firmware.record import pins
+from firmware.access import pins
 from tests.waiting import SPEED
 
 MEMORY: Final = Path("/dev/shm")

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from dealer_ui.web.errors import PageError
 from dealer_ui.web.sessions import Sessions
+from firmware.access.pins import verified, verifier
 from firmware.record.journal.disk import sync_folder
-from firmware.record.pins import verified, verifier
 from firmware.table.errors import CommandRefused
 from firmware.table.people import Person, Role, check_name
 

@@ -7,14 +7,14 @@ can tell (the wall clock may be wrong), so a restart begins the wait again: it m
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from firmware.access.pins import PinStore
+from firmware.access.sessions import Sessions, session_s
 from firmware.messages import Message, one_of
-from firmware.record.pins import PinStore
 from firmware.table import events as ev
 from firmware.table.commands.people import (
     ListPerson,
@@ -34,10 +34,6 @@ from firmware.table.state import State
 
 AccessCommand = Unlock | Lock | Stay | ListPerson | RemovePerson | SetPin
 """What is done here: it needs sessions, PINs or a look at who asks."""
-SESSION_S: Final = 120.0
-"""Seconds without a command after which a session is over: somebody walked away from the screen."""
-FLOOR_SESSION_S: Final = 30.0
-"""The same of a floor person's, who has been called to a table and leaves its screen to the dealer."""
 TABLE: Final = "table"
 SET_UP: Final = "set-up"
 """The actor before the first technician is listed: anyone who stands before a fresh box."""
@@ -65,12 +61,6 @@ class Who:
     name: str = ""
 
 
-@dataclass
-class _Session:
-    person: Person
-    used: float
-
-
 class AccessControl:
     """The one judge of role, PIN and lock-out.
 
@@ -83,7 +73,7 @@ class AccessControl:
         self._clock = clock
         self._started = clock()
         self._open_at: dict[str, float] = {}
-        self._sessions: dict[str, _Session] = {}
+        self._sessions = Sessions(clock)
 
     def tidy(self, state: State) -> None:
         """Remove verifiers that a stop between file and event left, and those that were replaced."""
@@ -107,7 +97,7 @@ class AccessControl:
             case Unlock():
                 return self._unlock(record.state, who)
             case Lock():
-                self._sessions.pop(command.session or "", None)
+                self._sessions.end(command.session or "")
                 return {"ok": True}
             case Stay():
                 return {"ok": True, "expires_s": session_s(who.role)}
@@ -166,17 +156,9 @@ class AccessControl:
         return Who(f"{Role.TECHNICIAN}:{command.person}", Role.TECHNICIAN, command.person)
 
     def _of_session(self, command: SignedCommand, token: str, state: State) -> Who:
-        session = self._sessions.get(token)
-        now = self._clock()
-        if session is None or now - session.used > session_s(session.person.role):
-            self._sessions.pop(token, None)
-            raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
-        person = state.person(session.person.name)
-        if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
-            del self._sessions[token]
-            raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
-        if getattr(command, "do", "") not in POLLING_COMMANDS:
-            session.used = now
+        person = self._sessions.person(
+            token, state, extend=getattr(command, "do", "") not in POLLING_COMMANDS
+        )
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
     def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
@@ -229,17 +211,9 @@ class AccessControl:
         person = state.person(who.name)
         if person is None or who.role is Role.DEALER:
             raise NotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
-        now = self._clock()
-        self._sessions = {t: s for t, s in self._sessions.items() if now - s.used <= session_s(s.person.role)}
-        token = secrets.token_urlsafe(16)
-        self._sessions[token] = _Session(person, now)
+        token = self._sessions.begin(person)
         lasts = session_s(who.role)
         return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
-
-
-def session_s(role: Role) -> float:
-    """Return the seconds without an act of his after which the session of somebody of this role is over."""
-    return FLOOR_SESSION_S if role is Role.FLOOR else SESSION_S
 
 
 def refusal(error: NotAllowed, state: State) -> dict[str, Any]:

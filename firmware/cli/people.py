@@ -138,8 +138,8 @@ def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
 def _at_the_console(order: dict[str, Any], data: Path) -> None:
     """Do it on the record of a stopped table: who may write there could do anything to it anyway."""
     from firmware.access.control import AccessCommand, AccessControl, Who
+    from firmware.access.pins import PinStore
     from firmware.record.journal.journal import Journal
-    from firmware.record.pins import PinStore
     from firmware.runtime.timestamps import box_clock
     from firmware.table import State, fold
     from firmware.table.commands.decide import parse_command

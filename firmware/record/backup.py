@@ -30,10 +30,10 @@ from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
 from firmware.record.journal.lock import writing
 from firmware.record.journal.witness import FILE as WITNESS
-from firmware.record.pins import FOLDER as PINS
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry
 from firmware.table.errors import TableError
+from firmware.table.people import PINS_FOLDER
 
 _MOVED: Final = "moved"
 """In the folder of a restore: the old record is out of the way."""
@@ -205,9 +205,9 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
         old = [name for name in _RECORD if (data / name).exists()]
         if old:
             replaced.mkdir(mode=0o750, exist_ok=True)
-            if (data / PINS).is_dir():
-                shutil.copytree(data / PINS, replaced / PINS, dirs_exist_ok=True)
-                (replaced / PINS).chmod(0o700)
+            if (data / PINS_FOLDER).is_dir():
+                shutil.copytree(data / PINS_FOLDER, replaced / PINS_FOLDER, dirs_exist_ok=True)
+                (replaced / PINS_FOLDER).chmod(0o700)
         for name in old:
             (data / name).rename(replaced / name)
         if old:

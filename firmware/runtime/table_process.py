@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from firmware.access.control import AccessCommand, AccessControl, Who, refusal
+from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.puck.reading import PuckReading
 from firmware.messages import Message
 from firmware.record.journal.journal import TABLE, Journal, JournalReader
-from firmware.record.pins import PinStore
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests

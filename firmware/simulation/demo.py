@@ -210,8 +210,8 @@ def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: f
 
 
 def _is_listed(data: Path, order: dict[str, str]) -> bool:
+    from firmware.access.pins import PinStore
     from firmware.record.journal.journal import JournalReader
-    from firmware.record.pins import PinStore
     from firmware.table.errors import PinError
 
     person = JournalReader(data).recover()[0].person(order["person"])

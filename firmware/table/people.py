@@ -34,6 +34,8 @@ class Person:
     tried: int = 0
 
 
+PINS_FOLDER: Final = "pins"
+"""The folder of the PINs' verifiers, in the data folder."""
 PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR})
 """Roles that nobody uses without a PIN."""
 

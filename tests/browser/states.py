@@ -13,7 +13,7 @@ import numpy as np
 from playwright.sync_api import Page
 
 from firmware.access.control import AccessControl
-from firmware.record.pins import PinStore
+from firmware.access.pins import PinStore
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.state import State, opened, touch

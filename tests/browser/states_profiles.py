@@ -8,7 +8,7 @@ from typing import Any, Final
 from playwright.sync_api import Page
 
 from firmware.access.control import AccessControl
-from firmware.record.pins import PinStore
+from firmware.access.pins import PinStore
 from firmware.rules import load_profile, profile_toml
 from firmware.table import events as ev
 from firmware.table.people import Role

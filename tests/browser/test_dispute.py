@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dealer_ui.server.app import Settings, create_app
+from firmware.access.pins import PinStore
 from firmware.cli.dispute_pdf_hook import dispute_pdf
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
-from firmware.record.pins import PinStore
 from firmware.record.stick_request import StickDesk
 from firmware.runtime.config import Config, KeepingConfig
 from firmware.runtime.house_config import prepare_house

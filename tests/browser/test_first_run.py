@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, expect
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.text.i18n import html_language
 from dealer_ui.web.services import services
-from firmware.access.control import SESSION_S
+from firmware.access.sessions import SESSION_S
 from firmware.devices.panel.interface import LAMPS, LampName
 from firmware.devices.puck.reading import Disks
 from firmware.record.evidence.verify import verify

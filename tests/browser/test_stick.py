@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from dealer_ui.glance.stream import KIOSK
 from dealer_ui.server.app import Settings, create_app
+from firmware.access.pins import PinStore
 from firmware.record.evidence.dispute_verifier import check
-from firmware.record.pins import PinStore
 from firmware.record.stick_request import StickDesk, read_request
 from firmware.runtime.stick import Teller, put
 from firmware.runtime.stick_disks import FolderStick

@@ -21,7 +21,7 @@ from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import AccessControl
-from firmware.record.pins import PinStore
+from firmware.access.pins import PinStore
 from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.people import Role

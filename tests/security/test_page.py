@@ -32,10 +32,10 @@ from dealer_ui.view.sibling_page import Beside
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from firmware.access import control as gate
+from firmware.access.pins import PinStore
 from firmware.record import archive
 from firmware.record.archive_lines import read_lines
 from firmware.record.journal import captures
-from firmware.record.pins import PinStore
 from firmware.table import events as ev
 from firmware.table.commands.people import Unlock
 from firmware.table.effects import apply

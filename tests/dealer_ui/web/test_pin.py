@@ -9,7 +9,7 @@ from flask import Flask
 
 from dealer_ui.web.guard import open_to
 from dealer_ui.web.pages import own_address
-from firmware.access.control import FLOOR_SESSION_S
+from firmware.access.sessions import FLOOR_SESSION_S
 from firmware.table.people import Role
 from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table

@@ -13,17 +13,18 @@ from typing import Any, get_args
 import pytest
 from pydantic import SecretStr
 
-from firmware.access.control import FLOOR_SESSION_S, SESSION_S, AccessCommand, AccessControl, refusal
+from firmware.access.control import AccessCommand, AccessControl, refusal
+from firmware.access.pins import PinStore, verified
+from firmware.access.sessions import FLOOR_SESSION_S, SESSION_S
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
-from firmware.record.pins import FOLDER, PinStore, verified
 from firmware.table import CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.commands.decide import Command, House, decide, parse_command
 from firmware.table.commands.people import SignedCommand
 from firmware.table.errors import NotAllowed, PinError
 from firmware.table.events import canonical
-from firmware.table.people import COMMAND_ROLES, PIN_ROLES, Role, check_pin, locked_for
+from firmware.table.people import COMMAND_ROLES, PIN_ROLES, PINS_FOLDER, Role, check_pin, locked_for
 from tests.firmware.conftest import Deal
 
 KINDS: dict[str, type[SignedCommand]] = {
@@ -387,7 +388,7 @@ def test_no_pin_and_no_verifier_is_in_the_journal_or_in_a_message(
         assert PIN not in f"{refused.value} {refused.value.__cause__}"
         assert WRONG not in f"{refused.value} {refused.value.__cause__}"
     assert PIN not in repr(parse_command(canonical({"do": "unlock", "by": "Moreno", "pin": PIN})))
-    verifiers = [json.loads(path.read_text()) for path in (staffed.data / FOLDER).glob("*.json")]
+    verifiers = [json.loads(path.read_text()) for path in (staffed.data / PINS_FOLDER).glob("*.json")]
     assert len(verifiers) == 3
     staffed.journal.close()
     rows = " ".join(f"{e.actor} {e.payload}" for e in JournalReader(staffed.data).events_since(0))
@@ -422,7 +423,7 @@ def test_verifiers_are_for_the_tables_own_user(tmp_path: Path) -> None:
 
 
 def test_a_try_costs_what_the_product_says_and_not_what_the_tests_pay() -> None:
-    code = "import json; from firmware.record.pins import verifier; print(json.dumps(verifier('2846')))"
+    code = "import json; from firmware.access.pins import verifier; print(json.dumps(verifier('2846')))"
     made = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert (made["scrypt"]["n"] >= 2**15, made["scrypt"]["r"], made["scrypt"]["p"]) == (True, 8, 1)
     assert verified(made, "2846")

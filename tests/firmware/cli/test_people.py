@@ -127,7 +127,7 @@ def test_no_pin_is_in_a_log_or_an_answer(
     def broken(*_: object) -> bool:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr("firmware.record.pins.PinStore.matches", broken)
+    monkeypatch.setattr("firmware.access.pins.PinStore.matches", broken)
     answer = table.ask('{"do":"unlock","by":"Ada","pin":"4711"}')
     assert answer["ok"] is False
     assert "fault of ours" in caplog.text

@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from firmware.access.pins import PinStore
 from firmware.cli.bundle import command as bundle_command
 from firmware.cli.retention import backup, keep, restore
 from firmware.record.archive import Archive
@@ -21,7 +22,6 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import MB
 from firmware.record.journal.journal import Journal, JournalReader
-from firmware.record.pins import PinStore
 from firmware.record.retention import SPARED, Rule, leftovers, plan
 from firmware.table import Phase
 from firmware.table import events as ev

@@ -17,9 +17,9 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.disk import give_tree, sync_folder
 from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
-from firmware.record.pins import FOLDER as PINS
 from firmware.table import JournalBusy, JournalError
 from firmware.table import events as ev
+from firmware.table.people import PINS_FOLDER
 from tests.firmware.conftest import FRAME, PIXELS
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.record.test_verify import bend
@@ -28,8 +28,8 @@ from tests.firmware.record.test_verify import bend
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = record(tmp_path_factory.mktemp("kept") / "data")
-    (folder / PINS).mkdir(mode=0o700)
-    (folder / PINS / "0123456789abcdef.json").write_text("{}")
+    (folder / PINS_FOLDER).mkdir(mode=0o700)
+    (folder / PINS_FOLDER / "0123456789abcdef.json").write_text("{}")
     Archive(folder).refresh()
     return folder
 

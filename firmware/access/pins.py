@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from firmware.record.journal.disk import sync_folder
 from firmware.table.errors import PinError
+from firmware.table.people import PINS_FOLDER
 
-FOLDER: Final = "pins"
 _N: Final = 1 << 15
 _R: Final = 8
 _P: Final = 1
@@ -31,7 +31,7 @@ class PinStore:
     """The verifiers in a data folder."""
 
     def __init__(self, data: Path) -> None:
-        self.folder = data / FOLDER
+        self.folder = data / PINS_FOLDER
 
     def keep(self, pin: str) -> str:
         """Store a verifier for a PIN, durably, and return its id. Raises PinError."""

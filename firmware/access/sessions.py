@@ -1,0 +1,66 @@
+"""Sessions: a PIN is good for several commands, until its person walks away."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from firmware.table.errors import NotAllowed
+from firmware.table.people import PIN_ROLES, Person, Role
+from firmware.table.state import State
+
+SESSION_S: Final = 120.0
+"""Seconds without a command after which a session is over: its person walked away from the screen."""
+FLOOR_SESSION_S: Final = 30.0
+"""The same of a floor person, who was called to a table and leaves its screen to the dealer."""
+
+
+@dataclass
+class _Session:
+    person: Person
+    used: float
+
+
+class Sessions:
+    """The open sessions, by token. `clock` is monotonic, in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._open: dict[str, _Session] = {}
+
+    def begin(self, person: Person) -> str:
+        """Open a session and return its token. Sessions that are over are forgotten."""
+        now = self._clock()
+        self._open = {t: s for t, s in self._open.items() if now - s.used <= session_s(s.person.role)}
+        token = secrets.token_urlsafe(16)
+        self._open[token] = _Session(person, now)
+        return token
+
+    def person(self, token: str, state: State, *, extend: bool) -> Person:
+        """Return the person of a session as the record lists him now; `extend` lets the session last from now.
+
+        Raises NotAllowed where the session is over, or the person's role or PIN was changed.
+        """
+        session = self._open.get(token)
+        now = self._clock()
+        if session is None or now - session.used > session_s(session.person.role):
+            self._open.pop(token, None)
+            raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
+        person = state.person(session.person.name)
+        if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
+            del self._open[token]
+            raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
+        if extend:
+            session.used = now
+        return person
+
+    def end(self, token: str) -> None:
+        """End a session; nothing where there is none."""
+        self._open.pop(token, None)
+
+
+def session_s(role: Role) -> float:
+    """Return the seconds without a command after which a session of this role is over."""
+    return FLOOR_SESSION_S if role is Role.FLOOR else SESSION_S
