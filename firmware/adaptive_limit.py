@@ -1,6 +1,6 @@
-"""A limit against hangs that follows how long the work really takes, between a floor and a ceiling.
+"""A timeout that adapts to how long the work really takes, between a floor and a ceiling.
 
-A fixed limit that is right on one machine is wrong on a slower one: work that would have come to its end is given up.
+A fixed timeout that suits one machine is too short for a slower one: it would abort work that would have finished.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 RECENT: Final = 20
-"""So many of the last durations count; what a machine did before that is forgotten."""
+"""How many of the last durations count."""
 MULTIPLE: Final = 4.0
-"""The limit is this many times the longest of them: the same work on a machine that is suddenly four times slower."""
+"""The limit is this many times the longest of them, so that the machine may suddenly become four times slower."""
 GROWTH: Final = 2.0
-"""After a timeout the next limit is this many times what was waited for: how long the work takes is not known yet."""
+"""After a timeout the next limit is this many times the old one, because the real duration is still unknown."""
 
 
 @dataclass(frozen=True)
 class LimitFigures:
-    """A limit and what it follows from, in seconds; None where no work came to its end yet."""
+    """A limit and the durations behind it, in seconds; None if no work has finished yet."""
 
     limit_s: float
     floor_s: float
@@ -33,15 +33,15 @@ class LimitFigures:
     """The median of the recent durations."""
     longest_s: float | None
     recent: int
-    """How many pieces of work these figures are of, timeouts included."""
+    """The number of recent durations, including timeouts."""
     timeouts: int
-    """How many of them timed out."""
+    """The number of timeouts among them."""
 
 
 class AdaptiveLimit:
     """A limit in seconds: `MULTIPLE` times the longest recent duration, never below `floor` or above `ceiling`.
 
-    For many threads. Pure but for the clock, which `timed` alone reads.
+    Thread-safe. Only `timed` reads the clock.
 
     >>> limit = AdaptiveLimit(floor=3, ceiling=30)
     >>> limit.seconds
@@ -55,7 +55,7 @@ class AdaptiveLimit:
     """
 
     def __init__(self, floor: float, ceiling: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """`floor` also holds before anything was timed. `clock` is monotonic. Raises ValueError."""
+        """`floor` is also the first limit. `clock` is monotonic, in seconds. Raises ValueError."""
         if not 0 < floor <= ceiling:
             raise ValueError(f"a limit from {floor:g} s to {ceiling:g} s is none")
         self._floor, self._ceiling = float(floor), float(ceiling)
@@ -71,21 +71,21 @@ class AdaptiveLimit:
         return min(self._ceiling, max(self._floor, MULTIPLE * longest))
 
     def took(self, seconds: float) -> None:
-        """Learn from a piece of work that came to its end after so many seconds."""
+        """Record a duration: work that finished after so many seconds."""
         with self._lock:
             self._recent.append((max(0.0, seconds), False))
 
     def timed_out(self, after: float) -> None:
-        """Learn that a piece of work was given up `after` so many seconds, the limit that it had.
+        """Record a timeout `after` so many seconds, the limit at that time.
 
-        Several that ran at the same time and timed out together let the limit grow once.
+        If several pieces of work with the same limit time out together, the limit grows only once.
         """
         with self._lock:
             self._recent.append((GROWTH * max(0.0, after) / MULTIPLE, True))
 
     @contextmanager
     def timed(self) -> Iterator[float]:
-        """Time a piece of work. Yields its limit; a TimeoutError is learnt from, nothing from any other exception."""
+        """Time the work in the `with` block; yields its limit. Records a TimeoutError, but no other exception."""
         limit, began = self.seconds, self._clock()
         try:
             yield limit
@@ -95,7 +95,7 @@ class AdaptiveLimit:
         self.took(self._clock() - began)
 
     def figures(self) -> LimitFigures:
-        """Return the limit and what it follows from."""
+        """Return the limit and the durations behind it."""
         limit = self.seconds
         with self._lock:
             recent = list(self._recent)

@@ -1,6 +1,6 @@
-"""What is said to a person, apart from the language: a template with named places and what goes into them.
+"""Translatable messages: a template with named placeholders, and the values for them.
 
-The English is the template itself; a page in another language looks the template up and fills it in its own words.
+The template is the English text. A page in another language looks up the template's translation and fills that in.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Word: TypeAlias = Union[str, int, float, "Message"]
 
 
 class Message:
-    """A sentence, or a part of one.
+    """A message: one sentence, or a part of one.
 
     >>> asked = Message("Seat %(seat)s has %(what)s.", seat=3, what=Message("an unsure card"))
     >>> str(asked)
@@ -26,7 +26,7 @@ class Message:
 
     def __init__(self, message: str, /, **args: Word) -> None:
         self.message: Final = message
-        """In English; places as in `%(seat)s`. Without arguments it is said as it stands."""
+        """The English template, with placeholders such as `%(seat)s`. Without arguments it is used unchanged."""
         self.args: Final[Mapping[str, Word]] = args
 
     def __str__(self) -> str:
@@ -36,27 +36,27 @@ class Message:
         return f"Message({self.message!r}, **{dict(self.args)!r})"
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the socket's answers carry it: `{"message", "args"}`, sentences within it alike."""
+        """Return the message as JSON-able data, `{"message", "args"}`; messages among the arguments likewise."""
         args = {
             name: word.as_json() if isinstance(word, Message) else word for name, word in self.args.items()
         }
         return {"message": self.message, "args": args}
 
     def refusal(self) -> dict[str, Any]:
-        """Return the socket's answer to a command that is refused with this sentence."""
+        """Return the socket's answer to a command that is refused with this message."""
         return {"ok": False, "error": str(self), **self.as_json()}
 
 
 def listed(words: Iterable[Word]) -> Word:
-    """Say several things after each other: "this, that"."""
+    """Join items with commas: "this, that"."""
     return reduce(lambda one, other: Message("%(one)s, %(other)s", one=one, other=other), words)
 
 
 def all_of(words: Iterable[Word]) -> Word:
-    """Say several things that belong together: "this and that"."""
+    """Join items with "and": "this and that"."""
     return reduce(lambda one, other: Message("%(one)s and %(other)s", one=one, other=other), words)
 
 
 def one_of(words: Iterable[Word]) -> Word:
-    """Say several things of which one will do: "this or that"."""
+    """Join items with "or": "this or that"."""
     return reduce(lambda one, other: Message("%(one)s or %(other)s", one=one, other=other), words)

@@ -1,4 +1,4 @@
-"""The way to the table process: one JSON line out, one JSON line back, over its Unix socket."""
+"""Client of the table process: one JSON line as the request, one as the reply, over its Unix socket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firmware.table.errors import TableError
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 ANSWER_FLOOR_S: Final = 3.0
 ANSWER_CEILING_S: Final = 30.0
-"""Seconds between which the limit for the table's answer lies; it answers after the event is durable."""
+"""Bounds of the limit for an answer, in seconds. The table answers after the event is durable."""
 
 
 class TableUnreachable(TableError, ConnectionError):
@@ -25,20 +25,20 @@ class TableUnreachable(TableError, ConnectionError):
 class TableLink:
     """Sends commands to the table process.
 
-    Each command opens its own connection, so a restarted table needs no reconnecting here.
+    Each command opens its own connection, so nothing has to reconnect after a restart of the table process.
     """
 
     path: Path
     timeout: float | None = None
-    """Seconds to wait for an answer, where they are fixed: a command of the shell has nothing to learn from."""
+    """A fixed limit for an answer in seconds, for shell commands, which end before they can adapt."""
     limit: AdaptiveLimit = field(default_factory=lambda: AdaptiveLimit(ANSWER_FLOOR_S, ANSWER_CEILING_S))
-    """The limit for an answer otherwise. It learns from every answer, and from every one that did not come in time."""
+    """The limit for an answer if `timeout` is None. It adapts to the durations of answers and to timeouts."""
 
     def send(self, command: dict[str, Any], within: float | None = None) -> dict[str, Any]:
         """Send one command and return the table's answer: `{"ok": true}` or `{"ok": false, "error": "..."}`.
 
-        `within` are the seconds to wait for it, where a command takes longer than others. Raises
-        TableUnreachable where the table does not answer; the command may then have been done or not.
+        `within`: the limit in seconds, for a command that takes longer than others. Raises TableUnreachable if the
+        table does not answer; the command may have been carried out or not.
         """
         line = json.dumps(command, separators=(",", ":")).encode() + b"\n"
         fixed = self.timeout if within is None else within
@@ -63,7 +63,7 @@ class TableLink:
         return answer
 
     def _exchange(self, line: bytes, within: float) -> bytes:
-        """Send a line and return the table's. Raises TimeoutError, OSError."""
+        """Send a line and return the table's reply. Raises TimeoutError, OSError."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
             link.settimeout(within)
             link.connect(str(self.path))
@@ -72,7 +72,7 @@ class TableLink:
                 return replies.readline(LONGEST_REPLY)
 
     def answers(self) -> bool:
-        """Say whether the table process takes connections now. Sends nothing."""
+        """Say whether the table process accepts connections now. Sends nothing."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.settimeout(0.5)

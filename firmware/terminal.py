@@ -1,7 +1,7 @@
-"""What is printed at a terminal. Every command prints through here.
+"""Safe output to a terminal. Every command prints through this module.
 
-A name, a note or a file's name may hold control characters: a terminal would obey them, hide what was printed before or
-show a verdict that nobody gave. So a line is escaped as a whole, its line ends as well, and printed as one line.
+A name, a note or a file name may contain control characters. A terminal would execute them: they could hide earlier
+output or fake a verdict. So each line is escaped as a whole, including line ends, and printed as one line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e]")
 
 
 def escaped(text: object) -> str:
-    """Return a text as one line that any terminal shows and none obeys; control characters as `cat -v` writes them.
+    """Return a text as one line that is safe to print; control characters are written as by `cat -v`.
 
     >>> print(escaped("Ada\\x1b[2K\\rBert\\nAll of it holds."))
     Ada^[[2K^MBert^JAll of it holds.
@@ -36,7 +36,7 @@ def _escaped_character(character: str) -> str:
 
 
 def escaped_json(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON of the same meaning in which no character is one that a terminal obeys.
+    """Return a value as JSON that is safe to print: control characters in it are escaped.
 
     >>> escaped_json({"by": "陈\\x9b\\x7f"}) == '{"by": "陈\\\\u009b\\\\u007f"}'
     True
@@ -47,7 +47,7 @@ def escaped_json(value: object, indent: int | None = None) -> str:
 
 def _escaped_in_json(found: re.Match[str]) -> str:
     character = found.group()
-    if character == "\n" or character.isprintable():  # a line end stands between values only
+    if character == "\n" or character.isprintable():  # in JSON, line ends occur only between values
         return character
     return "".join(
         f"\\u{unit:04x}" for unit in memoryview(character.encode("utf-16-le", "surrogatepass")).cast("H")
@@ -62,7 +62,7 @@ def say(line: object = "", *, err: bool = False) -> None:
 
 
 def say_all(text: str) -> None:
-    """Print a text of several lines. What it quotes must be escaped already, or be unable to hold a line end."""
+    """Print a text of several lines. Quoted values in it must be escaped already or have no line ends."""
     for line in text.removesuffix("\n").split("\n"):
         say(line)
 

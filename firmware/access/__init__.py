@@ -1,1 +1,1 @@
-"""Who may do what: roles, PINs, sessions and lock-outs."""
+"""Access control: roles, PINs, sessions and lock-outs."""

@@ -1,7 +1,8 @@
-"""Judges who gives a command and whether he may: sessions, PINs and lock-outs. The page never does.
+"""Access control: authenticates who gives a command and checks the role, with sessions, PINs and lock-outs.
 
-A lock-out is counted in the journal and waited for by the monotonic clock. What was waited before a restart nobody
-can tell (the wall clock may be wrong), so a restart begins the wait again: it may last longer, never shorter.
+The page never decides this. Wrong PINs are counted in the journal; a lock-out's wait runs on the monotonic clock. The
+time waited before a restart is unknown, because the wall clock may be wrong. So the wait starts again after a restart:
+it can be longer, never shorter.
 """
 
 from __future__ import annotations
@@ -33,28 +34,28 @@ from firmware.table.people import COMMAND_ROLES, FREE_TRIES, PIN_ROLES, Person, 
 from firmware.table.state import State
 
 AccessCommand = Unlock | Lock | Stay | ListPerson | RemovePerson | SetPin
-"""What is done here: it needs sessions, PINs or a look at who asks."""
+"""The commands that are handled here: they need sessions, PINs or the sender's identity."""
 TABLE: Final = "table"
 SET_UP: Final = "set-up"
-"""The actor before the first technician is listed: anyone who stands before a fresh box."""
+"""The actor of a fresh box's set-up, before the first technician is listed: any user at the box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
-"""What a fresh box takes from anyone who stands before it, until its first technician is listed."""
+"""The commands that a fresh box accepts from any user, until its first technician is listed."""
 POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
-"""Commands that a page repeats by itself: no sign that anybody is there."""
+"""Commands that a page repeats by itself; they do not extend a session."""
 
 
 class Record(Protocol):
-    """What the gate writes to and reads from: the table process."""
+    """The table process, as far as access control reads and writes it."""
 
     state: State
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably, and return the last one's number. Raises CommandRefused, JournalError."""
+        """Apply events and record them durably; return the last row's number. Raises CommandRefused, JournalError."""
 
 
 @dataclass(frozen=True)
 class Who:
-    """Who gives a command; `actor` is how the journal names him, such as "floor:Moreno"."""
+    """The sender of a command; `actor` is his name in the journal, such as "floor:Moreno"."""
 
     actor: str
     role: Role
@@ -62,7 +63,7 @@ class Who:
 
 
 class AccessControl:
-    """The one judge of role, PIN and lock-out.
+    """Checks roles, PINs, sessions and lock-outs.
 
     >>> gate.authorize(command, record)  # doctest: +SKIP
     Who(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
@@ -76,11 +77,11 @@ class AccessControl:
         self._sessions = Sessions(clock)
 
     def tidy(self, state: State) -> None:
-        """Remove verifiers that a stop between file and event left, and those that were replaced."""
+        """Remove verifiers that were replaced, and those that an interrupted change left without an event."""
         self._pins.forget(self._pins.known() - {person.pin for person in state.people})
 
     def authorize(self, command: SignedCommand, record: Record) -> Who:
-        """Return who gives the command. Raises NotAllowed, or JournalError where a try cannot be counted."""
+        """Return who gives the command. Raises NotAllowed; JournalError if a PIN attempt cannot be recorded."""
         roles = COMMAND_ROLES.get(str(getattr(command, "do", "")), frozenset())
         who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
@@ -89,9 +90,9 @@ class AccessControl:
         raise NotAllowed(_who_may(roles, record.state), roles=roles)
 
     def handle(self, command: AccessCommand, record: Record, who: Who) -> dict[str, Any]:
-        """Do what only the gate can do, for somebody admitted, and return the answer.
+        """Carry out a command from an authorized sender, and return the answer.
 
-        Raises CommandRefused, PinError, JournalError; then nothing happened.
+        Raises CommandRefused, PinError, JournalError; then nothing was changed.
         """
         match command:
             case Unlock():
@@ -143,9 +144,9 @@ class AccessControl:
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
-        """A box that has no technician takes its first one from anyone who stands before it; once, and recorded.
+        """Return the sender if a box without a technician accepts the command from any user; None otherwise.
 
-        So it does with what comes before that in its set-up, and with leaving the set-up out.
+        Any user may list the first technician; this is recorded. Before that, any user may do the steps in `_FRESH`.
         """
         if _has(Role.TECHNICIAN, state):
             return None
@@ -162,9 +163,9 @@ class AccessControl:
         return Who(f"{person.role}:{person.name}", person.role, person.name)
 
     def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
-        """Return the person of this name once the PIN is right. Every try is in the journal before it counts.
+        """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
-        A dealer has no PIN: his name stands for him while he is logged on, and for nobody else.
+        A dealer has no PIN: his name is enough while he is logged on, or to log himself on.
         """
         person = record.state.person(name)
         if person is None:
@@ -186,7 +187,7 @@ class AccessControl:
             wait = locked_for(tried)
             self._open_at[name] = self._clock() + wait
             left = FREE_TRIES - tried
-            text = (
+            consequence = (
                 _locked(name, wait)
                 if wait
                 else Message("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
@@ -194,7 +195,7 @@ class AccessControl:
             raise NotAllowed(
                 "That is not %(name)s's PIN. %(next)s",
                 name=name,
-                next=text,
+                next=consequence,
                 roles=frozenset({person.role}),
                 wait_s=wait,
             )
@@ -203,7 +204,7 @@ class AccessControl:
         return person
 
     def locked(self, person: Person) -> float:
-        """Return the seconds until this person's PIN is looked at again; 0 if at once."""
+        """Return the rest of this person's lock-out in seconds; 0 if there is none."""
         until = self._open_at.get(person.name, self._started + locked_for(person.tried))
         return max(0.0, until - self._clock()) if person.tried else 0.0
 
@@ -219,14 +220,14 @@ class AccessControl:
 def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
     """Return the answer to a command that was not allowed.
 
-    `ask`: the people whose PIN would do, for a page to offer; `wait_s`: the rest of a lock-out in seconds.
+    `ask`: the people whose PIN would be accepted, for a page to offer; `wait_s`: the rest of a lock-out in seconds.
     """
     people = [person.name for person in state.people if person.role in error.roles & PIN_ROLES]
     return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
 
 
 def _need_right_over(who: Who, role: Role) -> None:
-    """Floor people list dealers; anyone who has a PIN is a technician's to list."""
+    """Raise NotAllowed unless the sender may list this role: roles with a PIN need a technician."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
         raise NotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
@@ -234,13 +235,13 @@ def _need_right_over(who: Who, role: Role) -> None:
 
 
 def _need_own_word(command: SignedCommand, who: Who, state: State) -> None:
-    """Raise NotAllowed where somebody logs another one on whose name asks for a PIN."""
+    """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
     if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
         raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
 
 
 def _stands_for_himself(name: str, command: SignedCommand, state: State) -> bool:
-    """Say whether a dealer's name is good without a proof: he is logged on, or logs himself on."""
+    """Say whether a dealer's name is enough without a PIN: he is logged on, or logs himself on."""
     return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
 
 
@@ -256,16 +257,16 @@ def _has(role: Role, state: State) -> bool:
 def _who_may(roles: frozenset[Role], state: State) -> Message:
     if not roles:
         return Message("Nobody may give that command.")
-    words = one_of(sorted(roles))
+    role_list = one_of(sorted(roles))
     if roles <= PIN_ROLES and not any(_has(role, state) for role in roles):
         first = Role.TECHNICIAN if not _has(Role.TECHNICIAN, state) else min(roles)
         return Message(
             "That asks for a PIN (%(roles)s), and nobody who has one is listed yet. "
             "On the page: Records and set-up, People and PINs; or do: %(command)s",
-            roles=words,
+            roles=role_list,
             command=f"feltwatch people add NAME --role {first}",
         )
-    return Message("That asks for a PIN: %(roles)s.", roles=words)
+    return Message("That asks for a PIN: %(roles)s.", roles=role_list)
 
 
 def _locked(name: str, wait: float) -> Message:

@@ -1,8 +1,8 @@
-"""PINs: only their scrypt verifiers, in files of their own that nobody but the table's user may read.
+"""PINs: stores only their scrypt verifiers, one file each, readable only by the table's user.
 
-They are not in the journal, which the page, an auditor and a dispute file read: four digits are found from any
-verifier within minutes. An event names a verifier by a random id, and its file is synced before the event is
-written, so that a stop at any moment leaves the old PIN or the new one in force, never none and never both.
+They are not in the journal, because the page, auditors and dispute files read it, and a four-digit PIN can be found
+from any verifier within minutes. An event names a verifier by a random id. Its file is synced before the event is
+written, so that after a stop at any moment exactly one PIN is in force: the old one or the new one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from firmware.table.people import PINS_FOLDER
 _N: Final = 1 << 15
 _R: Final = 8
 _P: Final = 1
-"""scrypt's cost: 32 MB and about 0.1 s a try. Four digits stand no search whatever it is; the lock-out guards them."""
+"""scrypt's cost: 32 MB and about 0.1 s an attempt. No cost protects four digits from a search; the lock-out does."""
 _MEMORY: Final = 64 << 20
 
 
@@ -52,14 +52,14 @@ class PinStore:
         return name
 
     def matches(self, name: str, pin: str) -> bool:
-        """Say whether this is the PIN. Raises PinError if its verifier is lost: then set a new PIN."""
+        """Say whether this is the PIN of the verifier `name`. Raises PinError if the verifier is missing or broken."""
         try:
             return verified(json.loads(self._path(name).read_text(encoding="ascii")), pin)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise PinError("That PIN's file is missing or broken; set a new PIN.") from error
 
     def forget(self, names: set[str]) -> None:
-        """Remove verifiers that no event holds in force. What cannot be removed does no harm."""
+        """Remove verifiers that no event has in force."""
         for name in names:
             self._path(name).unlink(missing_ok=True)
 
@@ -72,14 +72,14 @@ class PinStore:
 
 
 def verifier(secret: str) -> dict[str, Any]:
-    """Return what a PIN or a passphrase is known again by, as JSON-able data: scrypt's cost, salt and key."""
+    """Return a verifier for a PIN or a passphrase as JSON-able data: scrypt's cost, salt and key."""
     salt = secrets.token_bytes(16)
     key = _derive(secret, salt, _N, _R, _P)
     return {"scrypt": {"n": _N, "r": _R, "p": _P}, "salt": salt.hex(), "key": key.hex()}
 
 
 def verified(stored: Mapping[str, Any], secret: str) -> bool:
-    """Say whether a verifier is this secret's. Raises ValueError, KeyError or TypeError for what is no verifier."""
+    """Say whether a verifier matches a secret. Raises ValueError, KeyError or TypeError for an invalid verifier."""
     cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
     tried = _derive(secret, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))
     return hmac.compare_digest(tried, key)

@@ -1,4 +1,4 @@
-"""Sessions: a PIN is good for several commands, until its person walks away."""
+"""Sessions: one PIN entry covers several commands, until the session expires."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from firmware.table.people import PIN_ROLES, Person, Role
 from firmware.table.state import State
 
 SESSION_S: Final = 120.0
-"""Seconds without a command after which a session is over: its person walked away from the screen."""
+"""Seconds without a command after which a session expires: the person may have left the screen."""
 FLOOR_SESSION_S: Final = 30.0
-"""The same of a floor person, who was called to a table and leaves its screen to the dealer."""
+"""The same for a floor person, who leaves the screen to the dealer soon."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Sessions:
         self._open: dict[str, _Session] = {}
 
     def begin(self, person: Person) -> str:
-        """Open a session and return its token. Sessions that are over are forgotten."""
+        """Open a session and return its token. Expired sessions are removed."""
         now = self._clock()
         self._open = {t: s for t, s in self._open.items() if now - s.used <= session_s(s.person.role)}
         token = secrets.token_urlsafe(16)
@@ -39,9 +39,9 @@ class Sessions:
         return token
 
     def person(self, token: str, state: State, *, extend: bool) -> Person:
-        """Return the person of a session as the record lists him now; `extend` lets the session last from now.
+        """Return a session's person as listed now; `extend` restarts the session's time.
 
-        Raises NotAllowed where the session is over, or the person's role or PIN was changed.
+        Raises NotAllowed if the session has expired, or if the person's role or PIN was changed.
         """
         session = self._open.get(token)
         now = self._clock()
@@ -57,10 +57,10 @@ class Sessions:
         return person
 
     def end(self, token: str) -> None:
-        """End a session; nothing where there is none."""
+        """End a session, if there is one."""
         self._open.pop(token, None)
 
 
 def session_s(role: Role) -> float:
-    """Return the seconds without a command after which a session of this role is over."""
+    """Return the seconds without a command after which a session of this role expires."""
     return FLOOR_SESSION_S if role is Role.FLOOR else SESSION_S

@@ -1,1 +1,1 @@
-"""Is the box well? Each check with a figure, a verdict and what to do."""
+"""Health checks of the box: each has a figure, a verdict and advice."""

@@ -1,8 +1,7 @@
-"""Is the table well? Facts in, checks out: each with a figure, a verdict and what to do.
+"""Health checks: each turns `Facts` into a figure, a verdict and advice.
 
-Pure: anyone who looks at the box and at the record gathers the `Facts`, and a fact that nobody could learn is None,
-which makes its check "unknown" and never "ok". `CHECKS` is the table of all of them, in the order in which they are
-shown.
+Pure: the callers gather the `Facts` from the box and the record. A fact that could not be learnt is None, and its check
+is then "unknown", never "ok". `CHECKS` lists all checks in the order in which they are shown.
 """
 
 from __future__ import annotations
@@ -15,87 +14,87 @@ from firmware.messages import Message
 from firmware.record.journal.disk import MB, RESERVE
 
 Verdict = Literal["ok", "look", "bad", "unknown"]
-"""`look`: the table plays, and somebody should see to it; `bad`: what the product promises is at risk."""
+"""`look`: play can go on, but the cause should be checked; `bad`: something that the product promises is at risk."""
 
 ROOM_MB: Final = 1000
-"""Megabytes free below which to make room: a hundred hands (10 MB each, DESIGN.md 5)."""
+"""Free megabytes below which space should be freed: room for a hundred hands (10 MB each, DESIGN.md 5)."""
 WORN_PERCENT: Final = 80
-"""Share of its writes that a card has used up from which it is replaced at leisure; JEDEC eMMC 5.0, steps of ten."""
+"""Wear, in percent of its writes, from which a card should be replaced soon (JEDEC eMMC 5.0, steps of ten)."""
 MEMORY_MB: Final = 150
-"""Megabytes available below which the reading process may be killed for want of memory."""
+"""Available megabytes below which the kernel may kill the reading process."""
 WARM_C: Final = 70.0
 HOT_C: Final = 80.0
-"""Degrees from which a Pi slows itself down."""
+"""Degrees Celsius from which a Pi reduces its clock rate."""
 STALE_DAYS: Final = 90
-"""Days after which a felt's calibration is looked at again."""
+"""Days after which a felt's calibration should be repeated."""
 ANCHOR_DAYS: Final = 7
-"""Days after which the chain's head should be signed and carried away again."""
+"""Days after which a new signed head should be stored outside the box."""
 DAY_MS: Final = 86_400_000
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What was seen of the box and the record; None: it could not be learnt."""
+    """Observations of the box and the record; None: could not be learnt."""
 
     answers: bool | None = None
     """Whether the table process answers."""
     services: Mapping[str, str] | None = None
-    """Unit → what the service manager calls its state; None where there is none."""
+    """The service manager's state of each unit; None without a service manager."""
     faults: Mapping[str, str] = field(default_factory=dict)
-    """What the table process says is wrong, by device."""
+    """The table process's fault messages, by device."""
     picture: Mapping[str, Mapping[str, Any]] | None = None
     """The last picture's verdicts, by vision's names."""
     felt_age_ms: int | None = None
-    """Since the felt's calibration; None: there is none, or no record."""
+    """The age of the felt's calibration; None without a calibration or a record."""
     calibrated: bool | None = None
     readers_ok: int | None = None
     """Antennas of the puck reader that answer."""
     readers: int | None = None
-    """Antennas that should."""
+    """Antennas that the puck reader has."""
     buttons: bool | None = None
     """Whether buttons are connected."""
     free_mb: int | None = None
     worn_percent: int | None = None
     rows: int | None = None
     checked: int | None = None
-    """Rows of the chain that were checked, the last ones."""
+    """How many of the chain's last rows were checked."""
     broken_at: int | None = None
-    """The first of them that does not fit."""
+    """The first checked row with a problem."""
     record_wrong: str | None = None
-    """What is wrong with the record's file or its end; "" where nothing is."""
+    """What is wrong with the record's file or its end; "" if nothing is."""
     synchronised: bool | None = None
     rtc: bool | None = None
     jumped_ms: int | None = None
     celsius: float | None = None
     weak: bool | None = None
-    """The supply is too weak now."""
+    """Whether the power supply is too weak now."""
     was_weak: bool | None = None
-    """It was, since the box started."""
+    """Whether it was too weak at any time since the box started."""
     memory_mb: int | None = None
     model_hash: str | None = None
-    """Of the card reader's file."""
+    """The hash of the card reader's model file."""
     model_named: str | None = None
-    """In its manifest."""
+    """The hash in the model's manifest."""
     profile_hash: str | None = None
-    """Of the game's text as the record keeps it; "" where the record has lost it."""
+    """The hash of the rule profile's text in the record; "" if the record does not have it."""
     profile_named: str | None = None
-    """That the table plays by."""
+    """The hash of the rule profile that the table plays by."""
     limits: Mapping[str, Mapping[str, Any]] | None = None
-    """The adaptive limits by the work that they are for (`firmware.adaptive_limit.LimitFigures`)."""
+    """The figures of the adaptive limits (`firmware.adaptive_limit.LimitFigures`), by what they limit."""
     anchor_age_ms: int | None = None
     anchored: bool | None = None
     """Whether the chain's head was ever signed."""
 
     @classmethod
     def of_json(cls, answer: Mapping[str, Any]) -> Facts:
-        """Return facts as a socket carried them; what this release does not know is left out."""
+        """Return facts from their JSON; fields that this release does not know are ignored."""
         known = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in answer.items() if name in known})
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check's outcome. `figure` is as it is read: a number and its unit, "" where nothing is measured."""
+    """One check's result. `figure` is text to show: a number and its unit, "" if nothing is measured."""
 
     name: str
     title: Message
@@ -105,7 +104,7 @@ class Check:
     advice: Message | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as a program reads it, in English."""
+        """Return it as JSON-able data, in English."""
         advice = "" if self.advice is None else str(self.advice)
         return {
             "name": self.name,
@@ -128,9 +127,9 @@ def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
 
 
 def _fault(facts: Facts, device: str) -> Message | None:
-    """Return what the table itself says is wrong with a device; the page knows these sentences."""
-    words = facts.faults.get(device)
-    return Message(words) if words else None
+    """Return the table process's fault message for a device; the page has translations of these."""
+    fault = facts.faults.get(device)
+    return Message(fault) if fault else None
 
 
 def _table(facts: Facts) -> Found:
@@ -434,7 +433,7 @@ def _of_limit(work: str) -> Callable[[Facts], Found]:
 
 
 def _seconds(seconds: float) -> str:
-    """Return a duration as it is read; nobody has to know the milliseconds of a quick machine."""
+    """Return a duration as text to show, without fractions below a second."""
     return f"{seconds:.1f}" if seconds >= 1 else "< 1"
 
 
@@ -466,13 +465,13 @@ CHECKS: Final[tuple[tuple[str, Message, Callable[[Facts], Found]], ...]] = (
     ("start_time", Message("Card reader's start"), _of_limit("reader_start")),
     ("answer_time", Message("Time of an answer"), _of_limit("answer")),
 )
-"""Every check: its name, what it is called, how it is judged. In the order in which they are shown."""
+"""Every check: its name, its title, its function. In the order in which they are shown."""
 
 _GRAVITY: Final[Mapping[Verdict, int]] = {"bad": 3, "look": 2, "unknown": 1, "ok": 0}
 
 
 def judge(facts: Facts) -> tuple[Check, ...]:
-    """Judge all there is to judge.
+    """Return the results of all checks.
 
     >>> next(check for check in judge(Facts(celsius=84.0)) if check.name == "heat").verdict
     'bad'
@@ -481,5 +480,5 @@ def judge(facts: Facts) -> tuple[Check, ...]:
 
 
 def worst(checks: tuple[Check, ...]) -> Verdict:
-    """Return the gravest verdict among them; what is unknown is graver than what is well."""
+    """Return the gravest verdict; "unknown" is graver than "ok"."""
     return max((check.verdict for check in checks), key=lambda verdict: _GRAVITY[verdict], default="unknown")

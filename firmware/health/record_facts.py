@@ -1,4 +1,4 @@
-"""What the record says about the table's health: read only, whether the table runs or not."""
+"""Health facts from the record. Read only; works whether the table runs or not."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from firmware.table.events.camera import Calibrated
 from firmware.table.state import State
 
 LAST_ROWS: Final = 5000
-"""Rows of the chain that are checked where not all are asked for: some tens of milliseconds."""
+"""How many of the chain's last rows are checked by default: it takes some tens of milliseconds."""
 
 
 def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROWS) -> dict[str, Any]:
-    """Return the facts of `firmware.health.checks.Facts` that the record knows; none where it cannot be read.
+    """Return the fields of `firmware.health.checks.Facts` that come from the record; none if it cannot be read.
 
     `now_ms`: the wall clock. `rows`: how many of the chain's last rows are checked; None for all.
     """
@@ -38,7 +38,7 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
             **_anchor(reader, now_ms),
             **_profile(reader, state),
         }
-    except JournalError:  # a row of this hand was changed: the chain says which
+    except JournalError:  # a row of this hand was changed; the facts of the chain name it
         return chain
 
 
@@ -60,7 +60,7 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
 
 
 def _picture(reader: JournalReader) -> dict[str, Any]:
-    """Return the verdicts of the last reading: of this hand, else of the one before."""
+    """Return the picture's verdicts from the last reading of this hand or the one before."""
     entries = reader.since_last_opened()
     hand = entries[-1].hand if entries else 0
     for rows in (entries, reader.of_hand(hand - 1) if hand > 1 else []):
@@ -97,6 +97,6 @@ def _profile(reader: JournalReader, state: State) -> dict[str, Any]:
         return {}
     try:
         kept = reader.content(named)
-    except JournalError:  # it was changed: it is not what was named
+    except JournalError:  # the content was changed
         kept = None
     return {"profile_named": named, "profile_hash": content_hash(kept) if kept is not None else ""}

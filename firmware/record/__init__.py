@@ -1,1 +1,1 @@
-"""What is kept of past hands: the archive, backups, retention, dispute files and reports."""
+"""The record of past hands: the journal, its verification, the archive, backups, retention, dispute files, reports."""

@@ -1,4 +1,4 @@
-"""The archive: which hands there are, a page at a time, and any one of them with all that was done about it."""
+"""The archive: a paged list of hands, and each hand with everything that was done about it later."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MARKS: Final[dict[Mark, str]] = {
     "not_reviewed": "hands.reviewed = 0",
 }
 RARE: Final = frozenset({"correction", "dispute"})
-"""Marks that few hands have."""
+"""Marks that few hands have: they select faster than a seat does."""
 PAGE: Final = 50
 """Hands on one page of the list."""
 ImageState = Literal["ok", "dropped", "missing", "changed", "unreadable"]
@@ -38,7 +38,7 @@ ImageState = Literal["ok", "dropped", "missing", "changed", "unreadable"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which hands: all that is given must fit. Times are UTC in milliseconds, `since` included and `until` not."""
+    """A filter on hands; all given values must match. UTC milliseconds, from `since_ms` to before `until_ms`."""
 
     since_ms: int | None = None
     until_ms: int | None = None
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Image:
-    """An image that a row names, and what became of it."""
+    """An image that a row names, and its state."""
 
     capture: Capture
     row: int
@@ -60,10 +60,10 @@ class Image:
 
 @dataclass(frozen=True)
 class Hand:
-    """A hand out of the record.
+    """A hand from the record.
 
-    `rows` are its own, from its opening to the row before the next hand's; `later` what was done about it afterwards:
-    reopened (each with the rows until it was closed again), disputed, reviewed, images dropped.
+    `rows` are its own, from its opening to the row before the next hand's. `later` are the later rows about it:
+    reopened (with the rows until it was closed again), disputed, reviewed, images dropped.
     """
 
     hand: int
@@ -72,7 +72,7 @@ class Hand:
 
     @property
     def opened(self) -> ev.HandOpened:
-        """Its opening."""
+        """The event that opened it."""
         event = self.rows[0].event
         assert isinstance(event, ev.HandOpened)
         return event
@@ -85,7 +85,7 @@ class Hand:
 
     @property
     def settlements(self) -> tuple[Entry, ...]:
-        """Every settlement of it that was shown, the first one first."""
+        """All its settlements, in order."""
         return tuple(row for row in (*self.play, *self.later) if row.type == ev.Settled.type)
 
     @property
@@ -96,7 +96,7 @@ class Hand:
 
     @property
     def captures(self) -> dict[Capture, int]:
-        """The images that its rows name, each with the number of the first row that does."""
+        """The images that its rows name, each with the number of the first such row."""
         found: dict[Capture, int] = {}
         for row in (*self.play, *self.later):
             if row.type != ev.ImagesDropped.type:
@@ -106,7 +106,7 @@ class Hand:
 
     @property
     def dropped(self) -> frozenset[Capture]:
-        """The images whose bytes were dropped by the house's rule."""
+        """The images that were removed by the house's retention rule."""
         return frozenset(
             image
             for row in self.later
@@ -123,21 +123,21 @@ ENDS: Final = frozenset(
 class Archive:
     """Reads the archive of a data folder. Keeps no connection open between calls.
 
-    Anyone who may write to the folder brings its index up to date; who may not reads what the table process has made of
-    it so far, or, where there is none, makes one of his own in a temporary folder.
+    A process with write access to the folder updates the shared index. Any other process reads the index as it is, or
+    builds its own in a temporary folder if there is none.
     """
 
     def __init__(self, data: Path, reader: JournalReader | None = None) -> None:
-        """`reader`: the journal as it may be read, where that is not all of it; the index knows no such bounds."""
+        """`reader`: a reader that hides part of the journal, if needed; the index itself always covers all rows."""
         self.reader = reader or JournalReader(data)
         self._data = data
         self._store = CaptureStore(data)
         self._own: Path | None = None
 
     def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
-        """Bring the index up to the journal's end, unless somebody else does at this moment.
+        """Update the index to the journal's end, unless another process is doing so.
 
-        `done` is told how far it is, in rows. Raises JournalError.
+        `done` is called with the rows indexed and their total. Raises JournalError.
         """
         if self.reader.path.exists():
             bring_up_to_date(self._data, self._index(), done)
@@ -155,9 +155,9 @@ class Archive:
     def hands(
         self, wanted: Wanted = Wanted(), before: int | None = None, limit: int = PAGE
     ) -> list[HandLine]:
-        """Return a page of the list, the newest hand first: those before hand `before`, at most `limit`.
+        """Return a page of the list, the newest hand first: at most `limit` hands before hand `before`.
 
-        Within times the order is by time; else it is by number. Raises JournalError.
+        Ordered by time if the filter has times, otherwise by number. Raises JournalError.
         """
         timed = wanted.since_ms is not None or wanted.until_ms is not None
         by_seat = _is_of_seat(wanted) and not timed and not wanted.marks & RARE
@@ -185,7 +185,7 @@ class Archive:
             return found[0] if found else None
 
     def names(self, *, of_open: bool = True) -> dict[str, list[str]]:
-        """Return the players, dealers and profiles that there are; without `of_open` no player before his hand is over.
+        """Return all players, dealers and profiles; without `of_open`, no player whose first hand is still open.
 
         Raises JournalError.
         """
@@ -200,7 +200,7 @@ class Archive:
             }
 
     def hours(self, since_ms: int, until_ms: int) -> list[int]:
-        """Return in which hours of a stretch of time hands were opened, counted from its beginning.
+        """Return the hours of a time span in which hands were opened, counted from 0 at its beginning.
 
         Raises JournalError.
         """
@@ -209,7 +209,7 @@ class Archive:
             return [hour for (hour,) in db.execute(text, (since_ms, since_ms, until_ms))] if db else []
 
     def _only_in_open_hand(self) -> set[str]:
-        """Return the players whose first hand is on the table."""
+        """Return the players whose first hand is still open."""
         last = self.hands(limit=1)
         if not last or last[0].outcome != "open":
             return set()
@@ -217,25 +217,25 @@ class Archive:
         return {name for name in names if not self.hands(Wanted(player=name), last[0].hand, 1)}
 
     def behind(self) -> int:
-        """Return how many rows of the journal the index has not yet taken in. Raises JournalError."""
+        """Return how many rows of the journal are not yet in the index. Raises JournalError."""
         with self._open() as db:
             seq = db.execute("SELECT seq FROM head").fetchone()[0] if db else 0
         return max(0, self.reader.head()[0] - seq)
 
     def oldest_with_images(self, limit: int, after: int = 0) -> list[HandLine]:
-        """Return hands that still have images, the oldest first. Raises JournalError."""
+        """Return hands after hand `after` that still have images, the oldest first. Raises JournalError."""
         with self._open() as db:
             text = "hands WHERE image_bytes > 0 AND hand > ? ORDER BY hand LIMIT ?"
             return read_lines(db, text, (after, limit)) if db else []
 
     def image_bytes(self) -> int:
-        """Return the bytes of all images kept, as their events tell it. Raises JournalError."""
+        """Return the total size in bytes of all images kept, from their events. Raises JournalError."""
         with self._open() as db:
             text = "SELECT coalesce(sum(image_bytes), 0) FROM hands WHERE image_bytes > 0"
             return int(db.execute(text).fetchone()[0]) if db else 0
 
     def hand(self, number: int) -> Hand:
-        """Return a hand out of the journal; the index is not asked.
+        """Return a hand from the journal, without the index.
 
         Raises CommandRefused for a hand that is not in the record, JournalError.
         """
@@ -280,7 +280,7 @@ class Archive:
                     if db is None:
                         raise JournalError("The list of hands is being made again; try again in a moment.")
                 yield db
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema's text comes in its message
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes a damaged schema in its message
             index_file.distrust(shared)
             raise JournalError(
                 "The archive's index could not be read (%(why)s); it is made again, try again in a moment.",
@@ -297,9 +297,10 @@ def _is_of_seat(wanted: Wanted) -> bool:
 
 
 def _clause(wanted: Wanted, by_seat: bool) -> tuple[list[str], list[Any]]:
-    """Return the conditions and their values.
+    """Return the SQL conditions and their values.
 
-    Hands of a player are found through the seats' own index, or, where times or a rare mark pick fewer, among those.
+    A player's hands are found through the index of seats. If times or a rare mark select fewer hands, a subquery checks
+    the seats of those.
     """
     parts: list[str] = [MARKS[mark] for mark in sorted(wanted.marks)]
     values: list[Any] = []
@@ -323,7 +324,7 @@ def _clause(wanted: Wanted, by_seat: bool) -> tuple[list[str], list[Any]]:
 
 
 def _distinct(db: sqlite3.Connection, column: str, table: str) -> list[str]:
-    """Return a column's values by jumping from one to the next in its index: a plain DISTINCT reads every row."""
+    """Return a column's distinct values by skipping through its index; a plain DISTINCT would read every row."""
     text = (
         f"WITH RECURSIVE each(name) AS (SELECT min({column}) FROM {table} UNION ALL "
         f"SELECT (SELECT min({column}) FROM {table} WHERE {column} > name) FROM each WHERE name IS NOT NULL) "

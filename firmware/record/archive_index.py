@@ -1,9 +1,8 @@
-"""The archive's index: one line a hand, and where rows are that are looked for, so that a million hands open at once.
+"""The archive's index: one line for each hand, and the positions of rows, so that a list of a million hands opens fast.
 
-It is no evidence and nothing is decided by it: it can be thrown away at any time and is made again from the journal.
-The table process keeps it in the data folder; anyone who may write there may, too, one at a time. It is brought up
-to the journal's end in batches, each one transaction, and sealed at the end (`index_file`): an index whose bytes are
-not those that were sealed, or that a stop left unsealed, is thrown away.
+It is a cache, not evidence: it can be deleted at any time and is rebuilt from the journal. The table process updates it
+in the data folder, as may any process with write access there, one at a time. It is updated in batches, each in one
+transaction, and sealed with a checksum at the end (`index_file`). An index that does not match its checksum is deleted.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ _TAKEN: Final = tuple(sorted(INDEXED.union(TOLD)))
 
 
 def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> bool:
-    """Take the journal's new rows into the index at `path`; make it again where it is another journal's or not whole.
+    """Add the journal's new rows to the index at `path`; rebuild it if it is damaged or belongs to another journal.
 
-    `done` is told after each batch how far it is, in rows. False where somebody else does it at this moment.
-    Raises JournalError.
+    `done` is called after each batch with the rows indexed and their total. Returns False if another process is
+    updating the index. Raises JournalError.
     """
     reader = JournalReader(data)
     try:
@@ -61,7 +60,7 @@ def _bring(reader: JournalReader, path: Path, done: Callable[[int, int], None]) 
     make_file(path)
     give_to_owner(path)
     with closing(sqlite3.connect(path, isolation_level=None, timeout=WAIT_S)) as db:
-        # Readers of the same group may not write: no -wal file, which they would have to.
+        # No WAL: readers would need write access for it, and readers of the same group have none.
         db.execute("PRAGMA journal_mode = TRUNCATE")
         db.execute("PRAGMA synchronous = NORMAL")
         changed = False
@@ -93,7 +92,7 @@ def _clear(db: sqlite3.Connection) -> None:
 
 
 def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
-    """Take the next rows in, and return the number of the last one."""
+    """Add the next batch of rows, and return the number of the last one."""
     with Transaction(db):
         seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
         upto = min(end, seq + BATCH)

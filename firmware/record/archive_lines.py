@@ -1,4 +1,4 @@
-"""The lines of the archive's list: what one hand is there, and how rows of the journal make it."""
+"""The lines of the archive's list, one for each hand, and how they are built from rows of the journal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CREATE TABLE places (
 
 @dataclass
 class SeatLine:
-    """A seat of a hand in the list: points and natural as settled last, None where nothing was settled."""
+    """A seat of a hand in the list: points and natural of the last settlement, None without one."""
 
     seat: int
     player: str
@@ -58,8 +58,9 @@ class SeatLine:
 class HandLine:
     """One hand in the list. `first` and `last` are the numbers of its rows in the journal, from opening to end.
 
-    `outcome`: open, settled, void, misdeal or withdrawn. `corrections` are cards and rows that a person changed,
-    `unsure` the cards of `cards` read that were asked. `images` and `image_bytes` are those whose bytes are kept.
+    `outcome`: open, settled, void, misdeal or withdrawn. `corrections` counts the cards and rows that a person changed.
+    `cards` counts the cards read, `unsure` those of them that the dealer was asked about. `images` and `image_bytes`
+    cover the images that are still stored.
     """
 
     hand: int
@@ -86,7 +87,7 @@ class HandLine:
     image_bytes: int = 0
     seats: list[SeatLine] = field(default_factory=list)
     names: set[str] = field(default_factory=set, repr=False, compare=False)
-    """The images counted already, while the index is made: two events may name one."""
+    """The images counted so far while the index is built: two events may name the same one."""
 
 
 _COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("seats", "names"))
@@ -113,11 +114,11 @@ TOLD: Final = (
     ev.HandReviewed.type,
     ev.ImagesDropped.type,
 )
-"""Types of the rows that the lines are made from."""
+"""Types of the rows that the lines are built from."""
 
 
 def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> list[HandLine]:
-    """Return the hands that a clause picks (what follows FROM), with their seats. Raises sqlite3.Error."""
+    """Return the hands that an SQL clause selects (the text after FROM), with their seats. Raises sqlite3.Error."""
     columns = ", ".join(f"hands.{name}" for name in _COLUMNS)
     rows = db.execute(f"SELECT {columns} FROM {where}", values).fetchall()
     lines = {row[0]: HandLine(*row) for row in rows}
@@ -133,7 +134,7 @@ def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> l
 
 
 class Batch:
-    """The hands that a stretch of the journal tells of. `subject` is the past hand that is reopened, 0 for none."""
+    """The hands of a stretch of the journal. `subject` is the past hand that is reopened now, 0 for none."""
 
     def __init__(self, db: sqlite3.Connection, subject: int) -> None:
         self._db, self.subject = db, subject
@@ -149,7 +150,7 @@ class Batch:
         return self._lines[hand]
 
     def take(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
-        """Take the next row of a type in `TOLD` or `INDEXED`. Raises what its JSON raises where no release wrote it."""
+        """Add the next row, of a type in `TOLD` or `INDEXED`. Raises what parsing raises for a row no release wrote."""
         if kind in INDEXED:
             self._places.append((kind, hand_of(kind, hand, payload), seq))
         if kind in TOLD:
@@ -163,8 +164,8 @@ class Batch:
         if kind == ev.HandReopened.type:
             self.subject = json.loads(payload)["opened"]["hand"]
         past = kind in _PAST
-        answer = json.loads(payload) if past else None
-        line = self._line(answer["hand"] if answer else self.subject or hand)
+        fields_of_row = json.loads(payload) if past else None
+        line = self._line(fields_of_row["hand"] if fields_of_row else self.subject or hand)
         if line is None:
             return  # before the first hand
         if not past and not self.subject:
@@ -176,7 +177,7 @@ class Batch:
             self.subject = 0
 
     def write(self) -> None:
-        """Write all that was taken. Raises sqlite3.Error."""
+        """Write all added rows. Raises sqlite3.Error."""
         self._db.executemany("INSERT INTO places (type, hand, seq) VALUES (?, ?, ?)", self._places)
         lines = self._lines.values()
         marks = ", ".join("?" * len(_COLUMNS))
@@ -208,10 +209,10 @@ def _opened(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLi
 
 
 def _settled(line: HandLine, payload: str) -> None:
-    answer = json.loads(payload)["settlement"]
+    settlement = json.loads(payload)["settlement"]
     line.settled += 1
-    hands = {hand["seat"]: hand for hand in answer.get("hands", ())}
-    points = answer.get("points", {})
+    hands = {hand["seat"]: hand for hand in settlement.get("hands", ())}
+    points = settlement.get("points", {})
     for seat in line.seats:
         natural = hands.get(seat.seat, {}).get("natural")
         seat.points = points.get(str(seat.seat))
@@ -237,7 +238,7 @@ def _corrected(line: HandLine, _: str) -> None:
 
 
 def _row_keyed(line: HandLine, _: str) -> None:
-    line.corrections += line.settled > 0  # before that it answers a question
+    line.corrections += line.settled > 0  # before the settlement it is an answer, not a correction
 
 
 def _reopened(line: HandLine, payload: str) -> None:
@@ -245,7 +246,7 @@ def _reopened(line: HandLine, payload: str) -> None:
 
 
 def _read(line: HandLine, payload: str) -> None:
-    # Counted in the canonical text: a quote within a string would be escaped. A whole reading is thousands of values.
+    # Counted in the JSON text, because a reading has thousands of values. Quotes inside strings are escaped.
     unsure = payload.count('"sure":false')
     line.unsure += unsure
     line.cards += unsure + payload.count('"sure":true')
@@ -284,7 +285,7 @@ def _dropped(line: HandLine, _: str) -> None:
 
 
 def images_in(answer: Any) -> Iterator[tuple[str, int]]:
-    """Yield name and size of every image that a payload's JSON names."""
+    """Yield the name and size of every image in a payload's JSON."""
     stack = [answer]
     while stack:
         part = stack.pop()

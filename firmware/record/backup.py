@@ -1,9 +1,9 @@
-"""Backup and restore of the record: the journal by SQLite's own call, the images file by file, both verified.
+"""Backup and restore of the record: the journal by SQLite's backup call, the images file by file, both verified.
 
-Not in a backup: the device's key and the PINs' verifiers (anyone who has a backup would have them), dispute files, the
-index. A restore is put together next to the record, verified, and only then moved in; what it replaces is kept. No
-foreign file is put in place: rows and content go one by one into a journal that our own migrations made. A stop at any
-moment loses neither: the same command goes on where it was.
+A backup leaves out the device's key and the PIN verifiers (secrets), the dispute files and the index. A restore is
+built next to the record, verified, and then moved into place; the replaced record is kept. A backup's database file is
+never used itself: its rows and content are inserted into a new journal. After an interruption at any point, the same
+command continues.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from firmware.table.errors import TableError
 from firmware.table.people import PINS_FOLDER
 
 _MOVED: Final = "moved"
-"""In the folder of a restore: the old record is out of the way."""
+"""A file in the restore folder: the old record has been moved away."""
 _RECORD: Final = (
     f"{FILE}-wal",
     f"{FILE}-shm",
@@ -51,24 +51,24 @@ _RESTORED: Final = (CAPTURES, WITNESS, FILE)
 _BATCH: Final = 2000
 """Rows in one transaction."""
 _DEEPEST: Final = 40
-"""Levels of the JSON in a row; ours has a handful."""
+"""Limit on nesting in a row's JSON; releases write far less."""
 Done = Callable[[int, int], None]
 
 
 class BackupError(TableError, OSError):
-    """A backup could not be made or used; the record is as it was."""
+    """A backup could not be made or used; the record is unchanged."""
 
 
 def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows, of: None) -> Verification:
-    """Copy the record to a new folder while the table may go on, verify the copy, and say what was found.
+    """Copy the record to a new folder, verify the copy, and return the result. The table may keep running.
 
-    A record that does not hold is copied all the same: it is evidence. What root copies is the record's owner's.
-    Raises BackupError, JournalError; then nothing is left behind.
+    A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. Raises
+    BackupError, JournalError; then no part of the copy remains.
     """
     if not JournalReader(data).head()[0]:
         raise BackupError("There is no record in %(path)s.", path=str(data))
     with suppress(FileNotFoundError):
-        to.lstat()  # a folder that may not be looked into says so, in the name that was given
+        to.lstat()  # raises OSError with this path if the parent folder may not be searched
         raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
     with _errors_as_sentences("The backup"):
         part = _part_beside(to)
@@ -77,7 +77,7 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
             _copy(data, part)
             found = verify(part, workers=workers, replayed=False, done=done)
             if os.geteuid() == 0:
-                with suppress(PermissionError):  # a stick may know no owners
+                with suppress(PermissionError):  # a stick's file system may have no owners
                     give_tree(part, data.stat())
             part.rename(to)
             sync_folder(to.absolute().parent)
@@ -88,9 +88,9 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
 
 
 def _part_beside(to: Path) -> Path:
-    """Make the folder that becomes `to`. Raises OSError, which names `to`: nobody asked for the other."""
+    """Create the temporary folder that is later renamed to `to`. Raises OSError, whose file name is `to`."""
     try:
-        # A name that nobody can have laid a link under: anyone who plugs a stick in knows what backups are called.
+        # A random name: on a prepared stick, a link could wait under a predictable one.
         return Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
     except OSError as error:
         error.filename = str(to)
@@ -100,9 +100,9 @@ def _part_beside(to: Path) -> Path:
 def restore(
     source: Path, data: Path, clock: Clock, *, workers: int = 1, done: Done = lambda rows, of: None
 ) -> Path | None:
-    """Put a backup in the place of the record; return the folder of what it replaced, None where there was nothing.
+    """Replace the record by a backup; return the folder with the replaced record, None if there was none.
 
-    The table must be stopped. Raises BackupError for a backup that does not hold, JournalBusy, JournalError.
+    The table must be stopped. Raises BackupError for a backup that fails verification, JournalBusy, JournalError.
     """
     with _errors_as_sentences("The restore"):
         make_folder(data)
@@ -148,14 +148,14 @@ def _need_holds(found: Verification) -> None:
     if found.ok:
         return
     first = found.problems[0]
-    words = "The backup does not hold, and nothing was replaced. "
+    refusal = "The backup does not hold, and nothing was replaced. "
     if first.seq is None:
-        raise BackupError(words + "%(what)s", what=first.what)
-    raise BackupError(words + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+        raise BackupError(refusal + "%(what)s", what=first.what)
+    raise BackupError(refusal + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
 
 
 def _insert(source: Path, staging: Path) -> int:
-    """Put a backup's rows and content one by one into a new journal; return the last hand's number."""
+    """Insert a backup's rows and content into a new journal; return the last hand's number."""
     hand = 0
     with JournalReader(source).opened() as theirs, Journal(staging) as ours:
         if theirs is None:
@@ -174,12 +174,12 @@ def _insert(source: Path, staging: Path) -> int:
 
 
 def _need_row(entry: Entry) -> None:
-    """Raise BackupError for a row whose JSON no release wrote, though its hash holds: it would stop every reader."""
+    """Raise BackupError for a row whose JSON no release wrote. Its hash may be right, but readers would fail on it."""
     try:
-        answer = json.loads(entry.payload)
+        fields = json.loads(entry.payload)
     except (ValueError, TypeError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict) or not _is_shallow(answer):
+        fields = None
+    if not isinstance(fields, dict) or not _is_shallow(fields):
         raise BackupError(
             "Row %(row)s of the backup holds what no release wrote; nothing was replaced.", row=entry.seq
         )
@@ -200,7 +200,7 @@ def _is_shallow(answer: object) -> bool:
 
 
 def _move_in(data: Path, staging: Path, replaced: Path) -> None:
-    """Move the old record out and the new one in. Each step may be the last before a stop; the next call goes on."""
+    """Move the old record out and the new one in. It may be interrupted at any step; the next call continues."""
     if not (staging / _MOVED).exists():
         old = [name for name in _RECORD if (data / name).exists()]
         if old:
@@ -225,9 +225,9 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
 
 
 def _copy(data: Path, to: Path) -> None:
-    """Copy journal and images; all of it is durable afterwards. Raises OSError, sqlite3.Error."""
+    """Copy journal and images durably. Raises OSError, sqlite3.Error."""
     reader = JournalReader(data)
-    seen = witness.read(data)  # before the rows: it is never ahead of them
+    seen = witness.read(data)  # read before the rows: the witness is never ahead of them
     with (
         closing(sqlite3.connect(reader.uri(), uri=True)) as source,
         closing(sqlite3.connect(to / FILE)) as target,
@@ -242,14 +242,14 @@ def _copy(data: Path, to: Path) -> None:
         seq, digest, hand = end or (0, "", 0)
         fault = end_fault(copied, to, seq, seen, hand)
     if seen is not None:
-        with witness.Witness(to) as of_copy:  # a record that is too short is said to be, in its copy too
+        with witness.Witness(to) as of_copy:  # if the record is too short, the copy's witness shows it, too
             of_copy.write(seen if fault is not None else (seq, digest))
     _copy_images(data, to, hand)
     sync_folder(to)
 
 
 def _copy_images(data: Path, to: Path, hand: int) -> None:
-    """Copy the images, but for those of hands that were opened after the rows were copied."""
+    """Copy the images, except those of hands opened after the rows were copied."""
     for folder, below, names in os.walk(data / CAPTURES, onerror=_refuse):
         if Path(folder) == data / CAPTURES:
             below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
@@ -257,24 +257,24 @@ def _copy_images(data: Path, to: Path, hand: int) -> None:
         make_folder(kept)
         for name in names:
             if name.startswith("."):
-                continue  # being written, or torn: no event names it
+                continue  # incomplete: no event names it yet
             try:
                 _copy_plain(Path(folder) / name, kept / name)
             except FileNotFoundError:
-                continue  # dropped meanwhile, with its tombstone
+                continue  # removed by retention in the meantime
             (kept / name).chmod(FILE_MODE)
             _sync(kept / name)
         sync_folder(kept)
 
 
 def _refuse(error: OSError) -> None:
-    """Raise what a folder of images says, unless there is none: a copy without them would be none."""
+    """Raise an error from walking the images, except that a folder is missing: no image may be left out silently."""
     if not isinstance(error, FileNotFoundError):
         raise error
 
 
 def _need_plain(path: Path, *, folder: bool = False) -> None:
-    """Raise BackupError for a link or a device: a stick from elsewhere could have root copy out any file of the box."""
+    """Raise BackupError for a link or a device: with a link, a stick could make root copy any file of the box."""
     mode = path.lstat().st_mode
     if not (stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)):
         raise BackupError(
@@ -301,7 +301,7 @@ def _sync(path: Path) -> None:
 
 
 def _give_to_owner(data: Path, replaced: Path) -> None:
-    """What root restores belongs to whom the folder belongs."""
+    """Give a record that root restored to the folder's owner."""
     if os.geteuid() != 0:
         return
     owner = data.stat()

@@ -1,7 +1,7 @@
-"""The dispute file: a hand with everything that proves it, in one ZIP that can be checked without us.
+"""The dispute file: a hand with all its evidence, in one ZIP that can be verified without Feltwatch.
 
-What is in it and what a check says stands in `firmware.record.evidence.dispute_verifier`, which travels in it as
-verify.py and needs nothing but Python. The same record gives the same bytes.
+`firmware.record.evidence.dispute_verifier` documents its content and checks it; it is included as verify.py and needs
+only Python. The same record gives the same bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from firmware.table.settling import hand_json
 log = logging.getLogger(__name__)
 
 EXPORTS: Final = "exports"
-"""In the data folder: where the table puts dispute files for anyone who asked for them."""
+"""The folder in the data folder to which the table exports dispute files."""
 PDF: Final = "hand.pdf"
 _HASH: Final = re.compile(r'"([0-9a-f]{64})"')
 _PACKED: Final = (".jpg", ".png", ".pdf")
@@ -58,21 +58,21 @@ Rows after the hand's own lead up to the next anchor; they tell of other hands a
 
 
 class DisputeFileError(TableError, OSError):
-    """The dispute file cannot be written; nothing of it is left."""
+    """The dispute file cannot be written; no part of it remains."""
 
 
 def export_path(data: Path, hand: int) -> Path:
-    """Return where the table puts a hand's dispute file."""
+    """Return the path to which the table exports a hand's dispute file."""
     return data / EXPORTS / f"hand-{hand:06}.zip"
 
 
 def write_dispute_file(
     archive: Archive, number: int, key: DeviceKey, out: Path, pdf: Callable[[int], bytes] | None = None
 ) -> Path:
-    """Write a hand's dispute file and return its path; `pdf` makes the hand's page for people.
+    """Write a hand's dispute file and return its path; `pdf` renders the hand for people to read.
 
-    A file of that name is replaced, at once and whole. Raises CommandRefused for a hand that is not in the
-    record or still open, DisputeFileError, JournalError; then nothing is left behind.
+    An existing file is replaced atomically. Raises CommandRefused for a hand that is not in the record or still open,
+    DisputeFileError, JournalError; then no part of the file remains.
     """
     hand = archive.hand(number)
     if hand.play[-1].type not in _ENDS:
@@ -102,7 +102,7 @@ _ENDS: Final = frozenset(
 
 
 def _page(number: int, pdf: Callable[[int], bytes] | None) -> tuple[str, bytes] | None:
-    """Return the page for people under its name. Without it the evidence is as good: a note stands in its place."""
+    """Return the PDF's name and bytes; a text file with the error if rendering fails, as the PDF is not evidence."""
     if pdf is None:
         return None
     try:
@@ -145,10 +145,10 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put(form.ROWS, b"".join(canonical(list(row)).encode() + b"\n" for row in rows))
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
-            with suppress(CommandRefused):  # a hand that was void is none to settle
-                answer = hand_json(end_of_hand(archive.reader, hand.hand))
-                del answer["profile"]  # elsewhere that name may stand for other rules, or for none
-                put("hand.json", canonical(answer).encode())
+            with suppress(CommandRefused):  # a void hand may have nothing to settle
+                final = hand_json(end_of_hand(archive.reader, hand.hand))
+                del final["profile"]  # on another box that name may mean other rules, or none
+                put("hand.json", canonical(final).encode())
             rules = archive.reader.content(hand.opened.profile_hash)
             if rules is not None:
                 put(form.RULES, rules)
@@ -157,7 +157,10 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
                 if content is not None:
                     put(form.CONTENT + digest, content)
             for image in images:
-                if image.state in ("ok", "unreadable"):  # this one is refused: it is there
+                if image.state in (
+                    "ok",
+                    "unreadable",
+                ):  # `load` raises for an unreadable one, so no file is written
                     put(form.IMAGES + image.capture.name, archive.load(image.capture))
             manifest = canonical(_manifest(hand, images, head, key, digests)).encode()
             _put(packed, form.MANIFEST, manifest)
@@ -167,7 +170,7 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
 
 
 def _put(packed: zipfile.ZipFile, name: str, data: bytes) -> None:
-    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # no time of day: the same record, the same bytes
+    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # a fixed time, so that the bytes are reproducible
     info.create_system = 3
     info.external_attr = 0o644 << 16
     info.compress_type = zipfile.ZIP_STORED if name.endswith(_PACKED) else zipfile.ZIP_DEFLATED
@@ -175,10 +178,10 @@ def _put(packed: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def _rows(archive: Archive, hand: Hand) -> tuple[list[Entry], list[Anchor]]:
-    """Return the hand's rows, those about it, and those that lead up to the next anchor; and the anchors in them."""
+    """Return the hand's rows, the rows about it, those up to the next anchor, and the anchors among them."""
     rows = {row.seq: row for row in (*hand.rows, *hand.later)}
     since = [hand.play[-1].seq, *(row.seq for row in hand.later[-1:])]
-    for last in since:  # what was done about it later is anchored by a later slip
+    for last in since:  # later rows about the hand are covered by a later anchor
         for anchor in archive.reader.anchors(last, 1):
             if anchor.seq - last <= form.BRIDGE:
                 rows |= {row.seq: row for row in archive.reader.events_since(last, anchor.seq - last)}

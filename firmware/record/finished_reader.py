@@ -1,4 +1,4 @@
-"""The record as far as it is over: for anyone who may see nothing of the hand on the table."""
+"""Reads only the finished part of the record: for readers who may not see the hand on the table."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _END: Final = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdr
 
 
 class FinishedReader(JournalReader):
-    """Reads a journal as if it ended where no hand lay on the table.
+    """Reads a journal up to the last row at which no hand was open.
 
-    While a hand is open, or a past one lies on the table again, its rows and all after them are not there. No query
-    has to think of it: in each connection the name `journal` is a view that shows no others.
+    While a hand is open or reopened, its rows and all later ones are hidden. Queries need no change: in each connection
+    the name `journal` is a view of the visible rows.
     """
 
     @contextmanager
@@ -37,11 +37,11 @@ class FinishedReader(JournalReader):
 
 
 def _over(db: sqlite3.Connection) -> int:
-    """Return the number of the last row with which no hand was open; what is written meanwhile lies after it."""
+    """Return the number of the last row after which no hand was open. Rows written from now on come after it."""
     marks = ", ".join("?" * len(_BEGIN + _END))
     last: int = db.execute("SELECT coalesce(max(seq), 0) FROM main.journal").fetchone()[0]
     found = db.execute(
         f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC LIMIT 1",
         (last, *_BEGIN, *_END),
-    ).fetchone()  # a hand's worth of rows from the end back
+    ).fetchone()  # reads about one hand's rows, from the end back
     return found[0] - 1 if found and found[1] in _BEGIN else last

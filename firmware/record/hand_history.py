@@ -1,4 +1,4 @@
-"""A past hand recalled from the record: how it was played, and how it was corrected afterwards, row by row."""
+"""Loads a past hand from the record: how it was played and later corrected, row by row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type, 
 
 
 class StillOpen(CommandRefused):
-    """The hand is on the table."""
+    """The hand is still on the table."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,24 @@ class Step:
 
 @dataclass(frozen=True)
 class StepSequence:
-    """The steps from a hand's opening, or its reopening, to its end; `is_over` is False while it goes on."""
+    """The steps from a hand's opening or reopening to its end; `is_over` is False while it is in progress."""
 
     steps: tuple[Step, ...]
     is_over: bool
 
     @property
     def first(self) -> Step:
-        """The opening, or the reopening."""
+        """The step of the opening or reopening."""
         return self.steps[0]
 
     @property
     def end(self) -> State:
-        """The state in which the hand was when it was closed; while it goes on, the last one."""
+        """The hand's state when it was closed; the current state while it is in progress."""
         return self.steps[-1].before if self.is_over else self.steps[-1].after
 
     @property
     def settled(self) -> tuple[Step, ...]:
-        """The steps at which the hand was settled: more than once where it was corrected before it was closed."""
+        """The steps that settled the hand: several if it was corrected before it was closed."""
         return tuple(step for step in self.steps if step.entry.type == Settled.type)
 
     @property
@@ -76,7 +76,7 @@ class StepSequence:
 class PastHand:
     """A hand that was played. `corrections` are its reopenings, the oldest first.
 
-    `marks` are the rows that tell it disputed, reviewed or without its images.
+    `marks` are the rows that mark it as disputed or reviewed, or record that its images were dropped.
     """
 
     hand: int
@@ -92,28 +92,28 @@ class PastHand:
 
     @property
     def last(self) -> StepSequence:
-        """The chapter that counts now."""
+        """The sequence whose result is valid now."""
         return next((c for c in reversed(self.corrections) if c.is_over), self.play)
 
     @property
     def settlement(self) -> Mapping[str, Any] | None:
-        """What the hand is settled to now; None where it settles nothing."""
+        """The hand's current settlement; None if it was void."""
         return None if self.last.is_void else self.last.end.settlement
 
     @property
     def looks(self) -> tuple[Step, ...]:
-        """The steps whose event names a full frame."""
+        """The steps whose event has a full frame."""
         return tuple(step for step in self.steps if frame_of(step.entry) is not None)
 
 
 def frame_of(entry: Entry) -> Capture | None:
-    """Return the full frame that a row's event names; None where it names none."""
+    """Return the full frame in a row's event; None without one."""
     event = entry.event
     return event.frame if isinstance(event, ReadingTaken | ReadingFailed | IrregularitySeen) else None
 
 
 def load_hand(reader: JournalReader, hand: int) -> PastHand:
-    """Return a hand with everything that was done about it.
+    """Return a hand with all later corrections and marks.
 
     Raises CommandRefused for a hand that is not in the record, StillOpen for one on the table, JournalError.
     """
@@ -136,7 +136,7 @@ def load_hand(reader: JournalReader, hand: int) -> PastHand:
 
 
 def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
-    """Follow a hand from its first row to the one that ends it. Raises CommandRefused where a row does not fit."""
+    """Return the steps from the first row to the one that ends the hand. Raises CommandRefused for an invalid row."""
     steps: list[Step] = []
     for row in rows:
         try:
@@ -147,7 +147,7 @@ def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
             ) from error
         except CommandRefused:
             if row.type in ABOUT_TYPES - {HandReopened.type}:
-                continue  # of another hand, whose dispute began before what is followed here
+                continue  # about another hand, whose dispute began before these rows
             raise
         steps.append(Step(row, state, after))
         if row.type in ENDS:

@@ -1,4 +1,4 @@
-"""How a past hand ended last, from the record: what a dispute begins with."""
+"""The last end of a past hand, from the record. A dispute starts from it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _ENDS = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.ty
 
 
 def end_of_hand(reader: JournalReader, hand: int) -> State:
-    """Return the state in which a hand was when it was closed, or closed again after it was reopened.
+    """Return a hand's state when it was last closed: at its own end, or at the end of its last reopening.
 
-    Without a settlement where it was void then; `names` says how its players are called by now.
-    Raises CommandRefused for a hand that is not in the record or is not over, JournalError.
+    A void hand has no settlement; `names` are the players' current names. Raises CommandRefused for a hand that is not
+    in the record or not over, JournalError.
     """
     entries = reader.of_hand(hand)
     if not entries:
@@ -44,7 +44,7 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
 
 
 def _until_its_end(entries: Iterable[Entry], state: State) -> State:
-    """Follow a hand up to the event that closed it, without that one."""
+    """Return a hand's state just before the event that closed it."""
     entries = list(entries)
     own = list(takewhile(lambda entry: entry.type not in _ENDS, entries))
     if len(own) == len(entries):
@@ -60,7 +60,7 @@ def _until_its_end(entries: Iterable[Entry], state: State) -> State:
 
 
 def _names_since(reader: JournalReader, seq: int, end: State) -> dict[str, str]:
-    """Return what players of a hand are called by now, where it is otherwise; who has left keeps the last name."""
+    """Return the hand's players that were renamed since: old name → current name. Who left keeps the last name."""
     now = {seat.player: seat.player for seat in end.seats}
     gone: set[str] = set()
     entries = [*reader.of_type(PlayerRenamed.type), *reader.of_type(PlayerLeft.type)]

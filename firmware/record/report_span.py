@@ -1,4 +1,4 @@
-"""Which stretch of the record a shift report is about: a shift, a down, or between two times."""
+"""Selects the stretch of the record for a shift report: a shift, a down, or a time span."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from firmware.table.events import HandOpened, canonical
 from firmware.table.settling import rules_of
 
 BREAK_MS: Final = 4 * HOUR_MS
-"""A table at which no hand was opened for so long begins another shift."""
+"""After so long without an opened hand, the next hand begins a new shift."""
 LONGEST_MS: Final = 24 * HOUR_MS
-"""Where a table never rests, its last shift is the last day."""
+"""The longest shift, for a table that never pauses."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """From `since_ms` on and before `until_ms` (None: to the end of the record); UTC milliseconds."""
+    """A time span from `since_ms` to before `until_ms` (None: to the end of the record); UTC milliseconds."""
 
     since_ms: int = 0
     until_ms: int | None = None
 
 
 def shift(reader: JournalReader) -> Span:
-    """Return the last shift: from the first hand after the last break of four hours, a day at most.
+    """Return the last shift: from the first hand after the last break of `BREAK_MS`, at most `LONGEST_MS`.
 
     Raises JournalError.
     """
@@ -36,7 +36,10 @@ def shift(reader: JournalReader) -> Span:
 
 
 def shift_before(reader: JournalReader, before_ms: int | None) -> Span | None:
-    """Return the shift that was before one which began at this time; None where there was none. Raises JournalError."""
+    """Return the shift before the one that began at `before_ms` (None: the last shift); None if there is none.
+
+    Raises JournalError.
+    """
     first: Entry | None = None
     last_ms = 0
     for opening in _back(reader):
@@ -52,7 +55,7 @@ def shift_before(reader: JournalReader, before_ms: int | None) -> Span | None:
 
 
 def down_of(reader: JournalReader, number: int) -> Span:
-    """Return the last down of this number. Raises CommandRefused where no hand was opened in it, JournalError."""
+    """Return the last down with this number. Raises CommandRefused if no hand was opened in it, JournalError."""
     after: Entry | None = None
     ends: int | None = None
     first: Entry | None = None
@@ -70,7 +73,7 @@ def down_of(reader: JournalReader, number: int) -> Span:
 
 
 def reported(reader: JournalReader, span: Span) -> Report:
-    """Return the report of a stretch. Raises JournalError, UnknownEvent."""
+    """Return the report of a time span. Raises JournalError, UnknownEvent."""
 
     known: dict[str, Profile | None] = {}
 
@@ -80,14 +83,14 @@ def reported(reader: JournalReader, span: Span) -> Report:
             try:
                 known[key] = rules_of(opened, reader.content(opened.profile_hash))
             except TableError:
-                known[key] = None  # its collection is not known
+                known[key] = None  # so its collection is unknown
         return known[key]
 
     return report(_rows(reader, span), rules, since_ms=span.since_ms, until_ms=span.until_ms)
 
 
 def _rows(reader: JournalReader, span: Span) -> Iterator[Entry]:
-    """Yield the rows from before the down on that was going on when the span begins."""
+    """Yield the rows from the beginning of the down that was in progress when the span begins."""
     seq = _begins(reader, span.since_ms) - 1 if span.since_ms else 0
     while rows := reader.events_since(seq):
         yield from rows
@@ -109,7 +112,7 @@ def _begins(reader: JournalReader, since_ms: int) -> int:
 
 
 def _back(reader: JournalReader) -> Iterator[Entry]:
-    """Yield the rows in which hands were opened, from the newest back."""
+    """Yield the opening rows of hands, newest first."""
     before = 1 << 62
     while openings := reader.openings(before):
         yield from openings

@@ -1,7 +1,7 @@
-"""How long images are kept: by days and by space. Bytes go, rows never; each hand's go under a tombstone.
+"""Retention: removes the bytes of old images, by age and by space. Rows are never removed.
 
-Never dropped: the images of a hand under dispute, of the last hands, and what is not what was stored any more (that is
-evidence of a change). The tombstone is durable before the first byte goes.
+Images are kept while their hand is under dispute or among the last hands, and if they are not as they were stored (that
+is evidence of a change). A tombstone event for each hand is durable before its first image is removed.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from firmware.table.errors import CommandRefused
 from firmware.table.seen import Capture
 
 SPARED: Final = 10
-"""The last hands, whose images stay: those that are recalled at the table."""
+"""How many of the last hands keep their images, because they may be shown again at the table."""
 PASSED: Final = 1000
-"""Hands in a row that may stay before no more are looked at: their times need not rise, clocks being what they are."""
+"""How many hands may be kept before the search ends. Clocks can step back, so the first kept hand does not end it."""
 DAY_MS: Final = 24 * 3_600_000
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What the house keeps: images of so many days, and so many megabytes of them; None: without limit."""
+    """The house's limits for images: their age in days and their size in megabytes; None: no limit."""
 
     days: int | None = None
     megabytes: int | None = None
 
     @property
     def is_set(self) -> bool:
-        """Whether anything is ever dropped."""
+        """Whether there is any limit."""
         return self.days is not None or self.megabytes is not None
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """A hand whose images go, and why."""
+    """A hand whose images are removed, and why."""
 
     hand: int
     images: tuple[Capture, ...]
@@ -48,19 +48,19 @@ class Deletion:
 
     @property
     def size(self) -> int:
-        """Bytes that it frees."""
+        """The bytes that it frees."""
         return sum(image.size for image in self.images)
 
     @property
     def tombstone(self) -> ev.ImagesDropped:
-        """The event that stays in their place."""
+        """The event that records the removal."""
         return ev.ImagesDropped(self.hand, self.images, self.reason)
 
 
 def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]:
-    """Yield what goes by the rule, the oldest hand first.
+    """Yield what the rule removes, the oldest hand first.
 
-    `now_ms`: the wall clock; None where it cannot be trusted, then nothing goes by its age. Raises JournalError.
+    `now_ms`: the wall clock; None if it cannot be trusted, then nothing is removed by age. Raises JournalError.
     """
     archive.refresh()
     newest = archive.hands(limit=1)
@@ -94,7 +94,7 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]
 
 
 def remove(store: CaptureStore, images: tuple[Capture, ...]) -> None:
-    """Remove the bytes of images whose tombstone is durable. What cannot be removed is left for `leftovers`."""
+    """Remove images whose tombstone is durable. `leftovers` finds those that cannot be removed now."""
     for folder in {store.path(image.name).parent for image in images}:
         with suppress(OSError):
             for image in images:
@@ -102,11 +102,11 @@ def remove(store: CaptureStore, images: tuple[Capture, ...]) -> None:
                 if path.parent == folder:
                     path.unlink(missing_ok=True)
             sync_folder(folder)
-            folder.rmdir()  # fails where something else lies in it
+            folder.rmdir()  # fails if it is not empty
 
 
 def leftovers(archive: Archive, store: CaptureStore) -> Iterator[tuple[Capture, ...]]:
-    """Yield images that have a tombstone and whose bytes a stop left on the disk, hand by hand."""
+    """Yield, for each hand, the images that have a tombstone but are still on the disk after a stop."""
     names = sorted(path.name for path in store.folder.iterdir()) if store.folder.is_dir() else []
     for name in names:
         line = archive.line(int(name)) if name.isdecimal() else None

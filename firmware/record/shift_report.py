@@ -1,7 +1,7 @@
-"""The shift report: what a stretch of the record comes to, per dealer and down. Pure, one pass, linear.
+"""The shift report: totals over a stretch of the record, per dealer and down. Pure; one pass in linear time.
 
-Every count belongs to the down in which the row was written: a hand to the one in which it was closed, a correction to
-the one in which it was made. So the downs add up to the whole, whatever is left out at either end.
+Every row counts for the down in which it was written: a hand for the down in which it was closed, a correction for the
+down in which it was made. So the downs always add up to the total.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from firmware.rules.collection import fee_due, rates
 from firmware.table import events as ev
 
 RulesOf = Callable[[ev.HandOpened], Profile | None]
-"""A hand's opening → its rules; None where their text is missing."""
+"""Returns the rules of a hand from its opening; None if their text is missing."""
 
 HOUR_MS: Final = 3_600_000
 Spot = tuple[int, ev.Row, int]
@@ -31,17 +31,17 @@ _TOLD: Final = frozenset(
         *(ev.ReadingTaken, ev.CardPlaced, ev.CardCorrected, ev.RowKeyed),
     )
 )
-"""Types of the rows that anything is counted from; the others are not read."""
+"""Types of the rows that are counted; the payloads of other rows are not read."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What was counted; money in cents.
+    """Totals; money in cents.
 
-    `hands` were settled and closed, `voids` and `misdeals` settled nothing. `fouls` and `naturals` are seats of those
-    hands, as settled when they were closed. `reopened` are past hands laid on the table again, `corrected` the certain
-    cards and rows that were changed. Of the `cards` that the camera read, `unsure` were asked; `errors` are those that
-    it was sure of and that a person said otherwise. `faults` are dropouts of devices.
+    `hands` were settled and closed; `voids` and `misdeals` settled nothing. `fouls` and `naturals` count seats in the
+    final settlements of `hands`. `reopened` counts reopened past hands, `corrected` the certain cards and rows that a
+    person changed. `cards` were read by the camera; the dealer was asked about `unsure` of them; `errors` were certain
+    but corrected by a person. `faults` counts device dropouts.
     """
 
     hands: int = 0
@@ -62,13 +62,13 @@ class Counts:
 
     @property
     def unsure_share(self) -> float | None:
-        """The share of the cards read that were asked; None where none was read."""
+        """The share of unsure cards among the cards read; None if none was read."""
         return self.unsure / self.cards if self.cards else None
 
 
 @dataclass(frozen=True)
 class Down:
-    """A dealer's time at the table; `dealer` is empty where nobody was logged on. Times are UTC milliseconds."""
+    """A dealer's time at the table; `dealer` is "" if nobody was logged on. Times are UTC milliseconds."""
 
     dealer: str
     number: int
@@ -79,7 +79,7 @@ class Down:
 
 @dataclass(frozen=True)
 class Report:
-    """A stretch of the record. `faults` counts by device, `hours` the hands closed by the hour's first millisecond."""
+    """A report. `faults` are counts by device, `hours` the hands closed in each hour (its first UTC millisecond)."""
 
     began_ms: int | None = None
     ended_ms: int | None = None
@@ -89,19 +89,19 @@ class Report:
 
     @property
     def total(self) -> Counts:
-        """All downs together."""
+        """The sum of all downs."""
         return sum((down.counts for down in self.downs), Counts())
 
     @property
     def dealers(self) -> tuple[tuple[str, Counts], ...]:
-        """The downs of each dealer together, in the order in which they came."""
+        """The sum of each dealer's downs, in the order of their first downs."""
         found: dict[str, Counts] = {}
         for down in self.downs:
             found[down.dealer] = found.get(down.dealer, Counts()) + down.counts
         return tuple(found.items())
 
     def as_json(self) -> dict[str, Any]:
-        """Return the same as JSON-able data."""
+        """Return the report as JSON-able data."""
         return {
             "from": self.began_ms,
             "to": self.ended_ms,
@@ -125,9 +125,9 @@ class Report:
 def report(
     entries: Iterable[Entry], rules_of: RulesOf, *, since_ms: int = 0, until_ms: int | None = None
 ) -> Report:
-    """Fold rows of the record, in their order, into a report of those from `since_ms` on and before `until_ms`.
+    """Return the report of the rows from `since_ms` to before `until_ms`; `entries` are rows of the record in order.
 
-    Rows before that tell who deals and since when; they are not counted. Raises UnknownEvent.
+    Earlier rows are not counted; they show who deals and since when. Raises UnknownEvent.
     """
     fold = _Fold(rules_of)
     for entry in entries:
@@ -141,7 +141,7 @@ def report(
 
 @dataclass
 class _Open:
-    """A down that goes on. `joined` are the minutes into it at which each player came."""
+    """A down in progress. `joined` maps each player to the minute of the down in which he came."""
 
     dealer: str
     number: int
@@ -154,7 +154,7 @@ class _Open:
 
 
 class _Fold:
-    """Reads one row after another."""
+    """Adds up rows, one after another; `quiet` rows are followed but not counted."""
 
     def __init__(self, rules_of: RulesOf) -> None:
         self.quiet = False
@@ -205,7 +205,7 @@ class _Fold:
             case ev.HandWithdrawn():
                 self._read, self._settlement = self._before
             case ev.HandReopened() if event.resumed:
-                self._closed(entry, down, -1)  # it is closed once more
+                self._closed(entry, down, -1)  # it will be closed and counted again
             case ev.HandReopened():
                 self._suspended = self._read, self._settlement
                 self._read = {
@@ -247,7 +247,7 @@ class _Fold:
         return self._downs[-1]
 
     def _opened(self, entry: Entry, event: ev.HandOpened) -> None:
-        """A hand says who deals: a record may begin in the middle of a down."""
+        """Begin a down if the opening names another dealer: a record may start in the middle of a down."""
         if not self._downs or (self._downs[-1].dealer, self._downs[-1].number) != (event.dealer, event.down):
             self._begin(entry, event.dealer, event.down)
         down = self._downs[-1]
@@ -258,7 +258,7 @@ class _Fold:
         self._read, self._settlement, self._suspended = {}, None, None
 
     def _collection(self, down: _Open) -> int:
-        """Return what the players owe for a down, in cents: as the page shows it next to the dealer's clock."""
+        """Return what the players owe for a down, in cents; the page shows the same sum next to the dealer's clock."""
         if not (down.dealer and down.opened and down.counts["hands"]):
             return 0
         rules = self._rules_of(down.opened)
@@ -283,7 +283,7 @@ class _Fold:
             self._read.pop(spot, None)
 
     def _was_read(self, event: ev.CardCorrected) -> int:
-        """Return 1 where the card that was changed is one that the camera was sure of; it is an error once."""
+        """Return 1 if the camera had been sure of the corrected card, otherwise 0; each card counts once."""
         for spot, card in self._read.items():
             if card == event.was and spot[:2] == (event.seat, event.row):
                 del self._read[spot]
@@ -291,7 +291,7 @@ class _Fold:
         return 0
 
     def _row_keyed(self, down: _Open, event: ev.RowKeyed) -> None:
-        """Count the sure cards of the row that are none of those keyed; a row never read is no correction."""
+        """Count the sure cards of the row that were not keyed as errors; a row never read is no correction."""
         spots = [spot for spot in self._read if spot[:2] == (event.seat, event.row)]
         wrong = [spot for spot in spots if self._read[spot] not in event.cards]
         for spot in wrong:
@@ -327,7 +327,7 @@ class _Fold:
 
 
 def _players(event: ev.HandOpened) -> Iterator[str]:
-    """Yield who sits at the table with chips."""
+    """Yield the players at the table who do not sit out."""
     names = dict.fromkeys((*event.stacks, *(seat.player for seat in event.seats)))
     return (name for name in names if name not in event.sits_out)
 

@@ -1,8 +1,8 @@
-"""A dispute file on its way to a USB stick: what is asked of the program that writes it, and how far that is.
+"""Requests to copy a dispute file to a USB stick, and their progress.
 
-The table and the page may mount nothing. The table lays a request down; a program of root's (`firmware.runtime.stick`,
-begun by systemd/units/feltwatch-stick.path) does it and says in a second file how far it is. Both are small and JSON,
-and each side reads the other's as something that anybody may have written.
+The table and the page may not mount disks. The table writes a request file. A program that runs as root
+(`firmware.runtime.stick`, started by systemd/units/feltwatch-stick.path) does the work and writes its progress to a
+second file. Both are small JSON files, and each side treats the other's file as untrusted input.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from firmware.record.journal.disk import write_whole
 from firmware.table.errors import CommandRefused
 
 REQUEST: Final = Path("/run/feltwatch/stick.json")
-"""Written by the table, taken away by who does it."""
+"""Written by the table, removed by the program that does the work."""
 PROGRESS: Final = Path("/run/feltwatch-stick/progress.json")
 SILENT_S: Final = 60.0
-"""Seconds without a word after which a copy does not go on: a slow stick takes some for a few megabytes."""
+"""Seconds without progress after which a copy counts as dead; a slow stick needs some for a few megabytes."""
 MOST_BYTES: Final = 4096
 
 Step = Literal["asked", "waiting", "copying", "checking", "done", "failed"]
@@ -33,17 +33,17 @@ OVER: Final = frozenset({"done", "failed"})
 
 @dataclass(frozen=True)
 class Request:
-    """One dispute file to be put on a stick."""
+    """A request to copy one dispute file to a stick."""
 
     id: str
     hand: int
     table: str
-    """The table's number in the room, as the house wrote it."""
+    """The table's number, as the house wrote it."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a request is; `refusal` says why it failed, as a sentence's JSON."""
+    """The progress of a request; `refusal` is the `Message` JSON that says why it failed."""
 
     id: str
     hand: int
@@ -52,17 +52,17 @@ class Progress:
     of: int = 0
     """Bytes."""
     name: str = ""
-    """What the file is called on the stick."""
+    """The file's name on the stick."""
     refusal: Mapping[str, Any] = field(default_factory=dict)
     beat_s: float = 0.0
-    """When this was said, by this machine's clock that nobody sets."""
+    """When this was written, by the monotonic clock."""
 
     def goes_on(self, now_s: float) -> bool:
-        """Say whether somebody is at it."""
+        """Say whether the copy is still running."""
         return self.step not in OVER and 0 <= now_s - self.beat_s <= SILENT_S
 
     def write(self, path: Path) -> None:
-        """Write it for everybody to read, at once and whole. Raises OSError."""
+        """Write it atomically to a file that all users may read. Raises OSError."""
         part = path.with_name(f".{path.name}.part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
@@ -72,19 +72,18 @@ class Progress:
 
 
 def read_request(path: Path) -> Request | None:
-    """Return what is asked; None where it is nothing that the table writes. Raises OSError."""
-    answer = _read(path)
-    request, hand, table = answer.get("id"), answer.get("hand"), answer.get("table")
+    """Return the request in a file; None if it is not valid. Raises OSError."""
+    fields = _read(path)
+    request, hand, table = fields.get("id"), fields.get("hand"), fields.get("table")
     if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 < hand < 10**9):
         return None
     return Request(request[:64], hand, table[:64])
 
 
 def read_progress(path: Path = PROGRESS) -> Progress | None:
-    """Return how far the last request is; None where nobody has said anything that can be read."""
+    """Return the progress of the last request; None without a valid file."""
     try:
-        answer = _read(path)
-        progress = Progress(**answer)
+        progress = Progress(**_read(path))
     except (OSError, TypeError):
         return None
     numbers = (progress.hand, progress.at, progress.of, progress.beat_s)
@@ -98,21 +97,21 @@ def read_progress(path: Path = PROGRESS) -> Progress | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return an object of JSON; an empty one for anything else. No link is followed, no pipe waited for."""
+    """Return the JSON object in a file; an empty one for anything else. Follows no link and waits for no pipe."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return {}
         text = file.read(MOST_BYTES + 1)
     try:
-        answer = json.loads(text) if len(text) <= MOST_BYTES else {}
+        parsed = json.loads(text) if len(text) <= MOST_BYTES else {}
     except (ValueError, RecursionError):
         return {}
-    return answer if isinstance(answer, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 class StickDesk:
-    """Where the table asks for it."""
+    """The table's side: writes requests and reads their progress."""
 
     def __init__(self, request: Path = REQUEST, progress: Path = PROGRESS) -> None:
         self._request, self._progress = request, progress

@@ -1,4 +1,4 @@
-"""A hand's life and its record: events, the state they add up to, the journal that holds them."""
+"""The table's domain model: events, the state that they add up to, and the commands that cause them."""
 
 from firmware.table.effects import TRANSITIONS, apply, fold
 from firmware.table.errors import (

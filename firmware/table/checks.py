@@ -1,4 +1,4 @@
-"""What the effects of events share: checks that refuse with a sentence, and small changes of a state."""
+"""Shared helpers of the effects: checks that raise CommandRefused, and small changes of a state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def need_no_trial(state: State) -> None:
 
 
 def need_seat(state: State, number: int) -> Seat:
-    """Return the seat. Raises CommandRefused where it does not play."""
+    """Return the seat. Raises CommandRefused if it does not play."""
     seat = state.seat(number)
     if seat is None:
         raise CommandRefused("Seat %(seat)s does not play this hand.", seat=number)
@@ -31,7 +31,7 @@ def need_seat(state: State, number: int) -> Seat:
 
 
 def need_open_seat(state: State, number: int) -> Seat:
-    """Return the seat. Raises CommandRefused for one whose cards are not to be known before the showdown."""
+    """Return the seat. Raises CommandRefused for a closed seat, whose cards are secret before the showdown."""
     seat = need_seat(state, number)
     if not seat.open:
         raise CommandRefused(
@@ -41,7 +41,7 @@ def need_open_seat(state: State, number: int) -> Seat:
 
 
 def need_antenna(number: int | None) -> None:
-    """Raise CommandRefused for a seat that no table has."""
+    """Raise CommandRefused for a seat number that no table has."""
     if number not in SEATS:
         raise CommandRefused(
             "There is no seat %(seat)s; seats are %(first)s to %(last)s.",
@@ -52,7 +52,7 @@ def need_antenna(number: int | None) -> None:
 
 
 def need_card(card: str) -> None:
-    """Raise CommandRefused for what is no card."""
+    """Raise CommandRefused for an invalid card."""
     if card not in CARDS:
         raise CommandRefused(
             "%(text)s is no card; cards are a rank of 23456789TJQKA and a suit of cdhs, like Th.",
@@ -61,19 +61,19 @@ def need_card(card: str) -> None:
 
 
 def need_no_payment(state: State) -> None:
-    """Raise CommandRefused where a payment is marked: what it stood on is not changed under it."""
+    """Raise CommandRefused if a payment is marked: the settlement behind it must not change."""
     if state.paid:
         raise CommandRefused("A payment is already marked paid; take that mark back first.")
 
 
 def need_reason(reason: str, ask: Message) -> None:
-    """Raise CommandRefused for a reason that says nothing."""
+    """Raise CommandRefused for an empty reason."""
     if not reason.strip():
         raise CommandRefused(ask)
 
 
 def need_room(seat: Seat, row: Row) -> None:
-    """Raise CommandRefused where a row takes no more cards."""
+    """Raise CommandRefused if a row is full."""
     if len(seat.row(row)) >= ROWS[row]:
         raise CommandRefused(
             "Seat %(seat)s's %(row)s row has %(size)s cards and takes no more.",
@@ -84,12 +84,12 @@ def need_room(seat: Seat, row: Row) -> None:
 
 
 def with_seat(state: State, number: int, **changes: Any) -> tuple[Seat, ...]:
-    """Return the seats, one of them changed."""
+    """Return the seats with one of them changed."""
     need_seat(state, number)
     return tuple(replace(seat, **changes) if seat.seat == number else seat for seat in state.seats)
 
 
 def back_to_review(state: State, **changes: Any) -> State:
-    """Take back what a settlement stood on: it and its marks are gone, the journal has them. Placing goes on."""
+    """Return to review (or stay in placing) without the settlement and its payment marks; the journal keeps them."""
     phase = Phase.PLACING if state.phase is Phase.PLACING else Phase.REVIEW
     return replace(state, phase=phase, settlement=None, paid=frozenset(), **changes)

@@ -1,4 +1,4 @@
-"""Counts a deck over several rounds of laid cards. Pure."""
+"""Counts a deck that is laid out in several rounds. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CARDS: Final = tuple(card.code for card in DECK)
 
 @dataclass(frozen=True)
 class LaidCard:
-    """A card of a round: its zone, its place in the row from the player's left, its name or likely names."""
+    """A card of a round: its zone, its position in the row from the player's left, its name or likely names."""
 
     place: str
     row: str
@@ -28,21 +28,21 @@ class LaidCard:
 
 @dataclass(frozen=True)
 class Round:
-    """What lay on the felt at one look."""
+    """The cards of one reading."""
 
     cards: tuple[LaidCard, ...]
     jokers: int = 0
     backs: int = 0
     strange: int = 0
-    """Cards outside the zones, hands and whatever else may hide or be a card."""
+    """Objects that may be or hide a card: cards outside the zones, hands and others."""
     frame: Capture | None = None
 
 
 def tally(rounds: Iterable[Round], deck: str = "") -> DeckChecked:
-    """Return what the rounds come to. `deck` is the hash of the enrolled deck they were read by.
+    """Return the result of all rounds. `deck` is the hash of the enrolled deck with which they were read.
 
-    A name is told as twice as soon as two rounds show it surely, or one round shows two cards that it fits best (the
-    reader is then sure of neither). Such a card is there: it is neither missing nor unsure.
+    A card counts as twice if two rounds show it with certainty, or if it is the best match of two cards in one round
+    (the reader is then sure of neither). Such a card is neither missing nor unsure.
     """
     rounds = tuple(rounds)
     sure = Counter(card.card for one in rounds for card in one.cards if card.sure)

@@ -1,4 +1,4 @@
-"""One row of the journal, its hash, and how content is named."""
+"""A row of the journal, its hash, and the hash of content."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from firmware.table.events import Event, canonical, parse
 
 
 class Entry(NamedTuple):
-    """One row, its values in the order of the journal's columns.
+    """A row of the journal; its fields are in the order of the columns.
 
-    `previous` is the hash of the row before it ("" for the first), `hash` covers the rest (`seal`). `command` is the id
-    that the sender gave its command, "" where it gave none: the same command sent again is recognised by it.
+    `previous` is the hash of the row before it ("" for the first), `hash` covers all other fields (`seal`). `command`
+    is the sender's id for its command, "" without one; it identifies a command that is sent again.
     """
 
     seq: int
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
         return parse(self.type, self.payload)
 
     def sealed(self) -> str:
-        """Return what `hash` must be."""
+        """Return the correct value of `hash`."""
         return seal(self[:-1])
 
 
@@ -43,13 +43,13 @@ COLUMNS: Final = ", ".join(Entry._fields)
 """The journal's columns as SQL names them, in the order of `Entry`."""
 MARKS: Final = ", ".join("?" * len(Entry._fields))
 _TEXT: Final = encode_basestring
-"""A text as `canonical` writes it."""
+"""Encodes a string as `canonical` does."""
 
 
 def seal(row: tuple[Any, ...]) -> str:
-    """Return the SHA-256, in hex, of a row without its hash: of a line of JSON, `previous` first, then the payload.
+    """Return the SHA-256 (hex) of a row without its hash: of a line of JSON, `previous` first, and then the payload.
 
-    The payload stands as it is stored, not once more as JSON: a long record is verified half as fast again.
+    The payload is hashed as stored, without a second JSON encoding: this makes verification 1.5 times as fast.
     """
     seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type_name, payload, previous = row
     try:
@@ -57,13 +57,13 @@ def seal(row: tuple[Any, ...]) -> str:
             f"[{_TEXT(previous)},{seq},{hand},{_TEXT(boot)},{monotonic_ns},{wall_ms},"
             f"{_TEXT(clock)},{_TEXT(actor)},{_TEXT(command)},{_TEXT(type_name)}]"
         )
-    except TypeError:  # no text: a foreign file holds anything
+    except TypeError:  # a value of another type, possible in a foreign file
         line = ""
     if not line or not type(seq) is type(hand) is type(monotonic_ns) is type(wall_ms) is int:
-        line = canonical([previous, *row[:-2]])  # for sound rows the same text as above, and twice as slow
+        line = canonical([previous, *row[:-2]])  # the same text for valid rows, but twice as slow
     return hashlib.sha256(f"{line}\n{payload}".encode()).hexdigest()
 
 
 def content_hash(data: bytes) -> str:
-    """Return the SHA-256, in hex, by which the content table and the events name this content."""
+    """Return the SHA-256 (hex) that identifies content in the content table and in events."""
     return hashlib.sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""What can go wrong with the table's record; every message tells a person what to do."""
+"""The errors of the table and its record. Each message says what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from firmware.messages import Message, Word
 class TableError(Exception):
     """Root of this package's errors.
 
-    `str` is the English sentence; `sentence` keeps its template and arguments apart, for a page in another language.
+    `str` is the English message; `sentence` has its template and arguments, for translation.
 
     >>> str(CommandRefused("Seat %(seat)s does not play this hand.", seat=3))
     'Seat 3 does not play this hand.'
@@ -20,7 +20,7 @@ class TableError(Exception):
 
 
 class CommandRefused(TableError, ValueError):
-    """An event or command that the state does not allow at this moment, or at all."""
+    """An event or command that the state does not allow."""
 
 
 class UnknownEvent(TableError, ValueError):
@@ -44,7 +44,7 @@ class JournalDamaged(JournalError):
 
 
 class JournalUncertain(JournalError):
-    """A write failed, and nobody can say yet whether it is in the journal."""
+    """A write failed, and it is not known yet whether it is in the journal."""
 
 
 class PinError(TableError, OSError):
@@ -52,9 +52,9 @@ class PinError(TableError, OSError):
 
 
 class NotAllowed(CommandRefused):
-    """A command that its sender may not give, or not yet.
+    """The sender may not give the command, or not yet.
 
-    `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 where none runs.
+    `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 without one.
     """
 
     def __init__(

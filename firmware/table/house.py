@@ -1,4 +1,4 @@
-"""What the next hand opens with: the configuration, under what was said at the table."""
+"""The settings with which the next hand opens: the configuration, overridden by what was set at the table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from firmware.table.state import State
 
 @dataclass(frozen=True)
 class House:
-    """What the next hand opens with; names as in `HandOpened`.
+    """The settings with which the next hand opens; names as in `HandOpened`.
 
-    `rules` is the profile with the options in it, `written` the profile as it is written. `seats` are all players of
-    the table, up to five, each with the place that is his where it is free. `table` is the table's number, `language`
-    the page's locale, `currency` how sums are written.
+    `rules` is the profile with the options applied, `written` the profile without them. `seats` are all players of the
+    table, up to five, each with his preferred place. `table` is the table's number, `language` the page's locale,
+    `currency` how sums are written.
     """
 
     rules: Profile
@@ -41,7 +41,7 @@ class House:
 
     @property
     def settings(self) -> HouseSettings:
-        """The same as settings: what `TableStarted` brings into the record."""
+        """The settings for `TableStarted`."""
         return HouseSettings(
             table=self.table,
             language=self.language,
@@ -55,10 +55,10 @@ class House:
 
 
 def house_now(configured: House, settings: HouseSettings, content: Callable[[str], bytes | None]) -> House:
-    """Return what the next hand opens with: the configured house under what was said at the table.
+    """Return the settings for the next hand: the configuration, overridden by what was set at the table.
 
-    `content` gives the journal's content by hash. Raises TableError where the profile's text is missing or cannot be
-    used: no hand is opened under other rules than were said.
+    `content` returns the journal's content by hash. Raises TableError if the profile's text is missing or invalid: no
+    hand is opened under other rules.
     """
     house = replace(
         configured,
@@ -86,15 +86,15 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
 
 
 def currency_now(state: State) -> Currency:
-    """Return the currency of the open hand, or between hands that of the next one."""
+    """Return the currency of the open hand; between hands, that of the next hand."""
     house = state.opened.house if state.opened and state.phase not in BETWEEN_HANDS else state.house
     return house.currency
 
 
 def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile | None:
-    """Return the rules of the open hand, or between hands those of the next one; None where none are known yet.
+    """Return the rules of the open hand; between hands, those of the next hand; None if none are known yet.
 
-    Raises TableError where their text is missing or cannot be used.
+    Raises TableError if their text is missing or invalid.
     """
     opened, settings = state.opened, state.house
     if settings.profile_hash and state.phase in BETWEEN_HANDS:
@@ -104,7 +104,7 @@ def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile |
 
 
 def stored_profile(name: str, text: bytes | None) -> Profile:
-    """Return the profile whose text lies in the journal. Raises TableError."""
+    """Parse a profile's text from the journal. Raises TableError if it is missing or invalid."""
     if text is None:
         raise TableError(f"The text of the profile {name} that the table plays is missing from its record.")
     try:
@@ -114,7 +114,7 @@ def stored_profile(name: str, text: bytes | None) -> Profile:
 
 
 def with_options(written: Profile, options: Mapping[str, JsonValue]) -> Profile:
-    """Return the profile with the house's options in it. Raises TableError."""
+    """Return the profile with the house's options applied. Raises TableError."""
     try:
         return written.with_options(options)
     except RulesError as error:

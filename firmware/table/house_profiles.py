@@ -1,7 +1,7 @@
-"""The house's own profiles: writing a version down, and which versions the record holds.
+"""The house's own rule profiles: storing versions, and listing the versions in the record.
 
-A version is a text in the journal's content table and an event that names it. Old ones are never removed; going back
-to one is keeping it again. Nothing here changes what is played: that is `set_house`.
+A version is a text in the journal's content table and an event that names it. Old versions are never removed; to go
+back to one, it is stored again. Storing a version does not put it in force: `set_house` does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 class KeepProfile(SignedCommand):
-    """Write a version of a house's own profile down: `text` is TOML, and may extend a packaged profile."""
+    """Store a version of a house's own profile: `text` is TOML, and may extend a packaged profile."""
 
     do: Literal["keep_profile"] = "keep_profile"
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
@@ -40,7 +40,7 @@ class KeepProfile(SignedCommand):
 
 @dataclass(frozen=True)
 class Version:
-    """A version of a house's profile as it was written down; `wall_ms` is Unix time, `seq` the journal's row."""
+    """A stored version of a house's profile; `wall_ms` is UTC since 1970, `seq` the journal's row."""
 
     name: str
     hash: str
@@ -51,7 +51,7 @@ class Version:
 
 
 def sent_profile(text: str) -> Profile:
-    """Return the profile of a text that somebody has sent. Raises CommandRefused with the rules' own sentence."""
+    """Parse a profile's text from a client. Raises CommandRefused with the rules core's message."""
     try:
         return parse_sent_profile(text)
     except ProfileError as error:
@@ -59,7 +59,7 @@ def sent_profile(text: str) -> Profile:
 
 
 def kept_text(command: KeepProfile) -> str:
-    """Return the text that a command keeps: whole, so that it needs no other file. Raises CommandRefused."""
+    """Return the complete text to store, which extends no other profile. Raises CommandRefused."""
     profile = sent_profile(command.text)
     if not NAME.fullmatch(profile.name):
         raise CommandRefused(
@@ -77,7 +77,7 @@ def kept_text(command: KeepProfile) -> str:
 
 
 def decide_keeping(command: KeepProfile) -> ProfileKept:
-    """Return the event that a command is; its text must be in the journal before. Raises CommandRefused."""
+    """Return a command's event; its text must be in the journal before the event. Raises CommandRefused."""
     if not command.reason.strip():
         raise CommandRefused("Say why the profile is changed.")
     text = kept_text(command)
@@ -85,7 +85,7 @@ def decide_keeping(command: KeepProfile) -> ProfileKept:
 
 
 def versions(entries: Iterable[Entry]) -> Mapping[str, tuple[Version, ...]]:
-    """Return the versions of each house profile, the newest first, from its rows in the journal."""
+    """Return the versions of each house profile, the newest first, from journal rows in order."""
     found: dict[str, tuple[Version, ...]] = {}
     for entry in entries:
         event = entry.event

@@ -1,4 +1,4 @@
-"""Which hand comes next: who is dealt in, where and how; and a past hand laid on the table again."""
+"""Opens hands: who is dealt in and where the button is. Also reopens past hands."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _absent(player: str, why: Absence) -> Message:
 
 
 Past = Callable[[int], State]
-"""Hand number → how that hand ended last. Raises CommandRefused for a hand that is not in the record."""
+"""Returns the last end state of a hand by its number. Raises CommandRefused for a hand that is not in the record."""
 
 
 def opened(state: State, house: House) -> ev.HandOpened:
-    """Return the next hand's opening. Raises CommandRefused where no hand can be dealt.
+    """Return the next hand's opening. Raises CommandRefused if no hand can be dealt.
 
-    Stacks go on from the last hand; a player who is new at the table brings the configured one.
+    Stacks continue from the last hand; a new player starts with the configured stack.
     """
     if "disk" in state.faults:
         full = state.faults["disk"]
@@ -77,7 +77,7 @@ def opened(state: State, house: House) -> ev.HandOpened:
 
 
 def _can_be_taken_back(state: State) -> int:
-    """Return the hand whose closing may still be taken back, 0 for none."""
+    """Return the hand whose closing can still be undone, 0 for none."""
     try:
         return closing_undone(state).opened.hand
     except CommandRefused:
@@ -85,7 +85,7 @@ def _can_be_taken_back(state: State) -> int:
 
 
 def sitters(state: State, house: House) -> list[Sitter]:
-    """Return the players of the table as the rules see them between hands."""
+    """Return the table's players in the form that the rules core needs between hands."""
     return [
         Sitter(
             seat=seat.seat,
@@ -98,7 +98,7 @@ def sitters(state: State, house: House) -> list[Sitter]:
 
 
 def _of_players(house: House) -> list[ev.SeatOpened]:
-    """Return each player's first seat: who plays two by configuration is one sitter."""
+    """Return each player's first seat; a player with two configured seats counts once."""
     first: dict[str, ev.SeatOpened] = {}
     for seat in house.seats:
         first.setdefault(seat.player, seat)
@@ -138,7 +138,7 @@ def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> t
 
 
 def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[ev.SeatOpened]) -> frozenset[int]:
-    """Return the seats whose next hand is a Fantasy Land hand: both of a player's two, or the one that earned it."""
+    """Return the seats whose next hand is a Fantasy Land hand: both seats of a player with two, or the earning seat."""
     if not offers_fantasyland(rules):
         return frozenset()
     seats = frozenset(seat.seat for seat in playing if seat.player in state.fantasyland)
@@ -156,7 +156,7 @@ def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[ev.SeatOp
 
 
 def _next_button(state: State, house: House) -> int:
-    """Return the seat that will hold the button: where the puck was moved to, else the next one clockwise."""
+    """Return the next hand's button: the seat to which the puck was moved, otherwise the next seat clockwise."""
     puck, last = state.puck.seat, state.button
     try:
         if last is None:
@@ -173,7 +173,7 @@ def _next_button(state: State, house: House) -> int:
 
 
 def button_due(state: State, house: House) -> int | None:
-    """Return where the button should be for the next hand, while the puck still lies where it was; else None."""
+    """Return the seat to which the button should move for the next hand; None if the puck has been moved."""
     last = state.button
     if state.phase is not Phase.ARCHIVED or last is None or state.puck.seat != last:
         return None
@@ -185,7 +185,7 @@ def button_due(state: State, house: House) -> int | None:
 
 
 def right_buttons(state: State, house: House) -> tuple[int, ...]:
-    """Return the seats at which the button deals exactly those in who were dealt in."""
+    """Return the button seats that lead to exactly the players who were dealt in."""
     playing = {seat.player for seat in state.seats}
     sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _of_players(house)}
     found = {n: seating(sitting, n, house.unit, house.rules).playing for n in of}
@@ -204,7 +204,7 @@ def _two_each(playing: Sequence[ev.SeatOpened]) -> list[ev.SeatOpened]:
 
 
 def _places(playing: Sequence[ev.SeatOpened]) -> list[str]:
-    """Return a place for each: its own where nobody before has it, else one that is left."""
+    """Return a place for each seat: its own if no earlier seat has it, otherwise a free one."""
     own = [seat.place for seat in playing]
     firsts = {place: index for index, place in reversed(list(enumerate(own))) if place}
     left = iter(place for place in PLACES if place not in firsts)
@@ -212,9 +212,9 @@ def _places(playing: Sequence[ev.SeatOpened]) -> list[str]:
 
 
 def need_right_seats(state: State, house: House) -> None:
-    """Raise CommandRefused where the button lies so that another of five players would sit out.
+    """Raise CommandRefused if, with this button, another of five players would sit out.
 
-    Who plays is said when the hand opens; a puck that is moved to another seat afterwards may contradict it.
+    The players are fixed when the hand opens; the puck may be moved to another seat afterwards.
     """
     if state.button is None or len(_of_players(house)) <= len(PLACES):
         return
@@ -232,9 +232,9 @@ def need_right_seats(state: State, house: House) -> None:
 
 
 def reopened(past: State, reason: str) -> ev.HandReopened:
-    """Return a past hand's reopening: of a settled one, or of one that was void, to be settled after all.
+    """Return the reopening of a past hand that was settled or void.
 
-    Raises CommandRefused for a misdeal, and for a hand whose button nobody knew.
+    Raises CommandRefused for a misdeal, and for a hand whose button is unknown.
     """
     if past.opened is None or past.button is None or past.misdealt:
         raise CommandRefused(
@@ -253,7 +253,7 @@ def reopened(past: State, reason: str) -> ev.HandReopened:
 
 
 def closing_undone(state: State) -> ev.HandReopened:
-    """Return what lays the hand that was closed last on the table again, as it was. Raises CommandRefused."""
+    """Return the event that undoes the closing of the last hand. Raises CommandRefused."""
     if state.phase is not Phase.ARCHIVED or state.settlement is None or state.opened is None:
         raise CommandRefused("There is no closing to take back.")
     after = state.settlement.get("stacks", {})
@@ -267,10 +267,7 @@ def closing_undone(state: State) -> ev.HandReopened:
 
 
 def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
-    """Return what takes the opening back and puts the hand closed before it on the table again.
-
-    Raises CommandRefused.
-    """
+    """Return the events that withdraw the open hand and undo the closing of the one before. Raises CommandRefused."""
     if state.opened is None or not state.opened.closed:
         raise CommandRefused("There is no closing to take back.")
     if state.phase is not Phase.DEALING:
@@ -285,7 +282,7 @@ def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
 
 
 def _doubtful(past: State) -> frozenset[tuple[int, Row]]:
-    """Return the rows about which something else than a card's name was still asked when a hand was voided."""
+    """Return the rows with open questions other than about a card's name when a hand was voided."""
     irregular = {(seen.seat, seen.row) for seen in past.irregularities}
     moved_to = {(i.to_seat, i.to_row) for i in past.irregularities if i.to_seat and i.to_row}
     faceless = {
@@ -298,7 +295,7 @@ def _doubtful(past: State) -> frozenset[tuple[int, Row]]:
 
 
 def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> ev.SeatEnd:
-    """Return what is certain of a seat; a row without all its cards is asked when the hand lies on the table again."""
+    """Return a seat's certain cards and declarations; incomplete rows are asked about after the reopening."""
     rows = {
         row: tuple(card.card for card in seat.row(row) if card.sure and card.card is not None)
         for row in ROWS

@@ -1,4 +1,4 @@
-"""Who may do what: roles, the people of the house, and the table of which command asks for which role."""
+"""People and roles, and the table of the roles that may give each command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from firmware.table.errors import CommandRefused
 
 
 class Role(StrEnum):
-    """What a person is at this table. The values are in journals: never rename one."""
+    """A person's role at the table. The values are stored in journals: never rename one."""
 
     DEALER = "dealer"
     FLOOR = "floor"
@@ -22,10 +22,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody the house has listed.
+    """A person on the house's list.
 
-    `pin` names the verifier in the PIN store ("" without a PIN); it is no part of the PIN. `tried` counts PINs
-    tried since the last right one.
+    `pin` is the id of the verifier in the PIN store ("" without a PIN), and reveals nothing about the PIN. `tried`
+    counts the attempts since the last right PIN.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Person:
 PINS_FOLDER: Final = "pins"
 """The folder of the PINs' verifiers, in the data folder."""
 PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR})
-"""Roles that nobody uses without a PIN."""
+"""Roles that need a PIN."""
 
 _TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
 _SETTING_UP: Final = frozenset({Role.TECHNICIAN})
@@ -112,7 +112,7 @@ COMMAND_ROLES: Final[Mapping[str, frozenset[Role]]] = {
     "check_deck": _TABLE | _SETTING_UP,
     "job": _TABLE | _SETTING_UP,
 }
-"""Command → the roles that may give it. A command that is not in here is nobody's."""
+"""The roles that may give each command. A command that is not listed is refused for every role."""
 
 FREE_TRIES: Final = 3
 """Wrong PINs in a row before the first lock-out."""
@@ -132,7 +132,7 @@ def locked_for(tried: int) -> float:
 
 
 def check_name(name: str) -> str:
-    """Return the name as it is kept. Raises CommandRefused for what is no name."""
+    """Return a name in its stored form. Raises CommandRefused for an invalid name."""
     name = " ".join(name.split())
     if not 1 <= len(name) <= 40 or not name.isprintable():
         raise CommandRefused("A name has 1 to 40 letters.")
@@ -140,7 +140,7 @@ def check_name(name: str) -> str:
 
 
 def check_pin(pin: str) -> str:
-    """Return the PIN. Raises CommandRefused for one that is too short or the first that anybody tries."""
+    """Return the PIN. Raises CommandRefused for one that is too short or easily guessed."""
     if not (4 <= len(pin) <= 12 and pin.isascii() and pin.isdigit()):
         raise CommandRefused("A PIN has 4 to 12 digits.")
     steps = {int(after) - int(before) for before, after in pairwise(pin)}

@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    """Where the hand is. The values are in journals: never rename one."""
+    """The phase of a hand. The values are stored in journals: never rename one."""
 
     IDLE = "idle"
     DEALING = "dealing"
@@ -22,13 +22,13 @@ class Phase(StrEnum):
 
 
 BETWEEN_HANDS: Final = frozenset({Phase.IDLE, Phase.ARCHIVED, Phase.VOID})
-"""No hand is open: the next one may be."""
+"""No hand is open, so the next one can be opened."""
 
 OPEN: Final = frozenset(Phase) - BETWEEN_HANDS
-"""A hand is open: it may be voided."""
+"""A hand is open, so it can be voided."""
 
 BUTTON_FOLLOWS_PUCK: Final = frozenset({Phase.DEALING})
-"""The puck moves the button only until the cards are out."""
+"""The puck moves the button only until the cards are dealt."""
 
 DECLARING: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
 """A natural may be declared until rows are compared (RULES.md 5.3)."""
@@ -40,4 +40,4 @@ MISDEALING: Final = frozenset({Phase.DEALING, Phase.SETTING, Phase.PLACING, Phas
 """A misdeal is called before the rows are read."""
 
 WATCHING: Final = frozenset({Phase.PLACING, Phase.READING})
-"""What the camera sees of open seats is brought into the record."""
+"""The camera's readings of open seats are recorded."""

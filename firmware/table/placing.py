@@ -1,7 +1,7 @@
-"""What a look at a face-up table says against the record, as events. Pure.
+"""Compares a reading of face-up cards with the record, and returns the differences as events. Pure.
 
-Cards are matched with the record first by name, then by spot; README.md lists what each difference becomes. A look
-never changes a certain card: where it contradicts one, the dealer is asked.
+Cards are matched with the record first by name, then by position; README.md lists the event for each difference. A
+reading never changes a certain card: if it contradicts one, the dealer is asked.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from firmware.table.state import Card, Seat, State
 from firmware.table.streets import open_seats, streets_of
 
 _SAME_SPOT: Final = 0.5
-"""Of a card's height: as far as a card's middle may wander and still be the card on that spot."""
+"""In heights of a card: how far a card's centre may move and still count as the same spot."""
 _ASKS_FOR_THE_DEALER: Final = frozenset({"out_of_turn", "card_twice"})
-"""What no later look can undo."""
+"""Irregularities that a later reading cannot end; the dealer must."""
 
 
 @dataclass
 class _Recorded:
-    """A card on record, and what the look shows in its place."""
+    """A recorded card, and what the reading shows in its place."""
 
     seat: int
     row: Row
@@ -34,17 +34,17 @@ class _Recorded:
     card: Card
     seen: CardReading | None = None
     instead: _Found | None = None
-    """What surely lies on its spot though it is another card."""
+    """Another card that certainly lies on its spot."""
 
     @property
     def name(self) -> str | None:
-        """Its name where it is certain."""
+        """Its name if it is certain."""
         return self.card.card if self.card.sure else None
 
 
 @dataclass
 class _Found:
-    """A card of the look that the record has not there."""
+    """A card in the reading that the record does not have there."""
 
     look: RowReading
     card: CardReading
@@ -65,10 +65,10 @@ class _Comparison:
 def compare(
     state: State, looks: Iterable[RowReading], things: Iterable[Thing] = (), frame: Capture | None = None
 ) -> tuple[Event, ...]:
-    """Return the events that a look at the rows of open seats is; none where it shows what is on record.
+    """Return the events for the differences between a reading of open seats and the record.
 
-    Rows of closed seats, and of those that surrendered, are left out whatever the look says of them; so are those of
-    a confirmed natural: the marker laid on it may hide its cards.
+    Ignored are rows of closed seats, of seats that surrendered, and of a confirmed natural, whose cards may be hidden
+    by the marker on it.
     """
     seats = {seat.seat: seat for seat in open_seats(state) if not seat.confirmed}
     this = _Comparison(
@@ -108,10 +108,10 @@ def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
     left = [_Found(look, card) for card in free]
     for recorded in mine:
         at = next((f for f in left if f.card is recorded.seen), None)
-        if at is not None:  # surely another card on its spot: it is still to be explained
+        if at is not None:  # certainly another card on its spot: explained by `_contradictions`
             recorded.seen, recorded.instead = None, at
     spare = [f for f in left if not any(r.instead is f for r in mine)]
-    for recorded in mine:  # a keyed card has no spot: what is left over in its row is taken for it
+    for recorded in mine:  # a keyed card has no position: match it with a remaining card of its row
         if recorded.seen is None and recorded.instead is None and not recorded.card.corners and spare:
             other = spare.pop(0)
             if other.card.sure and recorded.card.sure:
@@ -124,7 +124,7 @@ def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
 
 
 def _take(recorded: _Recorded, free: list[CardReading], card: CardReading | None) -> None:
-    """Give a recorded card what the look shows of it; what contradicts it stays free."""
+    """Match a recorded card with a card of the reading, which stays free if it contradicts the record."""
     if card is None:
         return
     recorded.seen = card
@@ -139,7 +139,7 @@ def _contradicts(recorded: _Recorded, card: CardReading) -> bool:
 def _named(
     recorded: _Recorded, free: Sequence[CardReading], names: tuple[str | None, ...]
 ) -> CardReading | None:
-    """Return the card of this name, the nearest of several; by what the camera takes it for, only on its spot."""
+    """Return the nearest card with this name; for a name by which the camera misread the card, only on its spot."""
     own = [card for card in free if card.card is not None and card.card == names[0]]
     if own:
         return min(own, key=lambda card: _apart(recorded.card, card))
@@ -154,7 +154,7 @@ def _near(recorded: _Recorded, free: Sequence[CardReading]) -> CardReading | Non
 
 
 def _apart(card: Card, other: CardReading) -> float:
-    """Return how far apart two cards lie, in heights of a card; endless where that is not known."""
+    """Return the distance between two cards in heights of a card; infinity if it is unknown."""
     if len(card.corners) != 4 or len(other.corners) != 4:
         return math.inf
     height = math.dist(card.corners[0], card.corners[3])
@@ -169,7 +169,7 @@ def _middle(corners: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _contradictions(this: _Comparison) -> None:
-    """Explain every recorded card that the look does not show where it should lie."""
+    """Find the irregularity for every recorded card that the reading does not show in its place."""
     for lost in (r for r in this.recorded if r.seen is None):
         elsewhere = next(
             (f for f in this.found if not f.explained and lost.name and f.card.card == lost.name), None
@@ -229,7 +229,7 @@ def _look(this: _Comparison, seat: int, row: Row) -> RowReading:
 
 
 def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
-    """Yield the cards that were placed; find those for which there is no room, no second copy, or no turn."""
+    """Yield the newly placed cards; find those without room in the row, on the table twice, or out of turn."""
     counts = {seat.seat: seat.placed for seat in open_seats(this.state)}
     rows = {
         (seat.seat, row): len(cards) for seat in open_seats(this.state) for row, cards in seat.rows.items()

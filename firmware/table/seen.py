@@ -1,4 +1,4 @@
-"""What the camera tells, as parts of events: captures, cards, rows, and things that are no card that was read."""
+"""The camera's results as parts of events: captures, cards, rows, and other things on the felt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROWS: Final[dict[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 """The rows and how many cards each takes, from the table's centre to the player."""
 
 NO_FACES: Final = frozenset({"back", "joker"})
-"""Things that are cards and show no face of the game: where one lies, a card is missing or too many."""
+"""Things that are cards without a playing face: in a row, they mean that a card is missing or extra."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RowReading:
 
 @dataclass(frozen=True)
 class Thing:
-    """Something in a zone that is no card that was read: `what` is vision's word (back, joker, marker, hand, foreign).
+    """Something in a zone other than a readable card. `what` is vision's class: back, joker, marker, hand, foreign.
 
     `corners` are four (x, y) in pixels of the full frame.
     """

@@ -1,7 +1,7 @@
-"""What holds at the table from hand to hand: its number, language, game, unit, currency, and who sits where.
+"""The table's settings, valid from hand to hand: number, language, game, unit, currency and seats.
 
-A configuration gives these to a fresh box (`TableStarted.house`). What a person says at the table is an event of its
-own and holds from then on, whatever the configuration says later: `said` names it.
+A fresh box takes them from its configuration (`TableStarted.house`). A setting that a person changes at the table is
+recorded as an event. It then takes precedence over the configuration; `said` lists these settings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from firmware.rules import DOLLARS, Currency
 
 @dataclass(frozen=True)
 class HouseSeat:
-    """A seat of the table and its player. `stack` is what he came with in cents, None for uncapped."""
+    """A seat of the table and its player. `stack` is his first stack in cents, None for uncapped."""
 
     seat: int
     player: str
@@ -26,12 +26,12 @@ class HouseSeat:
 
 @dataclass(frozen=True)
 class HouseSettings:
-    """What the next hand opens with. Nothing set ("", 0, no seat): the configuration holds.
+    """The settings with which the next hand opens. Empty values ("", 0, no seats) mean that the configuration holds.
 
-    `table` is the table's number, a text; `language` a locale such as "zh_Hans"; `profile_hash` the SHA-256 of the
-    profile's text in the journal's content table, `options` what the house overrides in it by dotted path; `unit`
-    cents a point, `currency` how they are written: dollars where a record is older than the choice. `said` names what
-    was set at the table: fields, "profile" standing for all three of the profile.
+    `table` is the table's number as text, `language` a locale such as "zh_Hans". `profile_hash` is the SHA-256 of the
+    profile's text in the journal's content table, `options` the house's overrides by dotted path. `unit` is cents a
+    point. `currency` is how sums are written; older records without it mean dollars. `said` names the fields that were
+    set at the table; "profile" stands for the three fields of the profile.
     """
 
     table: str = ""
@@ -49,12 +49,12 @@ class HouseSettings:
         return replace(self, said=tuple(sorted({*self.said, *names})))
 
     def under(self, configured: HouseSettings) -> HouseSettings:
-        """Return the configuration's settings, and these wherever they were set at the table."""
-        kept = {name: getattr(self, name) for said in self.said for name in FIELDS[said]}
+        """Return the configuration's settings, overridden by those that were set at the table."""
+        kept = {name: getattr(self, name) for setting in self.said for name in FIELDS[setting]}
         return replace(configured, said=self.said, **kept)
 
     def of(self, player: str) -> tuple[HouseSeat, ...]:
-        """Return the seats of a player: none, one, or two where he plays two by agreement."""
+        """Return a player's seats: none, one, or two."""
         return tuple(seat for seat in self.seats if seat.player == player)
 
 
@@ -66,4 +66,4 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "currency": ("currency",),
     "seats": ("seats",),
 }
-"""What can be set, and the fields that it is."""
+"""Each setting and its fields."""

@@ -1,4 +1,4 @@
-"""What a hand comes to: pure functions of the state and the rule profile, through the rules core."""
+"""Settles a hand with the rules core: pure functions of the state and the rule profile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from firmware.table.state import Ask, Seat, State
 def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
     """Return the rules that a hand was opened with: the profile's stored text with the hand's own options.
 
-    Raises TableError where the text is missing or cannot be used: a hand is never settled by other rules.
+    Raises TableError if the text is missing or invalid: a hand is never settled by other rules.
     """
     if text is None:
         raise TableError(
@@ -43,9 +43,9 @@ def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
 
 
 def hand_json(state: State) -> dict[str, Any]:
-    """Return the hand as `feltwatch settle` reads it; unsure cards are "??".
+    """Return the hand in the input format of `feltwatch settle`; unsure cards are "??".
 
-    Raises CommandRefused before the first hand and where no button is known.
+    Raises CommandRefused before the first hand, or if the button is unknown.
     """
     opened = state.opened
     if opened is None:
@@ -62,17 +62,17 @@ def hand_json(state: State) -> dict[str, Any]:
 
 
 def settlement(state: State, rules: Profile) -> dict[str, Any]:
-    """Return the hand's settlement, as `feltwatch settle --json` gives it.
+    """Return the hand's settlement, in the format of `feltwatch settle --json`.
 
-    Raises CommandRefused, with the rules' own sentence, where there is none.
+    Raises CommandRefused, with the rules core's message, if the hand cannot be settled.
     """
     return settlement_json(_settled(state, rules))
 
 
 def pending_natural(state: State, rules: Profile) -> int | None:
-    """Return the seat whose declared natural is to be shown and confirmed next, in settling order.
+    """Return the seat whose natural is to be shown and confirmed next, in settling order.
 
-    None while anything else is open, or none waits.
+    None if there is none, or while another question is open.
     """
     waiting = {question.seat for question in state.questions}
     if not waiting or any(question.what is not Ask.NATURAL for question in state.questions):
@@ -83,18 +83,18 @@ def pending_natural(state: State, rules: Profile) -> int | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a seat's natural comes to: None of a kind where the cards hold none that counts."""
+    """The verdict on a seat's natural; its kind is None if the cards hold no natural that counts."""
 
     kind: str | None
     value: int = 0
     bonus: int = 0
-    """Points that it earns in addition to its value, from a regular hand or a foul."""
+    """Points in addition to its value, from a regular hand or a foul."""
     declaration: Declaration | None = None
-    """What became of the declaration; None where there was none."""
+    """The result of the declaration; None without one."""
 
 
 def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
-    """Return what the cards of a seat confirm of the natural that it declared, or that was found."""
+    """Return the verdict on the natural that a seat declared, or that was found in its cards."""
     settled = _settled(state, rules)
     judged = next((hand for hand in settled.hands if hand.seat == seat), None)
     if judged is None or judged.natural is None:
@@ -105,9 +105,9 @@ def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
 
 
 def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
-    """Return the kind of each natural that counts undeclared and is not on record yet, by seat.
+    """Return the kind of each natural that counts undeclared and is not recorded yet, by seat.
 
-    Empty while anything else than a natural is in question: naturals are looked for when rows are compared.
+    Empty while any question other than a natural is open: naturals are searched for when rows are compared.
     """
     if rules.naturals.declared != "automatic" or state.phase is not Phase.REVIEW:
         return {}
@@ -122,9 +122,9 @@ def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
 
 
 def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
-    """Return the kind of the natural that each seat's cards hold and that does not count, being undeclared.
+    """Return the kind of each natural that does not count because it was not declared, by seat.
 
-    Not to be shown before rows are compared: a hint would help a player. Raises CommandRefused.
+    Do not show it before rows are compared: it would help a player. Raises CommandRefused.
     """
     judged = _settled(state, rules).hands
     return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}

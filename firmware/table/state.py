@@ -1,6 +1,6 @@
 """The table's state: a pure fold over the events.
 
-`State` is what the events say about now; `firmware.table.effects` says what each event does to it.
+`State` is the current state; `firmware.table.effects` defines how each event changes it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from firmware.table.seen import NO_FACES
 
 @dataclass(frozen=True)
 class Card:
-    """A card on the table. `sure`: read beyond doubt, or said by the dealer; only then is `card` used.
+    """A card on the table. `sure`: read with certainty, or named by the dealer; only then is `card` used.
 
-    `seen` is what the camera took it for where the dealer said otherwise.
+    `seen` is the camera's name for it, if the dealer gave another one.
     """
 
     card: str | None
@@ -46,7 +46,7 @@ class Card:
 
     @property
     def as_read(self) -> bool:
-        """Whether nobody says otherwise than the camera."""
+        """Whether the card's name is the camera's."""
         return self.by == "camera" or self.seen == self.card
 
 
@@ -54,9 +54,9 @@ class Card:
 class Seat:
     """A seat that plays this hand. `stack` is cents before the hand, None for uncapped.
 
-    An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are what else the last
-    reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the place of its
-    declaration or surrender among the hand's, from 1.
+    An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are other objects that the
+    last reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the position of its
+    declaration or surrender among all those of the hand, from 1.
     """
 
     seat: int
@@ -87,12 +87,12 @@ class Seat:
 
     @property
     def placed(self) -> int:
-        """How many cards lie in the rows."""
+        """The number of cards in the rows."""
         return sum(len(cards) for cards in self.rows.values())
 
 
 class Ask(StrEnum):
-    """What the dealer can be asked, in the order of asking."""
+    """The kinds of questions for the dealer, in the order in which they are asked."""
 
     IRREGULARITY = "irregularity"
     BUTTON = "button"
@@ -104,10 +104,10 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """Something the dealer must answer before the hand settles.
+    """A question that the dealer must answer before the hand settles.
 
-    `cards`: the candidates of an unsure card, best first; the card seen twice; the cards seen in a row of the
-    wrong count ("??" for an unsure one). `things` lie in that row and are no card that was read. `number` is the
+    `cards`: the candidates of an unsure card, best first; or the card seen twice; or the cards seen in a row with a
+    wrong number of cards ("??" for an unsure one). `things` are other objects in that row. `number` is the
     irregularity's.
     """
 
@@ -122,14 +122,17 @@ class Question:
 
 @dataclass(frozen=True)
 class State:
-    """Everything the events say about now.
+    """The table's current state, as the events imply it.
 
-    `stacks` is by player: what each has when no hand is open. `keyed` is why the dealer keys the hand.
-    `irregularities` are those still open, of `irregularities_seen`; `dismissed` the findings that the dealer has
-    answered with the record. `fantasyland`, `sits_out` and `passes` name players. `house` is what the next hand opens
-    with. While a past hand is reopened, `reopened` says why, `previous_settlement` is what it was settled to,
-    `suspended_state` the table's own state, and `names` how its players are called by now, where it is otherwise.
-    `set_up`: the first set-up is over, or hands were played. `on_trial`: devices are being tried, and no hand opens.
+    - `stacks`: cents by player, valid while no hand is open.
+    - `keyed`: why the dealer keys the hand; "" if the camera reads it.
+    - `irregularities`: those still open, of `irregularities_seen`. `dismissed`: findings for which the dealer
+      confirmed the record.
+    - `fantasyland`, `sits_out`, `passes`: names of players.
+    - `house`: the settings with which the next hand opens.
+    - While a past hand is reopened: `reopened` is the reason, `previous_settlement` its settlement before,
+      `suspended_state` the table's own state, `names` the current names of players who were renamed since.
+    - `set_up`: the first set-up is over, or hands were played. `on_trial`: devices are being tested; no hand opens.
     """
 
     phase: Phase = Phase.IDLE
@@ -142,9 +145,9 @@ class State:
     frame: Capture | None = None
     reading_failure: str = ""
     awaited: CardsAwaited | None = None
-    """Where the last look saw too few cards; the next one comes by itself."""
+    """The seats at which the last reading saw too few cards; the table is read again automatically."""
     button_kept: int | None = None
-    """Between hands: the seat at which the button stays, though it should have moved."""
+    """Between hands: the seat at which the button stays although it should have moved."""
     verdicts: Mapping[str, Any] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
     settlements: int = 0
@@ -153,7 +156,7 @@ class State:
     void_reason: str = ""
     misdealt: bool = False
     withdrawn: int = 0
-    """The number of the last hand, where its opening was taken back: it is used up."""
+    """The number of the last hand if its opening was taken back; the number is not used again."""
     keyed: str = ""
     irregularities: tuple[IrregularitySeen, ...] = ()
     irregularities_seen: int = 0
@@ -162,7 +165,7 @@ class State:
     sits_out: frozenset[str] = frozenset()
     passes: frozenset[str] = frozenset()
     recent: tuple[str, ...] = ()
-    """Who left the table lately, the last one first."""
+    """The players who left the table recently, the last one first."""
     two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
     reopened: str = ""
@@ -178,7 +181,7 @@ class State:
     dealer: str = ""
     down: int = 0
     record_fault: RecordFault | None = None
-    """What is wrong with the record and not yet read by a floor person: nothing is played."""
+    """What is wrong with the record, until a floor person has read it; nothing is played until then."""
     set_up: bool = False
     on_trial: bool = False
 
@@ -192,18 +195,18 @@ class State:
 
     @property
     def next_hand(self) -> int:
-        """The number that the next hand has."""
+        """The number of the next hand."""
         return max(self.hand, self.withdrawn) + 1
 
     @property
     def unpaid(self) -> tuple[tuple[int, int], ...]:
-        """The pairs between which a payment is still to be made, in the order of payment."""
+        """The pairs of seats with an open payment, in the order of payment."""
         pairs = ((pair["a"], pair["b"]) for pair in (self.settlement or {}).get("pairs", ()) if pair["paid"])
         return tuple(pair for pair in pairs if pair not in self.paid)
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What the dealer must answer before the hand can settle, in the order of asking."""
+        """The questions that the dealer must answer before the hand can settle, in order."""
         asked: list[Question] = []
         showing = [seat for seat in self.seats if not seat.surrenders]
         asked += _irregular(self.irregularities)
@@ -229,13 +232,13 @@ _BUTTON_ASKED: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, 
 
 def _irregular(irregularities: Iterable[IrregularitySeen]) -> Iterator[Question]:
     for seen in irregularities:
-        if seen.what != "card_twice":  # the question about the card, at each spot, is the same question
+        if seen.what != "card_twice":  # `_duplicates` asks about those
             cards = (seen.card,) if seen.card else ()
             yield Question(Ask.IRREGULARITY, seen.seat, seen.row, seen.index, cards, number=seen.number)
 
 
 def wrong_count(seat: Seat, row: Row) -> bool:
-    """Say whether a row has not exactly its cards: a back or a joker in it is one too many or one too few."""
+    """Say whether a row has a wrong number of cards; a card back or a joker in it always makes it wrong."""
     return len(seat.row(row)) != ROWS[row] or not NO_FACES.isdisjoint(seat.things.get(row, ()))
 
 
@@ -265,7 +268,7 @@ def _unsure(seats: list[Seat], *, placing: bool = False) -> Iterator[Question]:
     for seat in seats:
         for row, cards in seat.rows.items():
             if wrong_count(seat, row) and not placing:
-                continue  # the row is asked as a whole
+                continue  # the whole row is asked about instead
             for index, card in enumerate(cards):
                 if not card.sure or card.card is None:
                     yield Question(Ask.CARD, seat.seat, row, index, card.candidates)

@@ -1,4 +1,4 @@
-"""How far a face-up hand has grown: five cards first, then eight times one (RULES.md 9). Pure."""
+"""The streets of a face-up hand: five cards first, then eight times one card (RULES.md 9). Pure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ STREETS: Final = 9
 CARDS_EACH: Final = sum(ROWS.values())
 
 Faces = tuple[str, str, str]
-"""The cards of front, middle and back, as texts."""
+"""The cards of front, middle and back, each row as one string."""
 
 
 def streets_of(placed: int) -> int:
-    """Return how many streets so many cards complete.
+    """Return how many streets are complete with this many cards.
 
     >>> [streets_of(placed) for placed in (0, 4, 5, 6, 13)]
     [0, 0, 1, 2, 9]
@@ -32,7 +32,7 @@ def streets_of(placed: int) -> int:
 
 
 def cards_by(street: int) -> int:
-    """Return how many cards a seat has when so many streets are complete."""
+    """Return how many cards a seat has when this many streets are complete."""
     return 0 if street == 0 else FIRST + street - 1
 
 
@@ -42,7 +42,7 @@ def open_seats(state: State) -> tuple[Seat, ...]:
 
 
 def street(state: State) -> int | None:
-    """Return the street that is being placed, from 1; None where nothing is, or all of it was."""
+    """Return the street that is being placed, from 1; None outside placing and when all streets are complete."""
     seats = open_seats(state)
     if state.phase is not Phase.PLACING or not seats:
         return None
@@ -51,7 +51,7 @@ def street(state: State) -> int | None:
 
 
 def turn(state: State) -> int | None:
-    """Return the seat whose card is due: from the left of the button clockwise, who has not placed this street's."""
+    """Return the seat whose card is due: the first one left of the button that has not completed this street."""
     now = street(state)
     if now is None or state.button is None:
         return None
@@ -61,9 +61,9 @@ def turn(state: State) -> int | None:
 
 
 def not_complete(state: State) -> Message | None:
-    """Say why the showdown cannot be signalled while placing; None where it can.
+    """Return why the showdown cannot be signalled while placing; None if it can.
 
-    Rows may be short where no camera watches them: they are keyed afterwards.
+    Without a camera the rows may be incomplete, because they are keyed afterwards.
     """
     if any(question.what is Ask.IRREGULARITY for question in state.questions):
         return Message("An irregularity is open; say what stands, or void the hand.")
@@ -82,13 +82,13 @@ def not_complete(state: State) -> Message | None:
 
 
 def dead_seats(state: State, rules: Profile) -> frozenset[int]:
-    """Return the open seats whose foul is certain, whatever may still come."""
+    """Return the open seats whose foul is certain, whatever cards still come."""
     if state.phase is not Phase.PLACING:
         return frozenset()
     seats = open_seats(state)
     faces = {seat.seat: _faces(seat) for seat in seats}
     if None in faces.values():
-        return frozenset()  # an unsure card may be any: nothing is certain
+        return frozenset()  # an unsure card may be any card, so no foul is certain
     known = frozenset(code for rows in faces.values() if rows for row in rows for code in row.split())
     return frozenset(
         seat for seat, rows in faces.items() if rows and any(rows) and _is_dead(rows, known, rules)
@@ -103,8 +103,8 @@ def _faces(seat: Seat) -> Faces | None:
 
 
 _ways_out: Final[dict[tuple[Faces, Profile], frozenset[str]]] = {}
-"""The cards of a completion that was found for rows: while they are unseen, the rows are not dead, and none is looked
-for again. Looking takes 5 to 100 ms; a placed card changes the rows of one seat only."""
+"""A cache: for given rows, the cards of one completion without a foul. While these cards are unseen, the rows are not
+dead and no new search is needed. A search takes 5 to 100 ms; a placed card changes the rows of one seat only."""
 _WAYS_KEPT: Final = 64
 
 
@@ -118,7 +118,7 @@ def _is_dead(rows: Faces, known: frozenset[str], rules: Profile) -> bool:
     try:
         completion = growth(laid, unseen, rules).completion
     except RulesError:
-        return False  # irregular as it lies: another question is open
+        return False  # irregular: another question is open
     if completion is None:
         return True
     if len(_ways_out) >= _WAYS_KEPT:

@@ -1,7 +1,8 @@
-"""Two cards that the camera took for one another: a correction by a name that lies elsewhere changes both.
+"""Swaps: if the camera mistook two cards for each other, correcting one of them corrects both.
 
-Only where all 52 names lie: then no other name is left for the second card. Where cards are missing, and for what a
-person has named, the second card is asked about instead. To take a change back both are always known.
+Only if all 52 names are on the table, because then no other name is left for the second card. If cards are missing, or
+if a person named the second card, the dealer is asked about it instead. A swap can always be undone, because both of
+its cards are known.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from firmware.table.state import Card, State
 
 @dataclass(frozen=True)
 class Spot:
-    """A sure card, and where it lies; `index` from 0."""
+    """A sure card and its position; `index` counts from 0."""
 
     seat: int
     row: Row
@@ -42,7 +43,7 @@ def spots(state: State) -> tuple[Spot, ...]:
 
 
 def swap(state: State, seat: int, row: Row, index: int, code: str) -> tuple[Spot, Spot] | None:
-    """Return a place and the one where `code` lies, where their cards may change places; else None."""
+    """Return this position and that of the card `code`, if the two cards may be swapped; otherwise None."""
     lie = spots(state)
     here = next((one for one in lie if (one.seat, one.row, one.index) == (seat, row, index)), None)
     named = [one for one in lie if one.card == code]
@@ -50,19 +51,19 @@ def swap(state: State, seat: int, row: Row, index: int, code: str) -> tuple[Spot
         return None
     changed = next((one for one in named if _crossed(here, one)), None)
     if changed is not None:
-        return here, changed  # taken back, whatever else claims one of their names
+        return here, changed  # undoes a swap, even if another card has one of these names
     there = named[0]
     both_read = here.lies.as_read and there.lies.as_read and here.card != code
     return (here, there) if both_read and is_whole(lie) else None
 
 
 def is_whole(lie: Sequence[Spot]) -> bool:
-    """Whether each card of the deck is one of these, once."""
+    """Whether these are all 52 cards, each once."""
     return len(lie) == len({one.card for one in lie}) == len(CARDS)
 
 
 def swapped(state: State) -> tuple[tuple[Spot, Spot], ...]:
-    """Return the pairs of cards that changed places on somebody's word."""
+    """Return the pairs of cards that a person has swapped."""
     lie = [one for one in spots(state) if not one.lies.as_read]
     return tuple((one, other) for one, other in combinations(lie, 2) if _crossed(one, other))
 

@@ -1,4 +1,4 @@
-"""What the white button does now: the page's white button says the same (`dealer_ui.view.build`)."""
+"""The action of the white button in each state; `dealer_ui.view.build` labels the page's white button to match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from firmware.table.state import Ask, State
 
 
 def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
-    """Return the events that a press of white is. Raises CommandRefused."""
+    """Return the events of a press of the white button. Raises CommandRefused."""
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
@@ -40,12 +40,12 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             if looks_again(state):
                 return (ev.LookedAgain(),)
             if not state.questions:
-                settlement(state, rules)  # it did not settle by itself: the rules say why
+                settlement(state, rules)  # the hand did not settle automatically; this raises the reason
             raise CommandRefused(_what_is_open(state))
 
 
 def next_refused(state: State, house: House) -> Message | None:
-    """Say why no next hand can be dealt, now or once the hand on the table is closed; None where one can."""
+    """Return why no next hand can be dealt, now or after the open hand is closed; None if one can."""
     closed = apply(state, ev.HandArchived()) if state.phase is Phase.SETTLED else state
     try:
         opened(closed, house)
@@ -55,9 +55,9 @@ def next_refused(state: State, house: House) -> Message | None:
 
 
 def looks_again(state: State) -> bool:
-    """Say whether to look again is the likeliest next step of a review: rows are short, and nobody has begun to key.
+    """Say whether reading again is the likely next step of a review: rows are short, and no row has been keyed.
 
-    Without a camera there is nothing to look with, and a past hand's cards no longer lie there.
+    Never without a camera, and never for a past hand, whose cards are no longer on the table.
     """
     first = state.questions[0] if state.phase is Phase.REVIEW and state.questions else None
     if (
@@ -74,9 +74,9 @@ def looks_again(state: State) -> bool:
 
 
 def payback_due(state: State) -> int | None:
-    """Return the number of the payback that white marks: of a hand corrected since the last one was opened.
+    """Return the number of the payback that white marks: from a hand corrected since the last opening; else None.
 
-    What was left open then is no longer waited for; it is told, and marked under "More".
+    Older open paybacks do not block play; they are shown, and marked under "More".
     """
     carried = len(state.opened.paybacks) if state.opened else 0
     open_ones = (n for n, back in enumerate(state.paybacks, start=1) if n > carried and not back.paid)
@@ -84,7 +84,7 @@ def payback_due(state: State) -> int | None:
 
 
 def payback_refused(state: State) -> Message | None:
-    """Say why the payback that white would mark cannot be marked now; None where it can, or none is due."""
+    """Return why the payback that is due cannot be marked now; None if it can, or if none is due."""
     due = payback_due(state)
     if due is None:
         return None
@@ -96,7 +96,7 @@ def payback_refused(state: State) -> Message | None:
 
 
 def _what_is_open(state: State) -> Message:
-    words = {
+    names = {
         Ask.IRREGULARITY: Message("an irregularity"),
         Ask.BUTTON: Message("the button's seat"),
         Ask.COUNT: Message("a row with a wrong number of cards"),
@@ -104,7 +104,7 @@ def _what_is_open(state: State) -> Message:
         Ask.CARD: Message("an unsure card"),
         Ask.NATURAL: Message("a natural to confirm"),
     }
-    kinds = dict.fromkeys(words[question.what] for question in state.questions)
+    kinds = dict.fromkeys(names[question.what] for question in state.questions)
     return Message(
         "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
     )

@@ -1,4 +1,4 @@
-"""The time zone in which a process tells times."""
+"""The time zone of a process."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ LOCALTIME: Final = Path("/etc/localtime")
 
 
 def use_zone(name: str) -> None:
-    """Tell times in this zone from now on: a process that runs does not see that the box has another one."""
+    """Use this time zone from now on: a running process does not notice that the box's time zone was changed."""
     os.environ["TZ"] = name
     time.tzset()
 
 
 def zone_now() -> str:
-    """Return the name of the zone in which this process tells times; "" where nobody knows."""
+    """Return the name of this process's time zone; "" if it is unknown."""
     if named := os.environ.get("TZ", "").removeprefix(":"):
         return named
     try:

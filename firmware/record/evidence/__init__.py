@@ -1,1 +1,1 @@
-"""What proves the record: its chain, signatures, anchors and verifiers."""
+"""Proof of the record: hash chain, signatures, anchors and verifiers."""

@@ -1,8 +1,8 @@
 """Anchors: the chain's head, signed, as one line of text that fits a QR code on a slip of paper.
 
 FW1:TABLE:SEQ:HANDS:WALL_MS:HASH:KEY:SIGNATURE, in the characters of a QR code's dense mode (A-Z, 0-9, and : - .).
-HASH and KEY are hex, SIGNATURE base32 without padding; everything to the left of the last colon is signed. Anyone who
-has the slip can tell a record that was cut or rewritten afterwards: its row SEQ must still have that hash.
+HASH and KEY are hex, SIGNATURE is base32 without padding. Everything to the left of the last colon is signed. With the
+slip, a record that was cut or rewritten later can be detected: its row SEQ must still have this hash.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _TEXT: Final = re.compile(
 
 
 class NoAnchor(TableError, ValueError):
-    """A text that is no anchor, or that nobody signed."""
+    """A text that is not an anchor, or whose signature is wrong."""
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """The head of a chain at one moment: row `seq` had `hash` (hex), and so many hands had been opened.
+    """A signed head of the chain: row `seq` had the hash `hash`, and `hands` hands had been opened.
 
-    `key` and `signature` are hex.
+    `hash`, `key` and `signature` are hex.
     """
 
     table: str
@@ -44,12 +44,12 @@ class Anchor:
 
     @classmethod
     def of(cls, event: ev.HeadSigned) -> Self:
-        """Return the anchor that an event holds."""
+        """Return the anchor in an event."""
         return cls(event.table, event.seq, event.hands, event.wall_ms, event.hash, event.key, event.signature)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the anchor in a text as it was printed. Raises NoAnchor, also for a wrong signature."""
+        """Return the anchor in a printed text. Raises NoAnchor, also for a wrong signature."""
         found = _TEXT.fullmatch("".join(text.split()).upper())
         if found is None:
             raise NoAnchor("That is no anchor: it begins with FW1 and has eight parts, joined by colons.")
@@ -65,7 +65,7 @@ class Anchor:
 
     @property
     def signed_text(self) -> str:
-        """What is signed."""
+        """The part of the line that is signed."""
         parts = (self.table, self.seq, self.hands, self.wall_ms, self.hash.upper(), self.key.upper())
         return ":".join((PREFIX, *map(str, parts)))
 
@@ -77,11 +77,11 @@ class Anchor:
 
     @property
     def fingerprint(self) -> str:
-        """The key in words."""
+        """The key's fingerprint in words."""
         return fingerprint(bytes.fromhex(self.key))
 
     def is_signed(self) -> bool:
-        """Say whether the signature is the key's."""
+        """Say whether the signature was made with the key."""
         try:
             key, signature = bytes.fromhex(self.key), bytes.fromhex(self.signature)
         except ValueError:
@@ -92,7 +92,7 @@ class Anchor:
 def sign_head(
     key: DeviceKey, *, seq: int, digest: str, hands: int, wall_ms: int, table: str
 ) -> ev.HeadSigned:
-    """Sign the chain's head: row `seq` has the hash `digest`. The event belongs right after that row."""
+    """Sign the chain's head, row `seq` with the hash `digest`. The event must be the next row."""
     name = re.sub(r"[^A-Z0-9.-]+", "-", table.upper())[:20]
     anchor = Anchor(name, seq, hands, wall_ms, digest, key.public.hex(), "")
     signature = key.sign(anchor.signed_text.encode()).hex()

@@ -1,7 +1,8 @@
-"""Checks stretches of the chain fast, each on its own, so that all cores can share a long record.
+"""Checks stretches of the chain independently and fast, so that all cores can share a long record.
 
-SQLite builds the text that a row's hash covers, in C; only rows that name images or other content are looked into. A
-row that does not fit that way is looked at again by the record's own rule (`Entry.sealed`), and only that counts.
+SQLite builds the text that a row's hash covers, in C. Only rows that name images or other content are parsed. A row
+that fails this fast check is checked again by the record's own rule (`Entry.sealed`), whose result is the only one that
+counts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from firmware.table.entry import COLUMNS, Entry
 STRETCH: Final = 50_000
 """Rows in a stretch."""
 _MAPPED: Final = 1 << 40
-"""Bytes of the file that SQLite may map: all of it."""
+"""Bytes of the file that SQLite may map: more than any record has."""
 _PLAIN: Final = (
     "puck_seen",
     "phase_advanced",
@@ -42,14 +43,14 @@ _PLAIN: Final = (
     "pin_accepted",
     "logged_on",
 )
-"""Types of frequent rows that name nothing. Every other row is looked into, whatever its type."""
+"""Types of frequent rows that name no content. All other rows are inspected, whatever their type."""
 _TEXT: Final = (
     "json_array(previous, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type) || char(10)"
     " || CASE typeof(payload) || typeof(hash) WHEN 'texttext' THEN payload ELSE '' END"
 )
-"""What `Entry.sealed` covers. json_array refuses blobs; in the other two columns they would pass for text."""
+"""The text that `Entry.sealed` hashes. json_array refuses blobs; the CASE excludes them from the other two columns."""
 _PREVIOUS: Final = slice(2, 66)
-"""Where that text holds the hash of the row before."""
+"""The position of the previous row's hash in that text."""
 _KIND: Final = (
     "CASE type WHEN 'hand_opened' THEN 1 WHEN 'head_signed' THEN 2 WHEN 'images_dropped' THEN 2 "
     "WHEN 'key_announced' THEN 2 WHEN 'reading_taken' THEN 4 WHEN 'card_placed' THEN 4 WHEN 'card_reread' THEN 4 "
@@ -59,28 +60,28 @@ _RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in _PLAIN)})"
 _ROWS: Final = (
     f"SELECT {_TEXT}, hash, {_KIND.format(rare=_RARE)} FROM journal WHERE seq >= ? AND seq <= ? ORDER BY seq"
 )
-"""Each row's text, its hash, and what is to be looked into: 1 content, 2 what is told of the record, 3 what is rare,
-4 images."""
+"""Each row's text, its hash, and why it is inspected: 1 content hashes, 2 a row about the record itself, 3 a rare type,
+4 images; 0 for no reason."""
 _ONE: Final = f"SELECT {COLUMNS} FROM journal WHERE seq = ?"
 _CONTENT: Final = re.compile(rb'hash":"([0-9a-f]{64})"')
 _SHORT: Final = 2000
 _LONG: Final = 32_000
 _DEEP: Final = 900
-"""Bytes of a row, and brackets in it: below them no reader of JSON gives up, beyond them each is tried."""
+"""Limits on a row's bytes and brackets: below them any JSON parser succeeds; above them the row is parsed as a test."""
 _DIGITS: Final = 2000
-"""Bytes between two looks for digits: Python reads no number of more than 4300, and one so long is met twice."""
+"""Bytes between two samples for digits. Python parses no number of more than 4300 digits; it would be sampled twice."""
 _IMAGE: Final = b'"sha256":"'
 """How an image is named in a payload."""
 
 
 @dataclass
 class Stretch:
-    """What was found in the rows from `first` to `last`.
+    """The result of checking the rows from `first` to `last`.
 
-    `previous` is what the first row says it follows, `hash` the last row's. `problems` are rows and sentences;
-    `content` what hands were opened with, by hash, with a row that names it; `images` those not as they were stored:
-    row, name, SHA-256 and what `CaptureStore` says; `told` the rows about the record itself: number, previous, type,
-    payload.
+    `previous` is the previous hash in the first row, `hash` the last row's hash. `problems` are row numbers with
+    messages. `content` maps each hash that a hand was opened with to a row that names it. `images` are those that are
+    not as stored: row, name, SHA-256 and the state from `CaptureStore`. `told` are the rows about the record itself:
+    number, previous hash, type, payload.
     """
 
     first: int
@@ -97,11 +98,11 @@ class Stretch:
 
 
 def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> Stretch:
-    """Check the rows from `first` to `last`; `images`: also those that they name. Raises nothing: it is found."""
+    """Check the rows from `first` to `last`; `images`: also the images that they name. Errors become problems."""
     found = Stretch(first, last)
     try:
         with closing(sqlite3.connect(uri, uri=True)) as db:
-            db.text_factory = bytes  # a changed byte may be no text any more
+            db.text_factory = bytes  # a changed value may not be valid text
             db.execute(f"PRAGMA mmap_size = {_MAPPED}")
             _Follower(db, found, images).follow()
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -119,7 +120,7 @@ class _Follower:
         self._before = b""
 
     def follow(self) -> None:
-        """Follow the stretch; what cannot stand in JSON is a changed row, and what comes after it is gone on with."""
+        """Check the stretch. A row that SQLite cannot put into JSON was changed; the check continues after it."""
         while True:
             try:
                 self._run()
@@ -152,17 +153,17 @@ class _Follower:
             self._before, self._next, found.rows = before, following, rows
 
     def _at(self) -> int | None:
-        """Return the number of the next row that is there."""
+        """Return the number of the next row that exists."""
         text = "SELECT min(seq) FROM journal WHERE seq >= ? AND seq <= ?"
         seq: int | None = self._db.execute(text, (self._next, self._found.last)).fetchone()[0]
         return seq
 
     def _look_closely(self, seq: int) -> bytes:
-        """Say what is wrong with a row, by the rule that made it; return what it says its hash is."""
+        """Check one row by `Entry.sealed` and add its problems; return the hash stored in the row."""
         found, entry = self._found, self._entry(seq)
         try:
             sealed = entry.sealed()
-        except (TypeError, ValueError):  # a blob, bytes that are no text
+        except (TypeError, ValueError):  # a blob, or bytes that are not text
             sealed = ""
         if seq != self._next:
             found.problems.append((seq, "Rows before this one are missing."))
@@ -175,7 +176,7 @@ class _Follower:
         return str(entry.hash).encode(errors="replace")
 
     def _entry(self, seq: int) -> Entry:
-        """Return a row as it is: bytes that are no text as surrogates, a blob as bytes."""
+        """Return a row unchanged: invalid text as surrogates, a blob as bytes."""
         self._db.text_factory = lambda stored: stored.decode(errors="surrogateescape")
         try:
             return Entry(*self._db.execute(_ONE, (seq,)).fetchone())
@@ -187,7 +188,9 @@ class _Follower:
         if kind == 1:
             found.hands += 1
             for named in _CONTENT.finditer(text):
-                if text[named.start() - 6 : named.start()] != b"model_":  # of the model only the hash is kept
+                if (
+                    text[named.start() - 6 : named.start()] != b"model_"
+                ):  # only the hash of the model is stored
                     found.content.setdefault(named[1].decode(), seq)
         names = self._images and kind >= 3 and _IMAGE in text
         if kind not in (2, 3) and not names and not _is_odd(text, _SHORT if kind == 1 else _LONG):
@@ -200,7 +203,7 @@ class _Follower:
         if not isinstance(payload, dict):
             if (
                 not found.problems or found.problems[-1][0] != seq
-            ):  # else the row was changed, and that is said
+            ):  # otherwise the row was changed and is reported already
                 found.problems.append((seq, "No release can read the row."))
         elif kind == 2:
             found.told.append((seq, columns[0], columns[-1], payload))
@@ -209,7 +212,7 @@ class _Follower:
 
 
 def _is_odd(text: bytes, long: int) -> bool:
-    """Say whether a row is so long or so deep that a reader of its JSON may give up."""
+    """Say whether a row is so long or so deeply nested that a JSON parser may fail."""
     if len(text) <= _SHORT:
         return False
     if len(text) > long or text.count(b"[") + text.count(b"{") > _DEEP:
@@ -218,7 +221,7 @@ def _is_odd(text: bytes, long: int) -> bool:
 
 
 def images_in(told: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and SHA-256 of every image that a payload's JSON names."""
+    """Yield the name and SHA-256 of every image in a payload's JSON."""
     stack = [told]
     while stack:
         part = stack.pop()

@@ -2,12 +2,17 @@
 
     python3 verify.py hand-000012.zip [--anchor TEXT_FROM_THE_SLIP] [--key WORDS]
 
-It travels in every dispute file as verify.py; get it from somewhere you trust if you do not trust the file. It checks
-that the device's key signed the manifest, that every file is what the manifest says, that each row of the record has
-the hash that it must have and follows the one before it, that each image is the one that a row names, and that the
-anchors (the signed heads printed at shift end) agree with the rows. An anchor vouches for the hand where every row from
-the hand's first to the anchored one is there, or it does not reach the hand and says nothing. Exit status: 0 all holds,
-1 something does not (also where anchors were given and none vouches for the hand), 2 the file cannot be used.
+Every dispute file contains it as verify.py. If you do not trust the file, get this program from a source you trust. It
+checks:
+
+- the device's key signed the manifest, and every file matches the manifest;
+- each row of the record has the correct hash and follows the row before it;
+- each image is the one that a row names;
+- the anchors (the signed heads printed at shift end) agree with the rows.
+
+An anchor vouches for the hand if all rows from the hand's first to the anchored one are in the file. Otherwise it does
+not reach the hand and proves nothing about it. Exit status: 0 if all holds, 1 if something does not (also if anchors
+were given and none vouches for the hand), 2 if the file cannot be used.
 """
 
 from __future__ import annotations
@@ -35,10 +40,10 @@ ANCHORS = "anchors.txt"
 CONTENT = "content/"
 IMAGES = "images/"
 MOST_BYTES = 512 * 1024 * 1024
-"""Unpacked; a hand has at most some 20 MB of images. What says that it is more is not unpacked."""
+"""Limit on the unpacked size; larger files are not unpacked. A hand has at most about 20 MB of images."""
 MOST_FILES = 5000
 BRIDGE = 5000
-"""Rows at most that are taken in to lead from the hand up to the next anchor: some hundred hands."""
+"""Limit on the rows that connect the hand to the next anchor: about a hundred hands."""
 COLUMNS = (int, int, str, int, int, str, str, str, str, str, str, str)
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 8, 9, 10, 11
 ENDS = ("hand_archived", "hand_voided", "hand_misdealt", "hand_withdrawn")
@@ -48,7 +53,7 @@ _ANCHOR = re.compile(
 
 
 class CannotCheck(Exception):
-    """The file is no dispute file, or none that this release can check; the message is one sentence."""
+    """The file is not a dispute file, or not one that this release can check; the message is one sentence."""
 
 
 # ---- Ed25519, RFC 8032 section 5.1, verification only ----
@@ -80,7 +85,7 @@ def _times(count: int, point: tuple[int, int, int, int]) -> tuple[int, int, int,
 
 
 def _x_of(y: int, sign: int) -> int | None:
-    """Recover x (RFC 8032, 5.1.3); None for what is no point."""
+    """Recover x (RFC 8032, 5.1.3); None if there is no such point."""
     if y >= _P:
         return None
     square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P
@@ -107,7 +112,7 @@ _BASE = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)
 
 
 def ed25519_holds(public: bytes, signature: bytes, message: bytes) -> bool:
-    """Say whether an Ed25519 signature (64 bytes) of a message is that of a public key (32 bytes)."""
+    """Say whether an Ed25519 signature (64 bytes) of a message is valid for a public key (32 bytes)."""
     if len(public) != 32 or len(signature) != 64:
         return False
     key, commitment = _point(public), _point(signature[:32])
@@ -126,18 +131,18 @@ def ed25519_holds(public: bytes, signature: bytes, message: bytes) -> bool:
 
 
 def canonical(value: object) -> str:
-    """Return the one JSON text of a value, as the journal writes it."""
+    """Return the canonical JSON of a value, as the journal writes it."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def row_hash(row: list[Any]) -> str:
-    """Return the SHA-256 that a row of the journal must have: of its columns, and its payload as it is stored."""
+    """Return the SHA-256 (hex) that a row of the journal must have. It covers the columns and the stored payload."""
     head = canonical([row[PREVIOUS], *row[:PAYLOAD]])
     return hashlib.sha256(f"{head}\n{row[PAYLOAD]}".encode()).hexdigest()
 
 
 def key_words(public: bytes) -> str:
-    """Return a public key's fingerprint in words, as the box shows it and the slip prints it."""
+    """Return a public key's fingerprint in words, as shown on the box and printed on the slip."""
     digest = hashlib.sha256(public).digest()
     words = []
     for at in range(0, 10, 2):
@@ -169,7 +174,7 @@ def read_anchor(text: str) -> tuple[int, str, str]:
 
 
 class Report:
-    """What was found, in escaped sentences: what holds, and what does not, the first bad place first.
+    """The result, as escaped messages: `holds` what is correct, `wrong` what is not, in the order of the checks.
 
     `beside`: the anchors that do not reach the hand.
     """
@@ -181,17 +186,17 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it holds."""
+        """Whether nothing is wrong."""
         return not self.wrong
 
     def say(self, what: str, bad: list[str]) -> None:
-        """Add a check: `what` holds if nothing is bad."""
+        """Add a check's result: the problems in `bad`, or `what` if there are none."""
         self.wrong += [escaped(sentence) for sentence in bad]
         if not bad:
             self.holds.append(escaped(what))
 
     def lines(self) -> list[str]:
-        """Return the report as it is printed: the verdict first and last, so that nothing can push it out of sight."""
+        """Return the lines to print. The verdict comes first and last, so that long output cannot hide it."""
         verdict = "All of it holds." if self.ok else "This file does not hold."
         told = [f"holds: {sentence}" for sentence in self.holds]
         told += [f"does not reach: {sentence}" for sentence in self.beside]
@@ -200,7 +205,7 @@ class Report:
 
 
 def escaped(text: object) -> str:
-    """Return a text as one line that any terminal shows and none obeys; the same as `firmware.terminal.escaped`."""
+    """Return a text as one line without control characters; the same as `firmware.terminal.escaped`."""
     line = str(text)
     return line if line.isprintable() else "".join(map(_escaped_character, line))
 
@@ -215,9 +220,9 @@ def _escaped_character(character: str) -> str:
 
 
 def unpack(path: str) -> dict[str, bytes]:
-    """Return the files of a ZIP. Raises CannotCheck for what is none, is damaged or too large, or repeats a name."""
+    """Return the files of a ZIP. Raises CannotCheck if it is no ZIP, damaged, too large, or repeats a name."""
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):  # a pipe, to which nobody writes, would be waited for
+        if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe could block forever
             raise CannotCheck(f"{path} is no plain file.")
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
@@ -245,14 +250,14 @@ def unpack(path: str) -> dict[str, bytes]:
         raise CannotCheck(f"There is no file {path}.") from None
     except OSError as error:
         raise CannotCheck(f"The file cannot be read: {error.strerror or error}.") from None
-    except Exception as error:  # whatever a damaged packing may do to the unpacker
+    except Exception as error:  # a damaged ZIP can make zipfile raise almost anything
         raise CannotCheck(f"The file is no whole ZIP, or was damaged ({error}); copy it again.") from None
 
 
 def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
-    """Check a dispute file, also against anchors from paper and the key's words (or hex) from elsewhere.
+    """Check a dispute file; optionally against anchors from paper slips and the key's words (or hex).
 
-    Raises CannotCheck with one sentence for what cannot be checked at all.
+    Raises CannotCheck, with one sentence, if the file cannot be checked at all.
     """
     files = unpack(path)
     manifest = _manifest(files)
@@ -276,7 +281,7 @@ def _manifest(files: dict[str, bytes]) -> dict[str, object]:
         raise CannotCheck("The file is no dispute file: it has no manifest.")
     try:
         manifest = json.loads(files[MANIFEST])
-        canonical(manifest).encode()  # what cannot be written cannot be told of
+        canonical(manifest).encode()  # refuses text that could not be printed later
     except (ValueError, RecursionError):
         raise CannotCheck("The file's manifest is no JSON; it was damaged or changed.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -295,7 +300,7 @@ def _signed(files: dict[str, bytes], device: str) -> tuple[str, list[str]]:
     text = files.get(SIGNATURE, b"").decode(errors="replace")
     one_way = re.fullmatch("[0-9a-f]{128}", text) and re.fullmatch(
         "[0-9a-f]{64}", device
-    )  # hex can be written otherwise
+    )  # only lower-case hex: the same bytes must have one spelling
     public, signature = (bytes.fromhex(device), bytes.fromhex(text)) if one_way else (b"", b"")
     if not ed25519_holds(public, signature, files[MANIFEST]):
         return "", ["The manifest was not signed by the key that it names."]
@@ -329,7 +334,7 @@ def _files(files: dict[str, bytes], manifest: dict[str, object]) -> tuple[str, l
 
 
 def _rows(text: bytes) -> tuple[list[list[Any]], list[str]]:
-    """Read the rows. Within a stretch of numbers without a gap each must follow the one before it."""
+    """Read the rows. Where numbers have no gap, each row must follow the one before it."""
     rows: list[list[Any]] = []
     bad: list[str] = []
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
@@ -351,11 +356,11 @@ def _rows(text: bytes) -> tuple[list[list[Any]], list[str]]:
 
 
 def _row(line: bytes) -> list[Any] | None:
-    """Return a row whose columns are of the journal's types; None for anything else."""
+    """Return a row if its columns have the journal's types; None otherwise."""
     try:
         row = json.loads(line)
         if isinstance(row, list) and [type(value) for value in row] == list(COLUMNS):
-            row_hash(row)  # text that is none has no hash
+            row_hash(row)  # raises ValueError for text that cannot be encoded
             return row
     except (ValueError, RecursionError):
         pass
@@ -405,7 +410,7 @@ def _content(rows: list[list[Any]], files: dict[str, bytes]) -> tuple[str, list[
 
 
 def images_in(value: object) -> list[tuple[str, str]]:
-    """Return name and SHA-256 of every image that a payload names, in order, each once."""
+    """Return the name and SHA-256 of every image in a payload, in order, without duplicates."""
     found: dict[tuple[str, str], None] = {}
     stack = [value]
     while stack:
@@ -421,7 +426,7 @@ def images_in(value: object) -> list[tuple[str, str]]:
 
 
 def _of_the_hand(rows: list[list[Any]], hand: object) -> list[list[Any]]:
-    """Return the hand's rows up to its end, and those of each time that it was reopened."""
+    """Return the hand's rows up to its end, and the rows of each time it was reopened."""
     own: list[list[Any]] = []
     inside = False
     for row in rows:
@@ -488,10 +493,10 @@ def _anchors(
     inside: list[str],
     given: tuple[str, ...],
 ) -> None:
-    """Hold the rows against the anchors in the file and against those that were given."""
+    """Compare the rows with the anchors in the file and with those given on the command line."""
     hand = [row for row in rows if row[HAND] == manifest.get("hand")]
     if not hand:
-        return  # there is no hand to vouch for, and that is said
+        return  # no hand to vouch for; `_is_hand` has reported it
     ends = [row[SEQ] for row in hand if row[TYPE] in ENDS]
     first, last = hand[0][SEQ], ends[0] if ends else hand[-1][SEQ]
     by_number = {row[SEQ]: row for row in rows}
@@ -539,7 +544,7 @@ def _anchors(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check the file named on the command line, say what was found, and return the exit status."""
+    """Check the file named on the command line, print the report, and return the exit status."""
     parser = argparse.ArgumentParser(description="Check a Feltwatch dispute file.")
     parser.add_argument("file")
     parser.add_argument("--anchor", action="append", default=[], help="the text of a slip's QR code")

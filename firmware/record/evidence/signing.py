@@ -1,4 +1,4 @@
-"""The device's key: Ed25519, made once, kept outside the record that it signs."""
+"""The device's Ed25519 key: created once, stored outside the record that it signs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KeyUnusable(TableError, OSError):
 
 
 class DeviceKey:
-    """What this box signs with. The private half leaves neither this object nor its file.
+    """The key with which this box signs. The private half never leaves this object and its file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +49,7 @@ class DeviceKey:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Read the key in a folder; make both where there is none. Raises KeyUnusable."""
+        """Read the key in a folder; create folder and key if there is none. Raises KeyUnusable."""
         path = folder / FILE
         try:
             if not path.exists():
@@ -65,7 +65,7 @@ class DeviceKey:
             ) from error
 
     def sign(self, text: bytes) -> bytes:
-        """Return the signature, 64 bytes; the same text always gives the same one."""
+        """Return the signature, 64 bytes; the same text always gives the same signature."""
         return self._private.sign(text)
 
 
@@ -109,7 +109,7 @@ def signed_by(public: bytes, signature: bytes, text: bytes) -> bool:
 
 
 def fingerprint(public: bytes) -> str:
-    """Return 80 bits of a public key's hash as five words that can be read aloud (proquints).
+    """Return 80 bits of a public key's SHA-256 as five pronounceable words (proquints).
 
     >>> fingerprint(bytes(32))
     'kitof-kutob-zihoh-nisul-vurip'

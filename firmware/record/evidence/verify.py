@@ -1,7 +1,7 @@
-"""Checks a journal from its first row to its last: the file, the chain, the content, the images, the signed heads.
+"""Checks a whole journal: the file, the chain, the content, the images and the signed heads.
 
-`verify` reads every row once, on as many cores as it is given. `replay` follows every hand again, which tells of no
-change that `verify` does not tell, but of rows that a release wrote wrong.
+`verify` reads every row once, in as many processes as it is given. `replay` applies the events of all hands again. It
+detects no change that `verify` misses, but it detects rows that a release wrote wrong.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from firmware.table.events import canonical
 from firmware.table.state import INITIAL
 
 MOST_SAID: Final = 10
-"""Sentences of SQLite's about one file."""
+"""How many of SQLite's messages about one file are reported."""
 ALONE: Final = 6 * STRETCH
-"""Rows up to which one process is done before others have started."""
+"""Up to this many rows, one process is faster than starting several."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in the record that does not fit. `seq` is the journal row, None for what no row names."""
+    """Something wrong in the record. `seq` is the journal row, None if it concerns no single row."""
 
     seq: int | None
     what: str
@@ -47,10 +47,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked and what does not fit, the first bad place first; `head` is the last row's hash.
+    """What was checked, and the problems in the order of rows; `head` is the last row's hash.
 
-    `images` were read and compared, of which `dropped` are gone under a tombstone; `anchors` are the signed heads in
-    the record, `keys` the words of the keys that signed them.
+    `images` is how many images were compared, `dropped` how many of them were removed with a tombstone. `anchors` is
+    the number of signed heads in the record, `keys` the fingerprints of the keys that the record announced.
     """
 
     entries: int
@@ -64,7 +64,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything fits."""
+        """Whether there are no problems."""
         return not self.problems
 
 
@@ -80,10 +80,10 @@ def verify(
 ) -> Verification:
     """Check the whole record in a data folder.
 
-    `anchors`: signed heads from elsewhere, such as paper slips: they tell of an end that was cut off and of a record
-    that was rewritten. `images`: also read every image. `workers`: processes that share the rows. `replayed`: also
-    follow every hand again, if all else fits. `done` is told how many rows are checked, of how many.
-    Raises JournalError if the record cannot be read at all.
+    `anchors`: signed heads from elsewhere, such as paper slips; they reveal a record that was cut off or rewritten.
+    `images`: also read every image. `workers`: processes that share the rows. `replayed`: also run `replay`, if there
+    are no other problems. `is_open_here`: this process has the journal open, so the file header is not read. `done` is
+    called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
     with as_journal_errors(f"The journal {reader.path} could not be read"):
@@ -121,9 +121,9 @@ def verify(
 
 
 def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) -> Iterator[Problem]:
-    """Check what the rows' own hashes do not tell: the file's shape, its pages, and whether its end is missing.
+    """Check what the row hashes do not cover: the file's schema, its pages, and whether its end is missing.
 
-    `pages`: read every page; it takes as long as the file is large. Raises sqlite3.Error.
+    `pages`: read every page, which takes time in proportion to the file's size. Raises sqlite3.Error.
     """
     for what in strangers(db):
         yield Problem(None, what)
@@ -133,7 +133,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
         yield Problem(stray[0], "No row has such a number: the row was put there.")
     try:
         fault = compare(db, data)
-    except OSError as error:  # of the witness or of the images: the rows can be read, and are
+    except OSError as error:  # from the witness or the images; the rows can still be checked
         yield Problem(
             None, f"{error.filename or data} cannot be read: nobody can say whether the record is whole."
         )
@@ -143,7 +143,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
 
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield what SQLite finds wrong with a journal's pages, among them rows that a search does not reach."""
+    """Yield what SQLite finds wrong with a journal's pages, including rows that a search does not find."""
     for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
         if what != "ok":
             yield f"The journal's file is damaged: {' '.join(str(what).split())}."
@@ -156,7 +156,7 @@ def _end(reader: JournalReader) -> int:
 
 @dataclass
 class _Found:
-    """What the stretches told, put together."""
+    """The combined results of all stretches."""
 
     stretches: list[Stretch] = field(default_factory=list)
     content: dict[str, int] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class _Found:
             if kind == ev.ImagesDropped.type:
                 self.tombstones.update(images_in(payload.get("images")))
             elif kind == ev.KeyAnnounced.type:
-                with suppress(ValueError):  # a changed row's, and that is said
+                with suppress(ValueError):  # the row was changed and is reported already
                     self.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
             else:
                 self.signed.append((seq, previous, _head(payload)))
@@ -210,7 +210,7 @@ def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:
 def _checked(
     reader: JournalReader, data: Path, stretches: list[tuple[int, int]], images: bool, workers: int
 ) -> Iterator[Stretch]:
-    """Check the stretches, in order."""
+    """Check the stretches, and yield the results in order."""
     uri = reader.uri()
     if workers <= 1 or len(stretches) <= 1:
         for first, last in stretches:
@@ -234,7 +234,7 @@ def _contents(reader: JournalReader, found: _Found) -> Iterator[Problem]:
 
 
 def _heads(found: _Found) -> Iterator[Problem]:
-    """Check the signed heads in the record: each signs the row right before it."""
+    """Check the signed heads in the record: each must sign the row right before it."""
     for seq, previous, event in found.signed:
         if event is None or (event.seq, event.hash) != (seq - 1, previous):
             yield Problem(seq, "The signed head is not that of the row before it.")
@@ -258,7 +258,7 @@ def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anc
 
 
 def replay(data: Path) -> Iterator[Problem]:
-    """Follow every hand again, and yield the rows whose event does not fit. Raises JournalError."""
+    """Apply all events again, and yield the rows whose event the state does not allow. Raises JournalError."""
     state = INITIAL
     for entry in _all(JournalReader(data)):
         try:
@@ -268,7 +268,7 @@ def replay(data: Path) -> Iterator[Problem]:
 
 
 def torn(data: Path, entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield a sentence for every image that these entries name and that is not there as it was stored."""
+    """Yield a message for every image named by these entries that is not as it was stored."""
     store = CaptureStore(data)
     for entry in entries:
         for capture in named_by(entry.event):

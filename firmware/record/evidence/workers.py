@@ -1,4 +1,4 @@
-"""Work shared out among the cores, that ends when its user ends it."""
+"""A pool of processes that ends cleanly when its user interrupts it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 def shared_out(
     processes: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of processes; `begin(*given)` makes each ready. Submit under `undisturbed`.
+    """Yield a pool of processes; `begin(*given)` initialises each. Submit work inside `undisturbed`.
 
-    Anyone who is interrupted in the middle has it end at once: the work that is left, and what is being done.
+    An exception in the `with` block, such as an interrupt, ends the processes and their work at once.
     """
     before = set(multiprocessing.active_children())
-    # Threads of ours, onnxruntime's too, do not survive a fork.
+    # Not "fork": threads, such as those of onnxruntime, do not survive it.
     spawned = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, mp_context=spawned, initializer=begin, initargs=given)
     try:
@@ -29,17 +29,17 @@ def shared_out(
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
         raise
-    finally:  # Waiting for the pool's own thread, too: Python's exit would wake it while it closes its pipe.
+    finally:  # Also wait for the pool's own thread: Python's exit would wake it while it closes its pipe.
         pool.shutdown()
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Start processes that a person's Ctrl-C does not reach: one is told of it, in one sentence."""
+    """Start processes inside the `with` block that ignore Ctrl-C, so that only the parent reports it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a process that is started so stays so
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # child processes inherit it
     try:
         yield
     finally:

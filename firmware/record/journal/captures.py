@@ -1,4 +1,4 @@
-"""Images as evidence: on disk and synced before any event names them."""
+"""Stores images as evidence: each is synced to disk before an event names it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png
 
 
 def hand_folder(hand: int) -> str:
-    """Return the folder in which a hand's captures lie; their names begin with it."""
+    """Return the folder of a hand's captures; their names begin with it."""
     return f"{hand:06}"
 
 
@@ -34,9 +34,9 @@ class CaptureStore:
         self._real = os.path.realpath(self.folder)
 
     def path(self, name: str) -> Path:
-        """Return where a capture lies. Raises CaptureError for a name that no capture has, or one that leads elsewhere.
+        """Return a capture's path. Raises CaptureError for an invalid name, or for one that leads through a link.
 
-        Anyone who could lay a symbolic link into the folder would have the page read out any file that it may read.
+        Through a symbolic link in this folder the page would serve any file that it can read.
         """
         if not _NAME.fullmatch(name):
             raise CaptureError(f"{name!r} is no capture's name.")
@@ -45,9 +45,9 @@ class CaptureStore:
         return self.folder / name
 
     def read(self, name: str) -> bytes:
-        """Return what lies under a name, whatever it is. Raises OSError; CaptureError, which is one, as `path` does.
+        """Return a capture's bytes, unchecked. Raises OSError; CaptureError, a subclass, where `path` does.
 
-        A record that comes on a stick may name anything, and have a pipe lie there: who opens that waits for ever.
+        Only regular files are opened: a record from a stick may name a pipe, and opening a pipe can block forever.
         """
         path = self.path(name)
         if not stat.S_ISREG(path.stat().st_mode):
@@ -55,9 +55,9 @@ class CaptureStore:
         return path.read_bytes()
 
     def save(self, name: str, data: bytes) -> Capture:
-        """Write an image so that it outlives a power cut, and return how an event names it.
+        """Write an image durably, and return its reference for an event.
 
-        Raises CaptureError if it cannot be written, or the name is taken: evidence is never overwritten.
+        Raises CaptureError if it cannot be written, or if the name exists: evidence is never overwritten.
         """
         path = self.path(name)
         temporary = path.with_name(f".{path.name}.part")
@@ -93,25 +93,25 @@ class CaptureStore:
         return self.read(capture.name)
 
     def check(self, capture: Capture) -> Stored:
-        """Say whether the image is there and is what was stored."""
+        """Return whether the image is there and unchanged."""
         return self.check_named(capture.name, capture.sha256)
 
     def check_named(self, name: str, sha256: str) -> Stored:
-        """Say the same of a name and a SHA-256, in hex, that may be anybody's.
+        """Return the same for an untrusted name and SHA-256 (hex).
 
-        What this user may not look at, or a disk does not give, is not taken for missing: nobody has removed it.
+        An image that this user may not read, or that the disk fails to read, counts as "unreadable", not as "missing".
         """
         try:
             data = self.read(name)
         except (CaptureError, FileNotFoundError, NotADirectoryError):
-            return "missing"  # what is a link or a device is no capture
+            return "missing"  # a link or a device is not a capture
         except OSError:
             return "unreadable"
         return "ok" if hashlib.sha256(data).hexdigest() == sha256 else "changed"
 
 
 def named_by(event: Event) -> Iterator[Capture]:
-    """Yield the captures that an event names, wherever in it; an image named twice comes twice."""
+    """Yield the captures anywhere inside an event; one that is named twice is yielded twice."""
     left: list[Any] = [event]
     while left:
         part = left.pop()
@@ -130,7 +130,7 @@ def named_by(event: Event) -> Iterator[Capture]:
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""What most of an event is made of, and names nothing."""
+"""Types of values that cannot contain a capture."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a file system needs to be told before a name outlives a power cut; who may read; and how much room is left."""
+"""Durable file operations, file modes and owners, and free disk space."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Final
 
 MB: Final = 1_000_000
 RESERVE: Final = 64 * MB
-"""Bytes that must be free for a hand to open: what is open is always played to its end (≤ 10 MB a hand)."""
+"""Bytes that must be free for a hand to open, so that it can always be finished (≤ 10 MB a hand)."""
 RESERVE_FILES: Final = 1000
-"""Files that the file system must have room for (its inodes), so that a hand opens: each picture is one."""
+"""Inodes that must be free for a hand to open: each picture is a file."""
 FILE_MODE: Final = 0o640
 FOLDER_MODE: Final = 0o750
-"""The page runs as another user of the same group: it reads the record whatever the writer's umask is."""
+"""The page runs as another user of the same group and must be able to read, whatever the writer's umask is."""
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new and changed names in a folder durable. Raises OSError."""
+    """Make new and renamed entries of a folder durable. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -28,7 +28,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder that the group may read, and its parents; each name durable. Raises OSError."""
+    """Create a folder that the group may read, and its parents, durably. Raises OSError."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -38,7 +38,7 @@ def make_folder(folder: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file that the group may read, where there is none. Raises OSError."""
+    """Create an empty file that the group may read, if there is none. Raises OSError."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
     except FileExistsError:
@@ -50,7 +50,7 @@ def make_file(path: Path) -> None:
 
 
 def give_to_owner(path: Path) -> None:
-    """Give what root made in passing to whom its folder belongs: the table must be able to use it. Raises OSError."""
+    """Give a file that root created to its folder's owner, so that the table can use it. Raises OSError."""
     if os.geteuid() == 0:
         owner = path.parent.stat()
         if path.lstat().st_uid != owner.st_uid:
@@ -58,7 +58,7 @@ def give_to_owner(path: Path) -> None:
 
 
 def give_tree(top: Path, owner: os.stat_result) -> None:
-    """Give a file or a folder with all in it to an owner, the folder last: no link is followed. Raises OSError."""
+    """Change the owner of a file, or of a folder and its content, folder last. Follows no links. Raises OSError."""
     if top.is_dir() and not top.is_symlink():
         for _, _, names, at in os.fwalk(top, topdown=False):
             for name in names:
@@ -69,9 +69,9 @@ def give_tree(top: Path, owner: os.stat_result) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write what somebody asked for into a file of his: it is there whole, or as it was. Raises OSError."""
+    """Write a file atomically: afterwards it has the new content or the old. Raises OSError."""
     if path.exists() and not path.is_file():
-        path.write_bytes(data)  # a pipe or a device: there is nothing to put in its place
+        path.write_bytes(data)  # a pipe or a device cannot be replaced
         return
     path = path.resolve()
     part = path.with_name(f".{path.name}.part")
@@ -89,15 +89,12 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the bytes that the file system of a folder has left for us. Raises OSError."""
+    """Return the free bytes of a folder's file system, for an unprivileged user. Raises OSError."""
     left = os.statvfs(folder)
     return left.f_bavail * left.f_frsize
 
 
 def free_files(folder: Path) -> float:
-    """Return how many more files the file system of a folder has room for; infinity where it sets no limit.
-
-    Raises OSError.
-    """
+    """Return the free inodes of a folder's file system; infinity if it sets no limit. Raises OSError."""
     left = os.statvfs(folder)
     return left.f_favail if left.f_files else math.inf

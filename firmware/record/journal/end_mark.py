@@ -1,4 +1,4 @@
-"""Compares the record's end with what was seen of it: the witness next to the database, and the images on the disk."""
+"""Checks that the record's end is not missing: against the witness file and against the images on the disk."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from firmware.table.errors import UnknownEvent
 from firmware.table.events import RecordFault
 
 AHEAD: Final = 1000
-"""Hands after the last one whose images are looked for: with images of them on the disk, rows are gone."""
+"""How many hand numbers after the last hand are searched for images; such images mean that rows are missing."""
 NAMED: Final = 100
-"""Images at most that a fault names."""
+"""A fault names at most this many images."""
 
 
 def end_fault(
     db: sqlite3.Connection, folder: Path, seq: int, seen: Head | None, hand: int
 ) -> RecordFault | None:
-    """Return what is wrong with the end of the record that `db` is open to; None where nothing is.
+    """Return what is wrong with the end of the record in `db`; None if nothing is.
 
-    `seq`: the last row's number; `seen`: what the witness says, None where there is none that holds; `hand`: the last
-    one of the record.
-    Raises sqlite3.Error, OSError.
+    `seq`: the last row's number; `seen`: the head in the witness file, None without a valid one; `hand`: the record's
+    last hand. Raises sqlite3.Error, OSError.
     """
     ahead = _images_of_later_hands(folder, hand)
     if seen is None:
@@ -36,7 +35,7 @@ def end_fault(
     if seen[0] > seq:
         found = (*_unnamed(db, folder, hand), *ahead)[:NAMED]
         return RecordFault("short", seq, *seen, captures=found)
-    # Compared in SQL: a changed byte may be no text any more, and that is for `verify` to say.
+    # Compared in SQL: a changed value may not be valid text. `verify` reports that.
     row = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (seen[1], seen[0])).fetchone()
     if seen[0] and (row is None or not row[0]):
         return RecordFault("rewritten", seq, *seen, captures=ahead)
@@ -44,8 +43,8 @@ def end_fault(
 
 
 def compare(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
-    """Return the same of a record that another process may be writing. Raises sqlite3.Error, OSError."""
-    seen = witness.read(folder)  # before the rows: it is never ahead of them
+    """Return `end_fault` for a record that another process may be writing. Raises sqlite3.Error, OSError."""
+    seen = witness.read(folder)  # read before the rows: the witness is never ahead of them
     seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)
     return end_fault(db, folder, seq, seen, hand)
 
@@ -68,12 +67,12 @@ def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:
 
 
 def _unnamed(db: sqlite3.Connection, folder: Path, hand: int) -> list[str]:
-    """Return the last hand's images that no row of it names."""
+    """Return the images of the last hand that none of its rows names."""
     named: set[str] = set()
     for entry in since_last_opened(db):
         try:
             named |= {capture.name for capture in captures.named_by(entry.event)}
-        except UnknownEvent:  # a changed row's, and that is for `verify` to say
+        except UnknownEvent:  # the row was changed; `verify` reports that
             continue
     return [
         name for name in _images_in(folder / captures.FOLDER, captures.hand_folder(hand)) if name not in named

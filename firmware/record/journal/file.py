@@ -1,4 +1,4 @@
-"""The journal's file: its name, how it is opened for reading, and what goes wrong with it in one sentence."""
+"""The journal's file: its name, read-only connections to it, and its errors as messages for a person."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from firmware.table.events import TrainingBegun
 FILE: Final = "journal.sqlite"
 RESTORING: Final = "restoring"
 READY: Final = "ready"
-"""In the data folder: a backup that is put in the record's place (`firmware.record.backup`); the file in it says that
-it is whole, and that the record may be half moved."""
+"""`RESTORING` is the folder of a backup that is being restored (`firmware.record.backup`). The file `READY` in it means
+that the backup is complete and that moving it into place may have begun."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 FULL_ERRORS: Final = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
-"""What SQLite says of a full disk; the latter: no room for what readers share next to the record."""
+"""SQLite's error names for a full disk; the second is raised when the shared-memory file (`-shm`) cannot grow."""
 
 DAMAGED_ERRORS: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 def uri(path: Path) -> str:
-    """Return how SQLite opens a journal at this moment, for reading only."""
-    # Without a -wal file nobody writes, and a reader who may not write to the folder could not make one.
+    """Return the URI with which SQLite opens a journal read-only at this moment."""
+    # Without a -wal file there is no writer. A reader without write access to the folder could not create that file.
     wal = path.with_name(f"{path.name}-wal").exists()
     return f"file:{quote(str(path))}?mode=ro" + ("" if wal else "&immutable=1")
 
@@ -41,13 +41,13 @@ def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection
     with as_journal_errors(f"The journal {path} could not be read"):
         try:
             path.stat()
-            # To open and close it here would let go of SQLite's own locks on it.
+            # Opening and closing the file here would release SQLite's own locks on it.
             if not os.access(path, os.R_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except FileNotFoundError:
             yield None
             return
-        except OSError as error:  # what may not be looked at is not nothing
+        except OSError as error:  # no permission is not the same as no journal
             raise as_journal_error(error, f"The journal {path} could not be read") from error
         with closing(sqlite3.connect(uri(path), uri=True, timeout=WAIT_S)) as db:
             guard(db)
@@ -60,20 +60,20 @@ def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection
 
 
 def guard(db: sqlite3.Connection) -> None:
-    """Have SQLite trust less of a file: no function is called by its schema, each page is looked at as it is read."""
+    """Make SQLite distrust a file: its schema may call no functions, and each page is checked when it is read."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
 
 
 def _need_no_view(db: sqlite3.Connection, path: Path) -> None:
-    """Raise JournalError for a file that computes what it is asked for: on a stick it may be made to never end."""
+    """Raise JournalError for a file with a view: on a foreign stick, its query could be made to run forever."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'view'").fetchone():
         raise JournalError(f"The journal {path} holds a view: Feltwatch makes none, and it is not read.")
 
 
 def need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
     """Raise JournalError where a table's record is opened for training, or a training record for anything else."""
-    # Compared in SQL: a changed byte may be no text any more, and that is for `verify` to say.
+    # Compared in SQL: a changed value may not be valid text. `verify` reports that.
     first = db.execute("SELECT type = ? FROM journal WHERE seq = 1", (TrainingBegun.type,)).fetchone()
     if first is None or bool(first[0]) == training:
         return
@@ -88,7 +88,7 @@ def need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
 
 @contextmanager
 def as_journal_errors(what: str) -> Iterator[None]:
-    """Turn SQLite's and the file system's errors into a sentence."""
+    """Convert errors of SQLite and of the file system to JournalError, with a message for a person."""
     try:
         yield
     except TableError:
@@ -97,12 +97,12 @@ def as_journal_errors(what: str) -> Iterator[None]:
         sqlite3.Error,
         UnicodeDecodeError,
         OSError,
-    ) as error:  # a damaged schema's text comes in its message
+    ) as error:  # UnicodeDecodeError: SQLite quotes a damaged schema in its message
         raise as_journal_error(error, what) from error
 
 
 def as_journal_error(error: Exception, what: str) -> JournalError:
-    """Return an error as a sentence that says what to do."""
+    """Return an error as a JournalError whose message says what to do."""
     if isinstance(error, JournalError):
         return error
     number = getattr(error, "errno", None)

@@ -1,7 +1,7 @@
-"""The file of the archive's index: who may bring it up to date, and whether it still is what was written.
+"""The file of the archive's index: its write lock, and the checksum that detects changes.
 
-Next to `index.sqlite` lies the SHA-256 of its bytes. An index whose bytes are others is not read: the journal is looked
-through in its place, and anyone who may write to the folder makes the index again.
+Next to `index.sqlite` lies a file with the SHA-256 of its bytes. An index with another checksum is not read: the
+journal is scanned instead, and the next process with write access to the folder rebuilds the index.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from firmware.record.journal.disk import FILE_MODE, give_to_owner
 
 FILE: Final = "index.sqlite"
 SHAPE: Final = 2
-"""`PRAGMA user_version` of an index; one of another shape is made again."""
+"""`PRAGMA user_version` of an index; one with another version is rebuilt."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 SEALED_WITHIN_S: Final = 5.0
-"""Seconds to wait for anyone who writes at this moment, or makes it for the first time, to say what it is now."""
+"""Seconds to wait for a checksum while another process writes or creates the index."""
 TRUSTED_S: Final = 600.0
-"""Seconds until one process compares the bytes again, as long as their writer goes on saying what they are."""
+"""Seconds until a process compares the bytes with the checksum again; until then only the checksum file is read."""
 _AGAIN_S: Final = 0.05
 _checked: dict[Path, tuple[tuple[int, int, int], str, float]] = {}
-"""By path: the file and the sum that were found to fit, and when."""
+"""By path: inode, size and modification time of the file, the checksum that matched it, and when (monotonic)."""
 
 
 def _sum_file(path: Path) -> Path:
@@ -43,10 +43,10 @@ def _lock_file(path: Path) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[bool]:
-    """Keep others from bringing an index up to date meanwhile; False where somebody does already. Raises OSError."""
+    """Hold an index's write lock inside the `with` block; yields False if another process has it. Raises OSError."""
     handle = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE)
     try:
-        with suppress(PermissionError):  # another user of the group made it, with the mode that it is to have
+        with suppress(PermissionError):  # created by another user of the group, already with this mode
             os.fchmod(handle, FILE_MODE)
         give_to_owner(_lock_file(path))
         try:
@@ -60,7 +60,7 @@ def writing(path: Path) -> Iterator[bool]:
 
 
 def is_being_written(path: Path) -> bool:
-    """Say whether somebody brings an index up to date at this moment."""
+    """Say whether a process is updating an index at this moment."""
     try:
         handle = os.open(_lock_file(path), os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -75,23 +75,23 @@ def is_being_written(path: Path) -> bool:
 
 
 def holds(path: Path) -> bool:
-    """Say whether an index is, byte for byte, what was written last. Raises nothing."""
+    """Say whether an index still has the bytes that were last written. Raises nothing."""
     try:
-        answer = _sum_file(path).read_text(encoding="ascii")
+        checksum = _sum_file(path).read_text(encoding="ascii")
         stat = path.stat()
         here = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         known = _checked.get(path)
         if known is not None and time.monotonic() - known[2] < TRUSTED_S:
-            if known[:2] == (here, answer):
+            if known[:2] == (here, checksum):
                 return True
-            if known[1] != answer:  # it was written on meanwhile, by anyone who says what it is now
-                _checked[path] = (here, answer, known[2])
+            if known[1] != checksum:  # updated since then, and sealed with a new checksum
+                _checked[path] = (here, checksum, known[2])
                 return True
-        if _sum_of(path) != answer:
+        if _sum_of(path) != checksum:
             return False
     except (OSError, ValueError):
         return False
-    _checked[path] = (here, answer, time.monotonic())
+    _checked[path] = (here, checksum, time.monotonic())
     return True
 
 
@@ -101,20 +101,20 @@ def _sum_of(path: Path) -> str:
 
 
 def seal(path: Path) -> None:
-    """Write down what an index is now. Called by its writer, with no transaction open. Raises OSError."""
-    answer = _sum_of(path)
+    """Write an index's checksum. Called by its writer, with no transaction open. Raises OSError."""
+    checksum = _sum_of(path)
     handle = os.open(_sum_file(path), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE)
     try:
         with suppress(PermissionError):
             os.fchmod(handle, FILE_MODE)
-        os.pwrite(handle, answer.encode("ascii"), 0)
-        os.ftruncate(handle, len(answer))
-        os.fdatasync(handle)  # without it a power cut would have the whole index made again
+        os.pwrite(handle, checksum.encode("ascii"), 0)
+        os.ftruncate(handle, len(checksum))
+        os.fdatasync(handle)  # otherwise a power cut could force a full rebuild of the index
     finally:
         os.close(handle)
     give_to_owner(_sum_file(path))
     stat = path.stat()
-    _checked[path] = ((stat.st_ino, stat.st_size, stat.st_mtime_ns), answer, time.monotonic())
+    _checked[path] = ((stat.st_ino, stat.st_size, stat.st_mtime_ns), checksum, time.monotonic())
 
 
 def forget(path: Path) -> None:
@@ -125,7 +125,7 @@ def forget(path: Path) -> None:
 
 
 def distrust(path: Path) -> None:
-    """Have an index made again that answered wrong, where this user may."""
+    """Remove a wrong index's checksum, if this user may, so that the index is rebuilt."""
     _checked.pop(path, None)
     with suppress(OSError):
         _sum_file(path).unlink(missing_ok=True)
@@ -133,7 +133,7 @@ def distrust(path: Path) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Give a read-only connection to an index that holds; None where there is none. Raises sqlite3.Error."""
+    """Yield a read-only connection to a valid index; None where there is none. Raises sqlite3.Error."""
     until = time.monotonic() + SEALED_WITHIN_S
     while not (found := holds(path)) and is_being_written(path):
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""The journal: every event, durable, in order, hash-chained, append-only. One writer, many readers."""
+"""The journal: a durable, ordered, hash-chained, append-only log of events. One writer, many readers."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from firmware.table.events import Event, HandOpened, TrainingBegun, payload
 from firmware.table.state import State
 
 TABLE: Final = "table"
-"""The actor of what the table process does by itself."""
+"""The actor of events that the table process creates by itself."""
 CLOCK_TOLERANCE_MS: Final = 500
-"""Milliseconds that the network's time may put the wall clock back without a word."""
+"""Milliseconds by which the network's time may set the wall clock back without a warning."""
 CLOCK_CALM_NS: Final = 60 * 10**9
-"""So long the network's time must stand for a later one that the record has to be believed no more."""
+"""Nanoseconds of network time after which a later time in the record is taken for a past error of the clock."""
 COPY_BACK_AFTER: Final = 1000
-"""Rows after which what the `-wal` holds is moved into the database: some four megabytes."""
+"""Rows after which the `-wal` is copied back into the database: about four megabytes."""
 BOTH_WAYS: Final = 1000
-"""Last rows that are read from the end back and each by its number when a journal is opened: both must agree."""
+"""How many of the last rows are read both backwards and by number when a journal is opened; both must agree."""
 _INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
 _NOT_WRITTEN: Final = "The journal could not be written"
 
@@ -56,13 +56,13 @@ class Journal:
     """
 
     commit_s: float = 0.0
-    """Seconds that the last commit took, its witness included."""
+    """Duration of the last commit in seconds, including the write of the witness."""
 
     def __init__(self, folder: Path, clock: Clock = now, *, training: bool = False) -> None:
-        """Open the journal in a folder, or make it. Raises JournalBusy or JournalError.
+        """Open the journal in a folder, or create it. Raises JournalBusy or JournalError.
 
-        Where the record ends before its witness says, the first row that is written says so (`RecordFault`).
-        `training`: hands that are no game. A table's record is never opened so, nor a training record otherwise.
+        If the record ends before the row in its witness, the first new row is a `RecordFault`. `training`: a record of
+        training hands. A table's record is never opened with it, and a training record never without it.
         """
         self._clock = clock
         self.training: Final = training
@@ -108,13 +108,15 @@ class Journal:
             failing.pop_all()
 
     def _connect(self) -> sqlite3.Connection:
-        # One thread at a time uses it, but it is opened by one and used by another.
+        # Used by one thread at a time, but opened in one and used in another.
         db = sqlite3.connect(self._path, isolation_level=None, timeout=WAIT_S, check_same_thread=False)
         try:
             guard(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
-            db.execute("PRAGMA wal_autocheckpoint = 0")  # `_copy_back` does it, after what it would hold up
+            db.execute(
+                "PRAGMA wal_autocheckpoint = 0"
+            )  # `_copy_back` does it, after the commit it would delay
         except BaseException:
             db.close()
             raise
@@ -131,9 +133,9 @@ class Journal:
         return (self._last.seq, self._last.hash) if self._last else (0, "")
 
     def clock_is_behind(self) -> bool:
-        """Look at the clock: say whether the wall clock shows a time that the last hands have passed already.
+        """Read the clock, and say whether the wall clock is behind the latest time in the last hands.
 
-        Order never hangs on it: rows are ordered by number. The next row tells of a step that is seen here.
+        Rows are ordered by number, so the order does not depend on it. The next row records a step back seen here.
         """
         moment = self._now()
         is_behind = self._latest_ms - moment.wall_ms > CLOCK_TOLERANCE_MS
@@ -142,7 +144,10 @@ class Journal:
         elif self._right_since_ns is None:
             self._right_since_ns = moment.monotonic_ns
         elif moment.monotonic_ns - self._right_since_ns >= CLOCK_CALM_NS:
-            self._latest_ms, is_behind = moment.wall_ms, False  # it had jumped ahead, and was wrong then
+            self._latest_ms, is_behind = (
+                moment.wall_ms,
+                False,
+            )  # the later time was wrong: the clock had jumped ahead
             self._right_since_ns = None
         return is_behind
 
@@ -155,11 +160,11 @@ class Journal:
     def append(
         self, events: Sequence[Event], actor: str, followed: Sequence[Event] = (), command: str = ""
     ) -> int:
-        """Make the events durable, all or none, and return the last one's number.
+        """Write the events durably, all or none, and return the last row's number.
 
-        `followed` is what the table did by itself after them; they stand in its name. `command` is the id of the
-        command that they are. Raises JournalError; then nothing was written. Raises JournalUncertain where nobody can
-        say whether it was.
+        `followed` are the events that the table process added by itself; their actor is `TABLE`. `command` is the id of
+        the command that caused the events. Raises JournalError if nothing was written, JournalUncertain if it is not
+        known whether the events were written.
         """
         rows: list[Entry] = []
         last = self._last
@@ -173,10 +178,9 @@ class Journal:
         return self.seq
 
     def append_sealed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Make rows durable that were sealed elsewhere: the columns of `Entry`, in order, all or none.
+        """Write rows durably that already have their hashes: the columns of `Entry`, in order, all or none.
 
-        For whole records at once, generated or restored. What does not follow the last row is refused.
-        Raises JournalError.
+        For generated and restored records. Rows that do not follow the last row are refused. Raises JournalError.
         """
         rows = list(rows)
         if rows:
@@ -186,7 +190,7 @@ class Journal:
         self._need_ready()
         try:
             if len(rows) == 1:
-                self._db.execute(_INSERT, rows[0])  # a statement outside a transaction is one by itself
+                self._db.execute(_INSERT, rows[0])  # a single statement is its own transaction
             else:
                 with Transaction(self._db):
                     self._db.executemany(_INSERT, rows)
@@ -196,9 +200,11 @@ class Journal:
         self._last = last
         self._witness_is_behind = True
         self._note_commit()
-        try:  # noqa: SIM105 -- at every commit, and `suppress` takes ten times as long
+        try:  # noqa: SIM105 -- runs at every commit; `suppress` takes ten times as long
             self._write_witness()
-        except OSError:  # the rows are durable; nothing follows them until the witness is
+        except (
+            OSError
+        ):  # the rows are durable; no more are accepted until the witness is, too (`_need_ready`)
             pass
         self._not_copied += len(rows)
         if self._not_copied >= COPY_BACK_AFTER:
@@ -207,13 +213,13 @@ class Journal:
     def _note_commit(self) -> None:
         try:
             self._files.note_commit()
-        except JournalError as error:  # what was written lies in a file that may be nobody's
+        except JournalError as error:  # the rows may be in a file that no path leads to
             raise JournalUncertain(error.sentence) from error
 
     def _copy_back(self) -> None:
-        """Move what the `-wal` holds into the database, as far as nobody reads it.
+        """Copy the `-wal` back into the database, as far as readers allow.
 
-        The rows are durable already. So nothing is said here of what is wrong with the files: the next commit says it.
+        The rows are durable already, so errors are ignored here: the next commit reports them.
         """
         self._not_copied = 0
         try:
@@ -230,7 +236,7 @@ class Journal:
         self._witness_is_behind = False
 
     def keep(self, kind: str, data: bytes) -> str:
-        """Store content that events name by hash (a profile's text, a layout), once; return its hash."""
+        """Store content that events name by hash (a profile's text, a layout), if it is new; return its hash."""
         digest = content_hash(data)
         self._need_ready()
         try:
@@ -253,7 +259,7 @@ class Journal:
     # ---- a write that failed ----
 
     def _need_ready(self) -> None:
-        """Raise JournalError where nothing may be acknowledged."""
+        """Raise JournalError if the journal may not accept writes now."""
         if self._uncertain is not None:
             raise JournalUncertain(self._uncertain)
         self._files.compare()
@@ -264,14 +270,14 @@ class Journal:
                 raise as_journal_error(error, "The witness of the record's end cannot be written") from error
 
     def _was_written(self, error: sqlite3.Error, wanted: Head) -> bool:
-        """Say whether a transaction that failed is in the record all the same. Raises JournalUncertain.
+        """Say whether a failed transaction is in the record anyway. Raises JournalUncertain.
 
-        A failed sync says nothing: the frames may lie in the file, whole, and come true at the next start.
+        After a failed sync the frames may be complete in the file, and would be valid at the next start.
         """
         if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
-            # A write was short. The last frame of a transaction makes the others count: where it is not whole in the
-            # file no start will find any of them. So a full disk is refused for certain, without opening it again.
-            self._files.note()  # the part that had room made the file longer; the next write goes over it
+            # A write was short, so the transaction's last frame is incomplete. Without it the others are never valid:
+            # nothing was written, and the file need not be opened again to find out.
+            self._files.note()  # the partial write made the file longer; the next write overwrites it
             return False
         self._uncertain = Message(
             "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
@@ -282,14 +288,14 @@ class Journal:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether the last write failed and nobody can say yet what became of it: `settle` finds out."""
+        """Whether the last write failed and its result is still unknown: `settle` finds out."""
         return self._uncertain is not None
 
     def settle(self) -> Head:
-        """Find out what became of a write that failed: open the file again and return the head that is in it.
+        """Find out whether a failed write is in the record: open the file again and return its head.
 
-        What is found is made certain: it is in the database itself then, and what is not can come back from no other
-        file. Raises JournalUncertain where that cannot be done.
+        The result is final: the `-wal` is copied into the database and emptied, so no other rows can appear later.
+        Raises JournalUncertain if that is not possible.
         """
         assert self._uncertain is not None
         self._db.close()
@@ -299,7 +305,7 @@ class Journal:
             self._db = self._connect()
             found = self._head_in_file()
             if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                raise JournalUncertain(self._uncertain)  # somebody reads at this moment
+                raise JournalUncertain(self._uncertain)  # a reader prevents it at this moment
             _sync_if_there(self._path.with_name(f"{FILE}-wal"))
             sync_folder(self._path.parent)
             mine = self._db.execute("SELECT hash FROM journal WHERE seq = ?", (self.seq,)).fetchone()
@@ -319,18 +325,18 @@ class Journal:
     def recover(self) -> State:
         """Return the state that the journal implies, from the last opened hand on.
 
-        Raises JournalError if those rows do not fit together: nothing goes on from a record that was bent.
+        Raises JournalError if those rows do not fit together: play never continues from a record that was changed.
         """
         with as_journal_errors("The journal could not be read"):
             rows = since_last_opened(self._db)
         state = replay(rows)
-        if rows and rows[-1] != self._last:  # what a failed write left there
+        if rows and rows[-1] != self._last:  # a failed write had written rows after all
             self._last = rows[-1]
             self._witness_is_behind = True
         return state
 
     def commands(self) -> dict[str, int]:
-        """Return the ids of the last commands, each with the number of the last row that it is. Raises JournalError."""
+        """Return the ids of the last commands, each with the number of its last row. Raises JournalError."""
         with as_journal_errors("The journal could not be read"):
             found = self._db.execute(
                 "SELECT command, seq FROM journal WHERE seq > ? AND command != '' ORDER BY seq",
@@ -339,7 +345,7 @@ class Journal:
         return dict(found)
 
     def close(self) -> None:
-        """Close the file and let another writer in. May be called twice."""
+        """Close the file and release the lock. May be called twice."""
         self._db.close()
         self._witness.close()
         self._lock.close()
@@ -354,7 +360,7 @@ class Journal:
 
 
 def _need_sound(db: sqlite3.Connection, path: Path) -> None:
-    """Raise JournalError for a file that is not to be written on: bent, or whose last rows are not found both ways."""
+    """Raise JournalError for a wrong schema, or if the last rows differ when read backwards and by number."""
     for what in strangers(db):
         raise _unfit(what, path)
     back = db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC LIMIT ?", (BOTH_WAYS,)).fetchall()
@@ -366,7 +372,7 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
     marks = ", ".join("?" * len(numbers))
     found = db.execute(
         f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers
-    )  # each sought from the root
+    )  # each row is found from the tree's root
     by_number = {row[0]: row for row in found}
     for row in back:
         if by_number.get(row[0]) != row:

@@ -1,4 +1,4 @@
-"""The one writer's lock on a record. The kernel lets go of it when the process ends, however it ends."""
+"""The lock that allows one writer on a record. The kernel releases it when the process ends, for any reason."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FILE: Final = "journal.lock"
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Keep every writer away from a record meanwhile. Raises JournalBusy, OSError."""
+    """Hold a record's lock inside the `with` block. Raises JournalBusy, OSError."""
     with closing(take_lock(folder)):
         yield
 
 
 def take_lock(folder: Path) -> IO[str]:
-    """Take the lock of the record in a folder; closing the file lets go of it. Raises JournalBusy, OSError."""
+    """Take the lock of the record in a folder; closing the file releases it. Raises JournalBusy, OSError."""
     path = folder / FILE
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, FILE_MODE)
     lock = os.fdopen(handle, "a+", encoding="ascii")

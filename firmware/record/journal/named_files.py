@@ -1,6 +1,6 @@
-"""Whether the files that are open still are those that their names lead to.
+"""Detects that an open file was removed or replaced.
 
-A process goes on writing to a file that was removed or replaced, and nobody would ever read it.
+A process can go on writing to a file that its path no longer leads to; nothing would ever read those rows.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ _Known = tuple[int, int, int] | None
 
 
 class NamedFiles:
-    """Remembers device, inode and size of a database and its `-wal`; nothing else changes them between two commits."""
+    """Remembers device, inode and size of a database and its `-wal`; only a commit may change them."""
 
     def __init__(self, path: Path) -> None:
         self._paths = (str(path), f"{path}-wal")
         self._known: list[_Known] = [None, None]
 
     def note(self) -> None:
-        """Take both files as they are. Raises JournalError where one was removed or replaced."""
+        """Remember both files as they are now. Raises JournalError if one was removed or replaced."""
         self._note(0)
         self._note(1)
 
     def note_commit(self) -> None:
-        """Take the `-wal` as a commit has left it; a commit leaves the database itself alone.
+        """Remember the `-wal` after a commit, which does not change the database file itself.
 
-        Raises JournalError where it was removed or replaced.
+        Raises JournalError if it was removed or replaced.
         """
         self._note(1)
 
@@ -39,24 +39,24 @@ class NamedFiles:
         self._known[which] = now
 
     def compare(self) -> None:
-        """Raise JournalError where a file is not what it was after the last commit."""
+        """Raise JournalError if a file has changed since the last commit."""
         for path, known in zip(self._paths, self._known, strict=True):
             if known is not None and _look(path) != known:
                 raise _other(path)
 
     def is_same_file(self) -> bool:
-        """Say whether the database's name still leads to the same file, whatever its size."""
+        """Say whether the database's path still leads to the same file, whatever its size."""
         known, now = self._known[0], _look(self._paths[0])
         return known is None or (now is not None and known[:2] == now[:2])
 
     def forget(self) -> None:
-        """Remember nothing: the files are opened again."""
+        """Remember nothing, because the files are opened again."""
         self._known = [None, None]
 
 
 def _look(path: str) -> _Known:
     try:
-        stat = os.stat(path)  # noqa: PTH116 -- before and after every commit, and Path takes four times as long
+        stat = os.stat(path)  # noqa: PTH116 -- called before and after every commit; Path takes four times as long
     except OSError:
         return None
     return stat.st_dev, stat.st_ino, stat.st_size

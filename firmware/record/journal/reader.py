@@ -27,12 +27,12 @@ from firmware.table.state import State
 class JournalReader:
     """Reads a journal that another process may be writing, and never writes to it.
 
-    Each call opens the file, reads and closes it: no read transaction outlives a call, and a journal that is
-    made, closed or opened again in between is seen. Before the table process has made it, it has no entries.
+    Each call opens the file, reads it and closes it. So no read transaction outlives a call, and a journal that was
+    created or replaced between two calls is read. A journal that does not exist yet has no entries.
     """
 
     def __init__(self, folder: Path, *, training: bool = False) -> None:
-        """`training` as in `Journal`: each call refuses a record of the other kind with JournalError."""
+        """`training` as in `Journal`: each call raises JournalError for a record of the other kind."""
         self.path = folder / journal_file.FILE
         self._training = training
 
@@ -42,7 +42,7 @@ class JournalReader:
             return entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
 
     def since_last_opened(self) -> list[Entry]:
-        """Return the entries from the last opened hand on; all, if none was opened."""
+        """Return the entries from the last opened hand on; all entries if no hand was opened."""
         with self._open() as db:
             return since_last_opened(db) if db else []
 
@@ -62,7 +62,7 @@ class JournalReader:
             last = entries(db, "ORDER BY seq DESC LIMIT 1", ())
             if last and [number for number, _ in opened] != [
                 number for number in (hand, hand + 1) if 1 <= number <= last[0].hand
-            ]:  # hands are numbered without a gap: an index that lacks one is not believed
+            ]:  # hand numbers have no gaps, so an index without one of these is wrong
                 opened = [(entry.hand, entry.seq) for entry in scan(db, sought)]
             first = dict(reversed(opened))
             if hand not in first:
@@ -71,11 +71,11 @@ class JournalReader:
             return entries(db, clause, (first[hand], first.get(hand + 1, END)))
 
     def openings(self, before: int = END, limit: int = 100) -> list[Entry]:
-        """Return the rows in which hands below number `before` were opened, the newest first, at most `limit`."""
+        """Return the opening rows of hands below number `before`, newest first, at most `limit`."""
         return self._find(Sought({ev.HandOpened.type}, (0, before), newest_first=True, limit=limit))
 
     def about(self, hand: int) -> list[Entry]:
-        """Return the entries about a past hand that stand elsewhere: reopened, disputed, reviewed, images dropped."""
+        """Return the later entries about a past hand: reopened, disputed, reviewed, images dropped."""
         return self._find(Sought(ABOUT_TYPES, (hand, hand + 1)))
 
     def head(self) -> tuple[int, str]:
@@ -85,11 +85,11 @@ class JournalReader:
             return (row[0], row[1]) if row else (0, "")
 
     def anchors(self, since: int = 0, limit: int = -1) -> list[Entry]:
-        """Return the rows after number `since` in which the chain's head was signed, in order."""
+        """Return the rows after number `since` that hold a signed head, in order."""
         return self._find(Sought({ev.HeadSigned.type}, since=since, limit=limit))
 
     def last_anchor(self) -> Entry | None:
-        """Return the row in which the chain's head was last signed, or None."""
+        """Return the row with the last signed head, or None."""
         return self._last(ev.HeadSigned.type)
 
     def last_key(self) -> Entry | None:
@@ -97,11 +97,11 @@ class JournalReader:
         return self._last(ev.KeyAnnounced.type)
 
     def last_log_on(self) -> Entry | None:
-        """Return the row in which the dealer's down began, or None where nobody ever logged on."""
+        """Return the row of the last log-on, or None if no dealer ever logged on."""
         return self._last(ev.LoggedOn.type)
 
     def last_reading_before(self, hand: int) -> Entry | None:
-        """Return the row in which the camera last read a table before this hand, however many hands ago; or None."""
+        """Return the row of the last reading before this hand, from any earlier hand; or None."""
         found = self._find(Sought({ev.ReadingTaken.type}, (0, hand), newest_first=True, limit=1))
         return found[0] if found else None
 
@@ -110,15 +110,15 @@ class JournalReader:
         return found[0] if found else None
 
     def of_set_up(self) -> list[Entry]:
-        """Return the entries of the set-up: steps settled, devices tried, calibrations, decks."""
+        """Return the entries of the set-up: settled steps, device tests, calibrations, decks."""
         return self._find(Sought(SET_UP_TYPES))
 
     def about_profiles(self) -> list[Entry]:
-        """Return the rows in which a house's profile was written down or the table set otherwise, of all hands."""
+        """Return the rows in which a house profile was stored or the table's settings were changed, of all hands."""
         return self._find(Sought(PROFILE_TYPES))
 
     def of_type(self, type_name: str) -> list[Entry]:
-        """Return the entries of one type, of all hands; `row_index.INDEXED` are found at once."""
+        """Return the entries of one type, of all hands; fast for the types in `row_index.INDEXED`."""
         return self._find(Sought({type_name}))
 
     def _find(self, sought: Sought) -> list[Entry]:
@@ -126,7 +126,7 @@ class JournalReader:
             return find(db, self.path.parent, sought) if db else []
 
     def content(self, digest: str) -> bytes | None:
-        """Return the content with this hash, or None. Raises JournalError for one that was changed."""
+        """Return the content with this hash, or None. Raises JournalError for content that was changed."""
         with self._open() as db:
             row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
         if not row:
@@ -136,19 +136,19 @@ class JournalReader:
         return bytes(row[0])
 
     def contents(self) -> dict[str, bytes]:
-        """Return all content by hash, as it is."""
+        """Return all content by hash, unchecked."""
         with self._open() as db:
             return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
 
     def uri(self) -> str:
-        """Return how SQLite opens the journal at this moment, for reading only."""
+        """Return the URI with which SQLite opens the journal read-only at this moment."""
         return journal_file.uri(self.path)
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a read-only connection to anyone who reads more than a call's worth; None before there is a journal.
+        """Yield a read-only connection for queries that this class does not offer; None if there is no journal yet.
 
-        Leave no statement half read: it would be a long read transaction. Raises JournalError.
+        Read every statement to its end: a half-read one keeps a read transaction open. Raises JournalError.
         """
         with self._open() as db:
             yield db
@@ -160,12 +160,12 @@ class JournalReader:
 
 
 def entries(db: sqlite3.Connection, where: str, values: tuple[int | str, ...]) -> list[Entry]:
-    """Return the rows that a clause picks. Raises sqlite3.Error."""
+    """Return the rows that an SQL clause selects. Raises sqlite3.Error."""
     return [Entry(*row) for row in db.execute(f"SELECT {COLUMNS} FROM journal {where}", values)]
 
 
 def since_last_opened(db: sqlite3.Connection) -> list[Entry]:
-    """Return the rows from the last opened hand on, read from the end back: a hand's worth, however long the record."""
+    """Return the rows from the last opened hand on. Reads backwards from the end, so the record's length is no cost."""
     rows: list[Entry] = []
     for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC"):
         rows.append(Entry(*row))
@@ -175,7 +175,7 @@ def since_last_opened(db: sqlite3.Connection) -> list[Entry]:
 
 
 def replay(rows: list[Entry]) -> State:
-    """Check that rows follow each other, and return the state that they imply. Raises JournalError."""
+    """Check that rows are chained, and return the state that they imply. Raises JournalError."""
     for before, entry in zip([None, *rows], rows, strict=False):
         if entry.hash != entry.sealed() or (
             before and (entry.previous, entry.seq) != (before.hash, before.seq + 1)

@@ -1,7 +1,7 @@
-"""Finds rows of the journal by what they are about: through the archive's index, and the rows after it one by one.
+"""Finds rows of the journal by type and hand: through the archive's index, and by a scan of the rows after its end.
 
-The index is a cache. Each answer is checked against the row that it points to; where one does not fit, or there is no
-index that holds, the journal itself is looked through: slower, never otherwise.
+The index is a cache. Each result is checked against the row that it points to. If one does not match, or if there is no
+valid index, the journal itself is scanned: that is slower and gives the same result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ABOUT_TYPES: Final = frozenset(
         ev.ImagesDropped.type,
     }
 )
-"""Rows about a past hand, which stand elsewhere."""
+"""Types of rows about a past hand. They are not among the hand's own rows."""
 SET_UP_TYPES: Final = frozenset(
     {
         ev.StepSettled.type,
@@ -41,7 +41,7 @@ SET_UP_TYPES: Final = frozenset(
     }
 )
 PROFILE_TYPES: Final = frozenset({ev.ProfileKept.type, ev.HouseSet.type})
-"""Rows about rule profiles: versions written down, and settings of the table, the profile in force among them."""
+"""Types of rows about rule profiles: stored versions, and table settings, which include the profile in force."""
 _OF_HAND: Final = frozenset({ev.HandOpened.type, ev.ReadingTaken.type})
 INDEXED: Final = (
     ABOUT_TYPES
@@ -57,29 +57,29 @@ INDEXED: Final = (
         ev.PlayerLeft.type,
     }
 )
-"""Types of the rows that are looked for by what they are."""
+"""Types of the rows that the index holds."""
 END: Final = 1 << 62
-"""Above every number of a row or a hand."""
+"""Larger than every row number and hand number."""
 
 
 def hand_of(kind: str, hand: int, payload: str) -> int:
-    """Return the number of the hand that a row is looked for by; 0 for one that is looked for by its type alone."""
+    """Return the hand under which a row is indexed; 0 for a row that is indexed by its type alone."""
     if kind in _OF_HAND:
         return hand
     if kind not in ABOUT_TYPES:
         return 0
     try:
-        answer = json.loads(payload)
-        return int(answer["opened"]["hand"] if kind == ev.HandReopened.type else answer["hand"])
+        fields = json.loads(payload)
+        return int(fields["opened"]["hand"] if kind == ev.HandReopened.type else fields["hand"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        return 0  # a changed row's, and that is for `verify` to say
+        return 0  # the row was changed; `verify` reports that
 
 
 @dataclass(frozen=True)
 class Sought:
-    """Which rows: of these types, about a hand from `hands[0]` to before `hands[1]`, after row `since`.
+    """A query: rows of these types, about a hand from `hands[0]` to before `hands[1]`, after row `since`.
 
-    In order, or the last ones first; at most `limit`.
+    The result is in order, or newest first; `limit` rows at most, -1 for no limit.
     """
 
     types: Iterable[str]
@@ -90,7 +90,7 @@ class Sought:
 
 
 class _Wrong(Exception):
-    """The index told what the journal does not hold."""
+    """The index does not match the journal."""
 
 
 def find(db: sqlite3.Connection, folder: Path, sought: Sought) -> list[Entry]:
@@ -112,11 +112,11 @@ def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: Sought)
     upto, digest, _ = index.execute("SELECT seq, hash, subject FROM head").fetchone()
     there = db.execute("SELECT hash FROM main.journal WHERE seq = ?", (upto,)).fetchone()
     if upto and (there is None or there[0] != digest):
-        return scan(db, sought)  # another journal's, and its keeper sees to it
+        return scan(db, sought)  # the index belongs to another journal; `archive_index` rebuilds it
     tail = scan(db, sought, upto)
     if sought.newest_first and 0 <= sought.limit <= len(tail):
         return tail
-    # What is read may end before the record does (`firmware.record.finished_reader`).
+    # The readable rows may end before the record does (`firmware.record.finished_reader`).
     end = db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
     known = [_checked(db, seq, sought) for seq in _numbers(index, sought, end)]
     both = [*tail, *known] if sought.newest_first else [*known, *tail]
@@ -124,7 +124,7 @@ def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: Sought)
 
 
 def _numbers(index: sqlite3.Connection, sought: Sought, end: int) -> list[int]:
-    """Return the rows' numbers up to `end` as the index has them; of one type in order of hands, else of numbers."""
+    """Return the row numbers up to `end` from the index; for one type ordered by hand, otherwise by row number."""
     types = sorted(sought.types)
     marks = ", ".join("?" * len(types))
     order = "DESC" if sought.newest_first else "ASC"
@@ -152,7 +152,7 @@ def _fits(entry: Entry, sought: Sought) -> bool:
 
 
 def scan(db: sqlite3.Connection, sought: Sought, since: int = 0) -> list[Entry]:
-    """Look all rows through after number `since`. Raises sqlite3.Error."""
+    """Return the matching rows after number `since` by reading the journal. Raises sqlite3.Error."""
     types = sorted(sought.types)
     marks = ", ".join("?" * len(types))
     order = "DESC" if sought.newest_first else "ASC"

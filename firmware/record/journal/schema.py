@@ -1,12 +1,12 @@
 """The journal's tables. Migrations are numbered, only add, and are never edited once released.
 
-The file holds nothing that can be derived: no index of any kind. A row is found by its number, which is its place in
-the file; what else is looked for is found through `index.sqlite`, which is made from the rows and can be thrown away.
+The file holds no derived data and no index. Rows are found by their number, which is the table's key. Other searches
+use `index.sqlite`, which is built from the rows and can be deleted.
 
 A release applies the migrations up to `APPLIED` and knows all of `MIGRATIONS`: a migration is known one release before
-it is applied. So the release before goes on with a journal that the next one migrated, as the box rolls a release
-back by itself. A new column of `journal` has a default, a new trigger refuses nothing that was allowed, and an event
-of a new type is read one release before it is written.
+it is applied. The previous release can therefore use a journal that the next one migrated; the box rolls back failed
+releases by itself. A new column of `journal` has a default, a new trigger refuses nothing that was allowed before, and
+an event of a new type is readable one release before it is written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 from firmware.table.errors import JournalError
 
 FIRST: Final = 6
-"""`PRAGMA user_version` after the first migration. Below it were shapes with indexes; none of them was released."""
+"""`PRAGMA user_version` after the first migration. Lower versions had indexes and were never released."""
 
 MIGRATIONS: Final[tuple[str, ...]] = (
     # 6: the journal and the content that its events name by hash
@@ -61,34 +61,34 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     BEGIN SELECT RAISE(ABORT, 'content is append-only: this hash is there already'); END;
     """,
 )
-"""Each runs in one transaction with the step of `PRAGMA user_version` to its number."""
+"""Each runs in one transaction, which also sets `PRAGMA user_version` to its number."""
 APPLIED: Final = len(MIGRATIONS)
-"""How many of them this release applies."""
+"""How many of the migrations this release applies."""
 
 HEADER: Final = 100
-"""Bytes before the first page's content."""
+"""Size of the file header in bytes."""
 _HEADER: Final = (
     (0, 16, (b"SQLite format 3\0",)),
-    (18, 20, (b"\1\1", b"\2\2")),  # may be written and read; a backup's copy is no -wal file
+    (18, 20, (b"\1\1", b"\2\2")),  # read and write version: 1 in a backup's copy, 2 with a WAL
     (20, 24, (b"\0\x40\x20\x20",)),
-    (44, 48, (b"\0\0\0\4", bytes(4))),  # the schema's format; 0 until there is one
-    (52, 56, (bytes(4),)),  # no page is moved by itself
+    (44, 48, (b"\0\0\0\4", bytes(4))),  # schema format; 0 until there is a schema
+    (52, 56, (bytes(4),)),  # no auto-vacuum
     (56, 60, (b"\0\0\0\1", bytes(4))),  # UTF-8
     (64, 92, (bytes(28),)),
 )
-"""From, to, and what may stand there: all that neither changes as rows are written nor is checked elsewhere."""
+"""Begin, end and permitted values: the bytes that never change as rows are written and are not checked elsewhere."""
 
-# INSERT OR REPLACE would remove a row without firing a delete trigger; the insert triggers above refuse it.
+# INSERT OR REPLACE removes a row without firing the delete trigger; the insert triggers above refuse it.
 
 
 def need_known(db: sqlite3.Connection) -> None:
-    """Raise JournalError for a journal of a shape that this release does not know. Raises sqlite3.Error."""
+    """Raise JournalError for a journal with a schema that this release does not know. Raises sqlite3.Error."""
     if unknown := _unknown(_version(db)):
         raise JournalError(unknown)
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring a journal's file to this release's shape. Raises JournalError for a shape that no release made."""
+    """Migrate a journal's file to this release's schema. Raises JournalError for a schema that no release made."""
     version = _version(db)
     if version == 0 and _parts(db):
         raise JournalError("The record's file says that it is new, and holds something: it is damaged.")
@@ -100,11 +100,11 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def strangers(db: sqlite3.Connection) -> list[str]:
-    """Return what is wrong with the shape of a journal's file: each object must have the very text that we gave it.
+    """Return what is wrong with a journal's schema, one message per problem. Raises sqlite3.Error.
 
-    A sentence each. A stick's journal may have a trigger that bends the rows written after it was restored, or lack one
-    that guards them; whatever its name, an object that Feltwatch did not make is named. SQLite makes nothing by itself
-    in these tables, so nothing is exempt. Raises sqlite3.Error.
+    Each object must have exactly the SQL text of our migrations, and there must be no other object. A journal from a
+    stick may contain a trigger that alters rows after a restore, or lack one that protects them. SQLite creates no
+    objects of its own for these tables, so there are no exceptions.
     """
     version = _version(db)
     if unknown := _unknown(version):
@@ -127,10 +127,10 @@ def strangers(db: sqlite3.Connection) -> list[str]:
 
 
 def strange_header(path: Path) -> str:
-    """Return what is wrong with a journal's first bytes, "" where nothing is, or there are none. Raises OSError.
+    """Return what is wrong with a journal's file header; "" if nothing is, or if the file is empty. Raises OSError.
 
-    SQLite believes them: a bit there makes a file that takes no row, or one whose pages are moved about. Not for a
-    process that has the journal open: to open and close the file next to SQLite would let go of SQLite's own locks.
+    SQLite trusts the header: one wrong bit can make the file read-only or turn auto-vacuum on. Do not call this in a
+    process that has the journal open: opening and closing the file would release SQLite's own locks.
     """
     with path.open("rb") as file:
         header = file.read(HEADER)
@@ -163,6 +163,6 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 def _parts(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return, by kind and name, the table and the text of all that a file holds."""
+    """Return the table and the SQL text of every object in a file's schema, by kind and name."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
     return {(str(kind), str(name)): (str(table), str(text)) for kind, name, table, text in rows}

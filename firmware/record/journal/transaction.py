@@ -1,4 +1,4 @@
-"""A write that happens whole or not at all."""
+"""An SQLite write transaction as a context manager."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 
 class Transaction:
-    """Hold the one writer's place from the first statement on; commit at the end, roll back on any error."""
+    """Take the write lock at the beginning; commit at the end, roll back on any error."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

@@ -1,10 +1,10 @@
-"""The second witness of the record's end: number and hash of the last row, kept outside the database.
+"""The witness file: number and hash of the record's last row, stored outside the database.
 
-SQLite rightly drops the end of a `-wal` file from the first damaged frame on: the record is whole then, and shorter.
-This file says how far it went. It is written and synced after each commit, before anything is acknowledged.
+SQLite drops the end of a `-wal` file from the first damaged frame on. The record is then consistent, but shorter. This
+file shows where its end was. It is written and synced after each commit, before anything is acknowledged.
 
-Two slots of 64 bytes, written in turn, so that a torn write leaves the one before: `magic`, how many times it was
-written, `seq` and `hash` of the last row, and the beginning of the SHA-256 of the four.
+It has two slots of 64 bytes, written in turn, so that a torn write leaves the other slot valid. A slot holds a magic
+number, a write counter, `seq` and `hash` of the last row, and the first bytes of the SHA-256 of these four.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _MAGIC: Final = b"FWH1"
 _BODY: Final = struct.Struct(">4sQQ32s")
 _SLOT: Final = 64
 _APART: Final = 4096
-"""Bytes from one slot to the next: no write touches both on any disk."""
+"""Bytes from one slot to the next: no disk writes both in one block."""
 
 Head = tuple[int, str]
 """Number and hash (hex) of a row; 0 and "" where there is none."""
 
 
 class Witness:
-    """The one writer's. Raises OSError throughout."""
+    """The witness file, opened by the record's one writer. All methods raise OSError."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the file, or make it."""
+        """Open the file, or create it."""
         path = folder / FILE
         new = not path.exists()
         self._times = 0
@@ -40,7 +40,9 @@ class Witness:
         try:
             if new:
                 os.fchmod(self._handle, FILE_MODE)
-                os.ftruncate(self._handle, 2 * _APART)  # its size never changes: a write is one block
+                os.ftruncate(
+                    self._handle, 2 * _APART
+                )  # its size never changes later, so a write is one block
                 give_to_owner(path)
                 sync_folder(folder)
             self._times = max((times for times, _ in _slots(self._handle)), default=0)
@@ -49,14 +51,14 @@ class Witness:
             raise
 
     def write(self, head: Head) -> None:
-        """Make a head durable."""
+        """Write a head durably."""
         times = self._times + 1
         if os.pwrite(self._handle, _packed(times, head), times % 2 * _APART) != _SLOT:
             raise OSError("the witness of the record's end was written in part")
         self._times = times
 
     def close(self) -> None:
-        """Close the file; a second time does nothing."""
+        """Close the file. May be called twice."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -69,7 +71,7 @@ class Witness:
 
 
 def read(folder: Path) -> Head | None:
-    """Return the last head that was written; None where there is no file, or none that holds. Raises OSError."""
+    """Return the last head that was written; None without a file or a valid slot. Raises OSError."""
     try:
         handle = os.open(folder / FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -88,7 +90,7 @@ def _packed(times: int, head: Head) -> bytes:
 
 
 def _slots(handle: int) -> list[tuple[int, Head]]:
-    """Return the slots that hold, each with how many times had been written by then."""
+    """Return the valid slots: each one's write counter and head."""
     slots = []
     for at in (0, _APART):
         raw = os.pread(handle, _SLOT, at)

@@ -1,1 +1,1 @@
-"""The commands: what a button or a touch asks for, and the events that answer it."""
+"""The commands of buttons and pages, and the events that they cause."""

@@ -1,6 +1,6 @@
-"""The commands that need the camera between hands: they are done by the reading process, one at a time.
+"""The commands that need the camera between hands. The reading process carries them out, one at a time.
 
-All but `use_calibration` and `job` answer with a job's number; `job` says how far it has come.
+All except `use_calibration` and `job` answer with the number of a job; `job` returns its progress.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from firmware.table.events.camera import Calibrates
 
 
 class Look(SignedCommand):
-    """One look at the bare felt: a picture, what is found in it, every figure with its limit."""
+    """Take a picture of the bare felt; the result has what was found in it, and each figure with its limit."""
 
     do: Literal["look"] = "look"
 
 
 class CalibrateFelt(SignedCommand):
-    """Measure where the felt lies."""
+    """Measure the felt's position."""
 
     do: Literal["calibrate_felt"] = "calibrate_felt"
 
 
 class CalibrateLens(SignedCommand):
-    """Measure the lens: `begin` again, take a `view` of the board as it is held now, `commit` what was collected."""
+    """Measure the lens: `begin` starts over, `view` takes a picture of the board, `commit` uses all pictures."""
 
     do: Literal["calibrate_lens"] = "calibrate_lens"
     step: Literal["begin", "view", "commit"]
 
 
 class EnrolDeck(SignedCommand):
-    """Learn the house's deck: `begin` again, take a picture of the spread as it lies (`view`), `commit` under a
-    name."""
+    """Learn the house's deck: `begin` starts over, `view` takes a picture of the cards, `commit` stores it by name."""
 
     do: Literal["enrol_deck"] = "enrol_deck"
     step: Literal["begin", "view", "commit"]
@@ -42,14 +41,14 @@ class EnrolDeck(SignedCommand):
 
 
 class CheckDeck(SignedCommand):
-    """Count a deck: `begin` again, count what lies there as a `round`, count the last one `again`, `end` as it is."""
+    """Count a deck: `begin` starts over, `round` counts the cards laid out, `again` redoes the last round, `end`."""
 
     do: Literal["check_deck"] = "check_deck"
     step: Literal["begin", "round", "again", "end"]
 
 
 class UseCalibration(SignedCommand):
-    """Read by an earlier calibration of the record again, or by none (an empty `hash`)."""
+    """Use an earlier calibration from the record again, or none (an empty `hash`)."""
 
     do: Literal["use_calibration"] = "use_calibration"
     what: Calibrates
@@ -57,7 +56,7 @@ class UseCalibration(SignedCommand):
 
 
 class AskJob(SignedCommand):
-    """How far a job has come, and what came of it; with `picture` also the picture it took."""
+    """Return a job's progress and result; with `picture`, also the picture that it took."""
 
     do: Literal["job"] = "job"
     job: int

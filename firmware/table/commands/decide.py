@@ -1,6 +1,6 @@
-"""What a button or a command of the page does now: command and state give events, or a sentence why not.
+"""Decides commands: returns the events that a command causes in a state, or raises the reason why it is refused.
 
-The table process judges with this, never the page. README.md lists the commands.
+Only the table process decides, never the page. README.md lists the commands.
 """
 
 from __future__ import annotations
@@ -74,49 +74,49 @@ from firmware.table.white import white
 
 
 class Next(_Command):
-    """White."""
+    """The white button."""
 
     do: Literal["next"] = "next"
 
 
 class Confirm(_Command):
-    """Green. A `seat` that is not the one due is refused: the page may be a moment behind."""
+    """The green button. Refused if `seat` is not the one due, because the page may be out of date."""
 
     do: Literal["confirm"] = "confirm"
     seat: int | None = None
 
 
 class LookAgain(_Command):
-    """Red."""
+    """The red button."""
 
     do: Literal["look_again"] = "look_again"
 
 
 class Void(_Command):
-    """The hand settles nothing."""
+    """Void the hand: it settles nothing."""
 
     do: Literal["void"] = "void"
     reason: str = Field(min_length=1, max_length=200)
 
 
 class KeyButton(_Command):
-    """The button's seat."""
+    """Set the button's seat."""
 
     do: Literal["key_button"] = "key_button"
     seat: int
 
 
 class OfSeat(_Command):
-    """What a player says, or takes back."""
+    """A player's declaration or surrender, or its withdrawal."""
 
     do: Literal["declare", "withdraw", "surrender", "withdraw_surrender", "undo_confirm"]
     seat: int
 
 
 class SetCard(_Command):
-    """What a card is: the answer to an unsure one, or a correction.
+    """Name an unsure card, or correct a card.
 
-    `swap`: where the camera has named another place so and all 52 names lie, the two cards change places.
+    `swap`: if the camera gave this name to another card and all 52 names are on the table, swap the two cards.
     """
 
     do: Literal["set_card"] = "set_card"
@@ -128,7 +128,7 @@ class SetCard(_Command):
 
 
 class KeyRow(_Command):
-    """A whole row, left to right."""
+    """Key a whole row, left to right."""
 
     do: Literal["key_row"] = "key_row"
     seat: int
@@ -137,7 +137,7 @@ class KeyRow(_Command):
 
 
 class MarkPaid(_Command):
-    """A payment was made, or its mark is taken back."""
+    """Mark a payment as made, or take the mark back."""
 
     do: Literal["mark_paid"] = "mark_paid"
     a: int
@@ -175,9 +175,9 @@ _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Command)
 
 
 def parse_command(line: str | bytes) -> Command:
-    """Return the command in one line of JSON. Raises CommandRefused for what is none.
+    """Return the command in one line of JSON. Raises CommandRefused for an invalid one.
 
-    The validator's own error is left behind: it quotes what came, and that may be a PIN.
+    The validator's own error is not chained, because it quotes the input, which may contain a PIN.
     """
     try:
         return _COMMANDS.validate_json(line)
@@ -194,16 +194,16 @@ def parse_command(line: str | bytes) -> Command:
 
 
 def no_past(hand: int) -> State:
-    """Stand for a record without past hands."""
+    """The `Past` function for a record without past hands: always raises CommandRefused."""
     raise CommandRefused("There is no record of hand %(hand)s here.", hand=hand)
 
 
 def decide(
     state: State, command: Command, house: House, rules: Profile, past: Past = no_past
 ) -> tuple[Event, ...]:
-    """Return the events that the command is, now; `rules` are those of the hand on the table.
+    """Return the events that the command causes now; `rules` are those of the open hand.
 
-    Raises CommandRefused with a sentence where it is not possible.
+    Raises CommandRefused, with the reason, if the command is not possible.
     """
     if command.hand is not None and command.hand != state.hand:
         raise CommandRefused(
@@ -269,10 +269,11 @@ def decide(
 
 
 def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
-    """Return what follows by itself: a hand in review with nothing open settles, once its naturals are found.
+    """Return the events that follow automatically from a state.
 
-    A keyed hand needs no reading; a card that was there twice and is no longer is no irregularity any more.
-    Where the rules refuse the hand, nothing follows: no event is lost over it, and white says why.
+    A hand in review without open questions settles, after its naturals are found. A keyed hand skips the reading. The
+    irregularity of a card seen twice ends when the card is there only once. If the rules refuse the hand, nothing
+    follows: the events before are kept, and the white button shows the reason.
     """
     if state.phase is Phase.SHOWDOWN and state.keyed:
         return (ev.PhaseAdvanced(Phase.REVIEW),)
@@ -291,9 +292,9 @@ def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
 
 
 def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, tuple[Event, ...]]:
-    """Return the state after the events and all that follows by itself, and what it is that follows.
+    """Return the state after the events and all automatic consequences, and the consequences.
 
-    All of them belong into the journal together. Raises CommandRefused; then nothing happened.
+    Write all of these events to the journal together. Raises CommandRefused; then nothing must be written.
     """
     state = fold(events, state)
     followed: list[Event] = []
@@ -379,7 +380,7 @@ def _card(state: State, command: SetCard) -> tuple[Event, ...]:
 
 
 def _code(text: str) -> str:
-    """Read 10h as Th, as the settlement JSON does; what is no card, `apply` refuses."""
+    """Convert 10h to Th, as for the settlement JSON. `apply` refuses invalid cards."""
     return "T" + text[2:] if text.startswith("10") else text
 
 

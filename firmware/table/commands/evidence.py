@@ -13,7 +13,7 @@ from firmware.table.events import Event
 
 
 class Dispute(SignedCommand):
-    """A past hand is under dispute."""
+    """Put a past hand under dispute."""
 
     do: Literal["dispute"] = "dispute"
     past: int
@@ -21,7 +21,7 @@ class Dispute(SignedCommand):
 
 
 class CloseDispute(SignedCommand):
-    """The dispute about a hand is decided."""
+    """Close the dispute about a hand."""
 
     do: Literal["close_dispute"] = "close_dispute"
     past: int
@@ -29,7 +29,7 @@ class CloseDispute(SignedCommand):
 
 
 class MarkReviewed(SignedCommand):
-    """A floor person looked at a past hand."""
+    """Mark a past hand as reviewed by a floor person."""
 
     do: Literal["mark_reviewed"] = "mark_reviewed"
     past: int
@@ -37,22 +37,22 @@ class MarkReviewed(SignedCommand):
 
 
 class ReadRecordFault(SignedCommand):
-    """A floor person has read what is wrong with the record."""
+    """Mark a record fault as read by a floor person."""
 
     do: Literal["read_record_fault"] = "read_record_fault"
     note: Annotated[str, Field(max_length=200)] = ""
 
 
 class SignHead(SignedCommand):
-    """Sign the chain's head; the answer carries the `anchor`, its text."""
+    """Sign the chain's head; the answer contains the text of the `anchor`."""
 
     do: Literal["sign_head"] = "sign_head"
 
 
 class ExportHand(SignedCommand):
-    """Make a hand's dispute file; the answer carries the `file`, its name in the data folder's exports.
+    """Export a hand's dispute file; the answer contains `file`, its name in the data folder's exports.
 
-    `stick`: it is put on a USB stick, too; the answer carries the request's name as `stick`.
+    `stick`: also copy it to a USB stick; the answer contains the request's id as `stick`.
     """
 
     do: Literal["export_hand"] = "export_hand"
@@ -61,7 +61,7 @@ class ExportHand(SignedCommand):
 
 
 class DropImages(SignedCommand):
-    """Remove images now as the house's rule says; the answer says how many hands it will be."""
+    """Apply the retention rule to the images now; the answer contains the number of hands affected."""
 
     do: Literal["drop_images"] = "drop_images"
     days: Annotated[int, Field(ge=1)] | None = None
@@ -70,11 +70,11 @@ class DropImages(SignedCommand):
 
 EvidenceCommand = Dispute | CloseDispute | MarkReviewed | ReadRecordFault | SignHead | ExportHand | DropImages
 RecordCommand = SignHead | ExportHand | DropImages
-"""What needs the device's key or the images: the table process does it, `firmware.table.commands.decide` cannot."""
+"""Commands that need the device's key or the images. The table process handles them itself, without `decide`."""
 
 
 def decide_evidence(command: Dispute | CloseDispute | MarkReviewed | ReadRecordFault) -> tuple[Event, ...]:
-    """Return the events that a command about a past hand is."""
+    """Return the events of a command about a past hand."""
     match command:
         case Dispute():
             return (ev.HandDisputed(command.past, command.reason),)

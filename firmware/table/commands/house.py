@@ -1,4 +1,4 @@
-"""The commands between hands: the table's settings, who sits where, and what is bought in."""
+"""The commands between hands: the table's settings, the seating, and buy-ins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Made = TypeVar("_Made")
 
 
 class SeatSetting(BaseModel):
-    """One seat of the table; `place` "" for whichever is free, `stack` in cents or null for uncapped."""
+    """One seat of the table; `place` "" for any free one, `stack` in cents or null for uncapped."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     seat: int
@@ -39,12 +39,12 @@ class SeatSetting(BaseModel):
 
 
 class SetHouse(SignedCommand):
-    """Set what holds at the table from hand to hand. What is not named stays as it is.
+    """Change the table's settings. Settings that are not given stay unchanged.
 
     `profile` is a packaged profile's name, `profile_text` a house's own as TOML (it may extend a packaged one); with
-    either, `options` are its own (none unless named). `unit` is cents a point. `symbol` is the
-    currency's, `symbol_after` its place. `seats` are all seats: a player who is not among them leaves with his stack;
-    `stack` is what a new player buys in with.
+    either, `options` replaces all options (none if not given). `unit` is cents a point. `symbol` is the currency's
+    symbol, `symbol_after` whether it follows the figure. `seats` are all seats: a player who is not among them leaves
+    with his stack; `stack` is a new player's buy-in.
     """
 
     do: Literal["set_house"] = "set_house"
@@ -61,9 +61,9 @@ class SetHouse(SignedCommand):
 
 
 class SeatPlayer(SignedCommand):
-    """A player takes a free seat, buying in with `stack` cents; who sits elsewhere moves, with his chips.
+    """Seat a player at a free seat with a buy-in of `stack` cents; a player who has a seat moves with his chips.
 
-    `comes`: he is to be new at the table, so that a name keyed twice moves nobody.
+    `comes`: the player must be new at the table, so that a name entered twice moves nobody.
     """
 
     do: Literal["seat_player"] = "seat_player"
@@ -75,14 +75,14 @@ class SeatPlayer(SignedCommand):
 
 
 class LeaveSeat(SignedCommand):
-    """A player leaves the game with the whole stack."""
+    """Remove a player from the table, with the whole stack."""
 
     do: Literal["leave_seat"] = "leave_seat"
     player: Player
 
 
 class RenamePlayer(SignedCommand):
-    """A player goes by another name."""
+    """Change a player's name."""
 
     do: Literal["rename_player"] = "rename_player"
     player: Player
@@ -90,7 +90,7 @@ class RenamePlayer(SignedCommand):
 
 
 class Chips(SignedCommand):
-    """A player without chips buys in, or one with chips adds to them; `amount` in cents."""
+    """Buy in for a player without chips, or add on for one with chips; `amount` in cents."""
 
     do: Literal["buy_in", "add_on"]
     player: Player
@@ -101,9 +101,9 @@ HouseCommand = SetHouse | SeatPlayer | LeaveSeat | RenamePlayer | Chips
 
 
 def decide_house(state: State, command: HouseCommand, house: House) -> tuple[Event, ...]:
-    """Return the events that a command is; `house` is what the next hand would open with now.
+    """Return the events of a command; `house` is what the next hand would open with now.
 
-    Raises CommandRefused. The text of a profile that it sets must be in the journal before its event (`profile_text`).
+    Raises CommandRefused. The text of a new profile (`profile_text`) must be in the journal before the event.
     """
     with paying_in(house.currency):
         return _decided(state, command, house)
@@ -125,9 +125,9 @@ def _decided(state: State, command: HouseCommand, house: House) -> tuple[Event, 
 
 
 def profile_text(command: SetHouse) -> str | None:
-    """Return the text of the profile that a command sets, whole: it needs no other file. None where it sets none.
+    """Return the complete text of the profile that a command sets, which extends no other; None if it sets none.
 
-    Raises CommandRefused, with the rules' own sentence, for what is no sound profile.
+    Raises CommandRefused, with the rules core's message, for an invalid profile.
     """
     written = _written(command)
     return profile_toml(written) if written else None
@@ -195,7 +195,7 @@ def _table_number(text: str) -> str:
 
 
 def _setting(state: State, seat: SeatSetting, unit: int, rules: Profile) -> HouseSeat:
-    """Return a seat as it is kept: who sits at the table already keeps his stack, whatever he came with."""
+    """Return a seat to store; a player who is already at the table keeps his stack."""
     name = check_name(seat.player)
     was = state.house.of(name)
     if was:
@@ -228,7 +228,7 @@ def _seat(state: State, command: SeatPlayer, house: House) -> ev.PlayerSeated:
 
 
 def _place(state: State, command: SeatPlayer, name: str) -> str:
-    """Return the seat's own place on the felt where it is free, else any that is, else none: five share four."""
+    """Return the seat's own place on the felt if it is free, else any free one, else "": five players share four."""
     taken = {seat.place for seat in state.house.seats if seat.player != name}
     own = PLACES[command.seat - 1 : command.seat] if command.seat > 0 else ""
     free = [place for place in PLACES if place not in taken]
@@ -253,7 +253,7 @@ def _chips(state: State, command: Chips, house: House) -> ev.BoughtIn | ev.Added
 
 
 def _limits(check: Callable[[], _Made]) -> _Made:
-    """Return what the rules make of it. Raises CommandRefused with their sentence."""
+    """Return `check()`, and convert the rules core's errors to CommandRefused."""
     try:
         return check()
     except RulesError as error:

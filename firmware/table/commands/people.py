@@ -1,4 +1,4 @@
-"""The commands about people, and what every command may carry to say who gives it."""
+"""The commands about people, and the common fields of commands that identify the sender."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from firmware.table.state import State
 
 
 class SignedCommand(BaseModel):
-    """What every command may carry.
+    """The common fields of all commands.
 
-    `hand`, `phase`: refused if the table is at another by now, the command being meant for what stood there. Who
-    gives it: the `session` that `unlock` opened, or `by` with that person's `pin`; without either, the dealer who is
-    logged on. `id`: the sender's own name for this one command; sent again with the same, it is not done again.
+    `hand`, `phase`: the state for which the command was meant; it is refused if the table is in another one by now.
+    The sender is the person of the `session` from `unlock`, or `by` with that person's `pin`; without either, the
+    dealer who is logged on. `id`: the sender's id for this command; a repeated id is not carried out again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
@@ -31,20 +31,20 @@ class SignedCommand(BaseModel):
 
 
 class LogOn(SignedCommand):
-    """A dealer begins a down."""
+    """Log a dealer on, which begins a down."""
 
     do: Literal["log_on"] = "log_on"
     person: str
 
 
 class LogOff(SignedCommand):
-    """The dealer leaves and nobody takes over."""
+    """Log the dealer off without a successor."""
 
     do: Literal["log_off"] = "log_off"
 
 
 class Unlock(SignedCommand):
-    """Open a session for `by`; the answer carries it."""
+    """Open a session for `by`; the answer contains its token."""
 
     do: Literal["unlock"] = "unlock"
 
@@ -56,13 +56,13 @@ class Lock(SignedCommand):
 
 
 class Stay(SignedCommand):
-    """Somebody is still there: the `session` goes on."""
+    """Extend the `session`, because the person is still at the screen."""
 
     do: Literal["stay"] = "stay"
 
 
 class ListPerson(SignedCommand):
-    """List somebody, or give somebody another role; all but dealers come with a PIN."""
+    """List a person, or change a person's role; all roles except dealer need a PIN."""
 
     do: Literal["list_person"] = "list_person"
     person: str
@@ -71,14 +71,14 @@ class ListPerson(SignedCommand):
 
 
 class RemovePerson(SignedCommand):
-    """Take somebody off the list."""
+    """Remove a person from the list."""
 
     do: Literal["remove_person"] = "remove_person"
     person: str
 
 
 class SetPin(SignedCommand):
-    """Give somebody another PIN: a technician anybody, a floor person himself."""
+    """Change a PIN: a technician anybody's, other people their own."""
 
     do: Literal["set_pin"] = "set_pin"
     person: str
@@ -90,9 +90,9 @@ def decide_people(
     command: LogOn | LogOff | ListPerson | RemovePerson | SetPin,
     pin: str = "",
 ) -> tuple[Event, ...]:
-    """Return the events that a command about people is; `pin` names the new PIN's verifier.
+    """Return the events of a command about people; `pin` is the id of the new PIN's verifier.
 
-    Raises CommandRefused. Whether its sender may give it was judged before (`firmware.access.control`).
+    Raises CommandRefused. The sender was authorized before (`firmware.access.control`).
     """
     match command:
         case LogOn():

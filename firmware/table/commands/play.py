@@ -1,4 +1,4 @@
-"""The commands beyond a closed hand's ordinary course: irregularities, keyed hands, and what happens between hands."""
+"""The less common commands: irregularities, keyed hands, reopened hands, and play between hands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Player = Annotated[str, Field(min_length=1, max_length=40)]
 
 
 class Resolve(SignedCommand):
-    """What stands of an irregularity: the record, or what lies on the table."""
+    """Resolve an irregularity: the record is right, or the table is."""
 
     do: Literal["resolve"] = "resolve"
     number: int
@@ -22,14 +22,14 @@ class Resolve(SignedCommand):
 
 
 class KeyHand(SignedCommand):
-    """The camera is dead: the dealer keys this hand."""
+    """Switch to keying this hand, because the camera does not work."""
 
     do: Literal["key_hand"] = "key_hand"
     reason: Reason
 
 
 class PlaceCard(SignedCommand):
-    """The next card of an open seat's row, keyed."""
+    """Key the next card of an open seat's row."""
 
     do: Literal["place_card"] = "place_card"
     seat: int
@@ -38,45 +38,45 @@ class PlaceCard(SignedCommand):
 
 
 class Misdeal(SignedCommand):
-    """The deal was wrong; the hand settles nothing."""
+    """Call a misdeal; the hand settles nothing."""
 
     do: Literal["misdeal"] = "misdeal"
     reason: Reason
 
 
 class CloseHand(SignedCommand):
-    """Close a settled hand without opening the next. Payments still open: the players settled among themselves."""
+    """Close a settled hand without opening the next. The players settle open payments among themselves."""
 
     do: Literal["archive"] = "archive"
 
 
 class UndoClose(SignedCommand):
-    """The last hand was closed too soon: its payments go on where they were."""
+    """Undo the last hand's closing; its payments continue where they were."""
 
     do: Literal["undo_close"] = "undo_close"
 
 
 class BackToSetting(SignedCommand):
-    """The showdown signal came too early."""
+    """Go back to setting, because the showdown was signalled too early."""
 
     do: Literal["back_to_setting"] = "back_to_setting"
 
 
 class KeepButton(SignedCommand):
-    """The button stays where the puck lies, though it should have moved."""
+    """Keep the button where the puck lies, although it should have moved."""
 
     do: Literal["keep_button"] = "keep_button"
     seat: int
 
 
 class OpenHand(SignedCommand):
-    """Open the next hand, whatever is still to be paid back."""
+    """Open the next hand even if paybacks are open."""
 
     do: Literal["open_hand"] = "open_hand"
 
 
 class Reopen(SignedCommand):
-    """Lay a past hand on the page again."""
+    """Reopen a past hand for correction."""
 
     do: Literal["reopen"] = "reopen"
     past: int
@@ -84,7 +84,7 @@ class Reopen(SignedCommand):
 
 
 class MarkPaidBack(SignedCommand):
-    """What a reopened hand moved is paid back, or its mark is taken back."""
+    """Mark a payback as made, or take the mark back."""
 
     do: Literal["mark_paid_back"] = "mark_paid_back"
     number: int
@@ -92,7 +92,7 @@ class MarkPaidBack(SignedCommand):
 
 
 class CountStack(SignedCommand):
-    """A player's stack in cents, counted between hands."""
+    """Set a player's stack in cents, as counted between hands."""
 
     do: Literal["count_stack"] = "count_stack"
     player: Player
@@ -101,7 +101,7 @@ class CountStack(SignedCommand):
 
 
 class Sit(SignedCommand):
-    """A player sits out, or passes the next round; or does so no longer."""
+    """Set whether a player sits out or passes the next round."""
 
     do: Literal["sit_out", "pass_round"]
     player: Player
@@ -109,7 +109,7 @@ class Sit(SignedCommand):
 
 
 class TwoHands(SignedCommand):
-    """Two players play two hands each, or no longer."""
+    """Set whether two players play two hands each."""
 
     do: Literal["two_hands"] = "two_hands"
     on: bool = True

@@ -1,4 +1,4 @@
-"""The commands of setting a table up: steps settled, devices tried, the first set-up ended."""
+"""The commands of a table's set-up: steps, device tests, clock, disks, and its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firmware.table.state import State
 
 
 class SettleStep(SignedCommand):
-    """A step of the set-up is done, or left for later."""
+    """Mark a step of the set-up as done, or as left for later."""
 
     do: Literal["settle_step"] = "settle_step"
     step: ev.Step
@@ -22,17 +22,17 @@ class SettleStep(SignedCommand):
 
 
 class EndSetUp(SignedCommand):
-    """The first set-up is over; `skipped`: the table is played at without all of it."""
+    """End the first set-up; `skipped`: some steps were left out."""
 
     do: Literal["end_set_up"] = "end_set_up"
     skipped: bool = False
 
 
 class TryDevice(SignedCommand):
-    """Try a device, or go on with it: its answer says how it stands, and must be asked for again and again.
+    """Test a device, or continue the test; the answer is its current status, for which the page must poll.
 
-    `act`: "begin" again, "look" (the default), "light" or "ring" something, "keep" the verdict in the record.
-    `name` is the lamp to light; `seen` what a person saw or heard of the lamp last lit, of the buzzer.
+    `act`: "begin" starts over, "look" (the default) returns the status, "light" and "ring" switch a lamp or the buzzer
+    on, "keep" records the verdict. `name` is the lamp to light; `seen` is what a person observed of the lamp or buzzer.
     """
 
     do: Literal["try_device"] = "try_device"
@@ -43,7 +43,7 @@ class TryDevice(SignedCommand):
 
 
 class EndTrial(SignedCommand):
-    """Devices are no longer being tried."""
+    """End the device tests."""
 
     do: Literal["end_trial"] = "end_trial"
 
@@ -58,7 +58,7 @@ class SetClock(SignedCommand):
 
 
 class NameDisk(SignedCommand):
-    """A tag that the puck reader reads is that disk's, or a known tag is none any more ("")."""
+    """Assign a tag of the puck reader to a disk, or remove a known tag ("")."""
 
     do: Literal["name_disk"] = "name_disk"
     tag: str = Field(pattern=r"^([0-9A-F]{2}){4,10}$")
@@ -66,7 +66,7 @@ class NameDisk(SignedCommand):
 
 
 class AskHealth(SignedCommand):
-    """What the table process sees of the box and its devices: `firmware.health.checks.Facts`, as far as it knows."""
+    """Return what the table process knows of `firmware.health.checks.Facts`."""
 
     do: Literal["health"] = "health"
 
@@ -75,7 +75,7 @@ SetupCommand = SettleStep | EndSetUp | TryDevice | EndTrial | SetClock | NameDis
 
 
 def decide_setup(state: State, command: SettleStep | EndSetUp) -> tuple[Event, ...]:
-    """Return the events that a command of the set-up is. Raises CommandRefused."""
+    """Return the events of a command of the set-up. Raises CommandRefused."""
     match command:
         case SettleStep(step="seats", skipped=False) if not state.house.seats:
             raise CommandRefused("Nobody sits at this table: seat somebody, or leave the seats for later.")

@@ -1,4 +1,4 @@
-"""What each event does to the state: the transition table, and where each event's effect is found."""
+"""The effects of events on the state: the table of permitted transitions, and the effect function of each event."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ TRANSITIONS: Final[Mapping[type[Event], Mapping[Phase, frozenset[Phase]]]] = {
     ev.ProfileKept: _stays(Phase),
     ev.TrainingBegun: _stays((Phase.IDLE,)),
 }
-"""Event → the phases it may happen in → the phases it may lead to. What is not in here is refused."""
+"""For each event, the phases in which it may happen and the phases to which it may lead. All else is refused."""
 
 
 def apply(state: State, event: Event) -> State:
     """Return the state after the event. Pure.
 
-    Raises CommandRefused, with a sentence, for an event that the state does not allow.
+    Raises CommandRefused, with a message, for an event that the state does not allow.
     """
     effects_evidence.need_record_read(state, event)
     leads = TRANSITIONS[type(event)].get(state.phase)
@@ -135,7 +135,7 @@ def _words(event: Event) -> str:
 
 
 def _nothing(state: State, _: Event) -> State:
-    """Leave the state as it is: the event is there to be read in the record."""
+    """Leave the state unchanged: the event is only recorded."""
     return state
 
 

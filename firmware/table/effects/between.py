@@ -1,4 +1,4 @@
-"""What events do at a hand's end and to past hands: stacks, Fantasy Land, reopened hands and what they move."""
+"""Effects of the events at a hand's end and about past hands: stacks, Fantasy Land, reopened hands, paybacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _hand_archived(state: State, _: ev.HandArchived) -> State:
 
 
 def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
-    """Return who has it for his next hand: who earned or kept it, and who had it and did not play (RULES.md 9)."""
+    """Return the players with Fantasy Land in their next hand: earned, kept, or not yet played (RULES.md 9)."""
     player = {seat.seat: seat.player for seat in state.seats}
     had = frozenset(state.opened.fantasyland) if state.opened else frozenset()
     earned = {player[hand["seat"]] for hand in settlement.get("hands", ()) if hand.get("fantasyland_next")}
@@ -118,7 +118,7 @@ def _hand_reopened(state: State, event: ev.HandReopened) -> State:
 
 
 def _resumed(laid: State, event: ev.HandReopened) -> State:
-    """Return a hand that was closed too soon as it was: its end moves chips and Fantasy Land once, when it comes."""
+    """Return the state before the last hand was closed too soon; so its end moves chips and Fantasy Land only once."""
     assert laid.suspended_state is not None
     table = laid.suspended_state
     closed = table.hand if table.phase is Phase.ARCHIVED else 0
@@ -140,7 +140,7 @@ def _resumed(laid: State, event: ev.HandReopened) -> State:
 
 
 def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
-    """Return the table as it was, with what is to be paid back. Chips move once that is marked."""
+    """Return the table's own state with the new paybacks. Chips move when a payback is marked."""
     suspended_state = state.suspended_state
     assert suspended_state is not None
 
@@ -162,7 +162,7 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
     elif is_last:
         suspended_state = replace(
             suspended_state, settlement=None
-        )  # void now: what it was settled to counts no longer
+        )  # the hand is void now, so its previous settlement no longer counts
     return replace(
         suspended_state,
         puck=state.puck,
@@ -203,7 +203,7 @@ def _payback_marked(state: State, event: ev.PaybackMarked) -> State:
     for player, cents in ((back.payer, -amount), (back.winner, amount)):
         stack = stacks.get(player)
         if stack is None:
-            continue  # no stack is kept of him
+            continue  # his stack is not tracked
         if stack + cents < 0:
             raise CommandRefused(
                 "%(player)s has less than that on the table; count %(player)s's stack first.", player=player

@@ -1,4 +1,4 @@
-"""What the events of setting the camera up do to the state."""
+"""Effects of the events of the camera's set-up."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _calibration_dropped(state: State, event: ev.CalibrationDropped) -> State:
 
 
 def _deck_checked(state: State, _: ev.DeckChecked) -> State:
-    """What was counted is in the journal's row; nothing of it bears on a hand."""
+    """Leave the state unchanged: the count is only recorded."""
     return state
 
 
 def _with(state: State, what: ev.Calibrates, made: ev.Calibration | None) -> State:
-    """Put a calibration in force, or none; a felt's goes with the lens that it was looked at through."""
+    """Put a calibration in force, or remove it; a felt's calibration is dropped with the lens that it depends on."""
     now = {name: one for name, one in state.calibrations.items() if name != what}
     if made is not None:
         now[what] = made
@@ -57,4 +57,4 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.CalibrationDropped: _calibration_dropped,
     ev.DeckChecked: _deck_checked,
 }
-"""Between hands only: a hand is read by what was in force when it opened."""
+"""Permitted only between hands: a hand is read with the calibrations in force when it opened."""

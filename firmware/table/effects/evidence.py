@@ -1,4 +1,4 @@
-"""What the events about past hands and about the record do to the state."""
+"""Effects of the events about past hands and about the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from firmware.table.state import State
 
 
 def last_hand(state: State) -> int:
-    """Return the number of the hand opened last, also while a past one lies on the table."""
+    """Return the number of the hand opened last, also while a past hand is reopened."""
     return (state.suspended_state or state).hand
 
 
@@ -62,7 +62,7 @@ def _images_dropped(state: State, event: ev.ImagesDropped) -> State:
 
 
 def what_is_wrong(fault: ev.RecordFault) -> Message:
-    """Return what is wrong with the record, for a person."""
+    """Return the message that describes a record fault."""
     match fault.what:
         case "short":
             return Message(
@@ -88,7 +88,7 @@ def what_is_wrong(fault: ev.RecordFault) -> Message:
 
 
 def record_fault_sentence(fault: ev.RecordFault) -> Message:
-    """Return the same, and what follows from it."""
+    """Return the message that describes a record fault and its consequence."""
     return Message(
         "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
         said=what_is_wrong(fault),
@@ -96,7 +96,7 @@ def record_fault_sentence(fault: ev.RecordFault) -> Message:
 
 
 def need_record_read(state: State, event: Event) -> None:
-    """Raise CommandRefused for what is not done while the record is in doubt: playing, and removing images."""
+    """Raise CommandRefused for an event that is not permitted during a record fault: play, or removal of images."""
     if state.record_fault is not None and type(event) not in WHILE_IN_DOUBT:
         raise CommandRefused(record_fault_sentence(state.record_fault))
 
@@ -126,9 +126,9 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.RecordFault: _record_fault,
     ev.RecordFaultRead: _record_fault_read,
 }
-"""Possible in every phase: what they are about lies in the past, or is the record itself."""
+"""Permitted in every phase, because they are about past hands or about the record itself."""
 
 WHILE_IN_DOUBT: Final = (
     frozenset(EFFECTS) | frozenset(people_effects.EFFECTS) | frozenset(effects_setup.EFFECTS)
 ) - {ev.ImagesDropped} | {ev.TableStarted, ev.DeviceFault, ev.DeviceRecovered, ev.PuckSeen, ev.TrainingBegun}
-"""What happens while something is wrong with the record that nobody has read: anyone who is to read it logs on."""
+"""Events permitted during an unread record fault, including the log-on of the person who reads it."""

@@ -1,4 +1,4 @@
-"""What events do to what holds from hand to hand: the table's settings, who sits where, and what lies before each."""
+"""Effects of the events between hands: the table's settings, the seating, and the players' stacks."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
         raise CommandRefused("A point is worth 1 cent or more.")
     if event.currency is not None:
         need_symbol(event.currency.symbol)
-    text = ("profile" if name in ("profile_hash", "options") else name for name in values)
-    house = replace(state.house, **values).saying(*text)
+    settings = ("profile" if name in ("profile_hash", "options") else name for name in values)
+    house = replace(state.house, **values).saying(*settings)
     if event.seats is None:
         return replace(state, house=house)
     need_seats(event.seats)
@@ -44,7 +44,7 @@ def _house_set(state: State, event: ev.HouseSet) -> State:
 
 
 def need_symbol(symbol: str) -> None:
-    """Raise CommandRefused for what cannot stand next to a figure as a currency's symbol."""
+    """Raise CommandRefused for an invalid currency symbol."""
     if not is_symbol(symbol):
         raise CommandRefused(
             "A currency's symbol is 1 to 4 letters or signs such as € and HK$, without figures or spaces."
@@ -52,7 +52,7 @@ def need_symbol(symbol: str) -> None:
 
 
 def need_seats(seats: Iterable[HouseSeat]) -> None:
-    """Raise CommandRefused for seats that cannot be those of one table."""
+    """Raise CommandRefused for an invalid set of seats."""
     seats = list(seats)
     for seat in seats:
         need_antenna(seat.seat)
@@ -76,13 +76,13 @@ def _need_own_places(seats: Iterable[HouseSeat]) -> None:
 
 
 def need_place(place: str) -> None:
-    """Raise CommandRefused for a place that no felt has; "" is whichever is free."""
+    """Raise CommandRefused for a place that no felt has; "" means any free place."""
     if place and (len(place) != 1 or place not in PLACES):
         raise CommandRefused("There is no place %(place)s; places are A to D.", place=place)
 
 
 def need_player(state: State, player: str) -> None:
-    """Raise CommandRefused for who is no player of this table."""
+    """Raise CommandRefused if this is not a player of the table."""
     if not state.house.of(player):
         raise CommandRefused("%(player)s is no player of this table.", player=player)
 
@@ -118,7 +118,7 @@ def _player_left(state: State, event: ev.PlayerLeft) -> State:
 
 
 def _without(state: State, gone: Iterable[str]) -> State:
-    """Return the state less what belongs to players who left; what is owed to and by them stays owed."""
+    """Return the state without the players who left; paybacks to and from them remain."""
     names = frozenset(gone)
     return replace(
         state,
@@ -154,7 +154,7 @@ def _player_renamed(state: State, event: ev.PlayerRenamed) -> State:
 
 
 def stack_of(state: State, player: str) -> int | None:
-    """Return what lies before a player, in cents: what he came with until the first hand. None: not kept."""
+    """Return a player's stack in cents; before his first hand, the stack he came with. None: not tracked."""
     came = next((seat.stack for seat in state.house.of(player)), None)
     return state.stacks.get(player, came)
 
@@ -200,4 +200,4 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.StackCounted: _stack_counted,
     ev.SeatingChanged: _seating_changed,
 }
-"""Possible between hands only."""
+"""Permitted only between hands."""

@@ -1,4 +1,4 @@
-"""What events do from a hand's opening to its showdown, and what the devices' events do at any time."""
+"""Effects of the events from a hand's opening to its showdown, and of the devices' events."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _surrender_withdrawn(state: State, event: ev.SurrenderWithdrawn) -> State:
 
 
 def _next_act(state: State) -> int:
-    """Return the place of a declaration or surrender after those that stand."""
+    """Return the position of the next declaration or surrender among those of the hand."""
     return 1 + max((seat.acted or 0 for seat in state.seats), default=0)
 
 

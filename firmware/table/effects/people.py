@@ -1,4 +1,4 @@
-"""What the events about people do to the state."""
+"""Effects of the events about people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from firmware.table.people import PIN_ROLES, Person, Role
 from firmware.table.state import State
 
 _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-"""Older releases listed auditors without a PIN: theirs is asked for by the command, not by the record."""
+"""Roles whose events must have a PIN. Not auditors: older releases recorded them without one; commands require it."""
 
 
 def _need(state: State, name: str) -> Person:
@@ -28,7 +28,7 @@ def _with(state: State, person: Person) -> State:
 
 
 def _need_another_technician(state: State, name: str) -> None:
-    """Without a technician nobody could list one: the first one's right does not come back."""
+    """Raise CommandRefused if no other technician is listed: without one, nobody could list a technician again."""
     technicians = [person.name for person in state.people if person.role is Role.TECHNICIAN]
     if technicians == [name]:
         raise CommandRefused("%(name)s is the only technician; list another one first.", name=name)
@@ -91,4 +91,4 @@ EFFECTS: Final[Mapping[type[ev.Event], Callable[[State, Any], State]]] = {
     ev.LoggedOn: _logged_on,
     ev.LoggedOff: _logged_off,
 }
-"""Possible in every phase: people come and go while a hand is open."""
+"""Permitted in every phase, because people come and go while a hand is open."""

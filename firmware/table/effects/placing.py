@@ -1,4 +1,4 @@
-"""What events do while open seats place their cards, and where what is seen contradicts the record."""
+"""Effects of the events while open seats place their cards, and of irregularities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from firmware.table.state import Card, Seat, State
 
 
 def as_card(read: ev.CardReading) -> Card:
-    """Return a card as the camera read it. Raises CommandRefused for what is no card."""
+    """Return the card of a camera reading. Raises CommandRefused for an invalid card."""
     if read.card is not None:
         need_card(read.card)
     elif read.sure:
@@ -100,7 +100,7 @@ def _dealer_said(state: State, seen: ev.IrregularitySeen, stands: Stands) -> Sta
 
 
 def _lying(state: State, seen: ev.IrregularitySeen) -> tuple[Seat, int]:
-    """Return the seat and the index of the recorded card; its index may have moved with those before it."""
+    """Return the recorded card's seat and current index, which changes when cards before it are removed."""
     seat = need_open_seat(state, seen.seat)
     cards = seat.row(seen.row)
     index = next((k for k, card in enumerate(cards) if seen.card and card.card == seen.card), seen.index)
@@ -128,7 +128,7 @@ def _moved(state: State, seen: ev.IrregularitySeen) -> State:
 
 
 def _changed(state: State, seen: ev.IrregularitySeen, stands: Stands) -> State:
-    """Whichever stands, the dealer has named this card: what the camera takes it for is known from now on."""
+    """Set the card that the dealer confirmed, and remember the camera's name for it."""
     seat, index = _lying(state, seen)
     assert seen.seen is not None
     cards = seat.row(seen.row)

@@ -1,4 +1,4 @@
-"""What events do from the reading of the cards to the last payment."""
+"""Effects of the events from the reading of the cards to the last payment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _cards_awaited(state: State, event: ev.CardsAwaited) -> State:
 
 
 def _setting_resumed(state: State, _: ev.SettingResumed) -> State:
-    """Go one step back: what was read or keyed of closed seats is dropped, for it will be shown again."""
+    """Go back to setting or placing: the cards of closed seats are dropped, because they will be shown again."""
     if state.reopened:
         raise CommandRefused("A past hand is on the page; its players set it long ago.")
     nothing: dict[str, Any] = dict.fromkeys(ROWS, ())
@@ -86,9 +86,10 @@ def _reading_taken(state: State, event: ev.ReadingTaken) -> State:
 def _after_look(
     seat: Seat, rows: Mapping[Row, ev.RowReading], things: Mapping[Row, tuple[str, ...]] | None = None
 ) -> Seat:
-    """A closed seat is what the camera reads; a set card and a confirmed natural stay what they are.
+    """Return a seat after a reading: a closed seat takes the camera's cards.
 
-    The marker laid on the natural hides its cards; what an open seat shows against its record is an irregularity.
+    A confirmed natural keeps its cards, because the marker on it hides them. An open seat keeps its recorded cards;
+    differences from them become irregularities.
     """
     if seat.open:
         return replace(seat, captures={**seat.captures, **_captures(rows)})
@@ -140,7 +141,7 @@ def _looked_again(state: State, _: ev.LookedAgain) -> State:
 
 
 def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, tuple[Seat, ...]]:
-    """Return the card that lay there and the seats with the dealer's card in its place."""
+    """Return the previous card and the seats with the dealer's card in its place."""
     if state.phase is Phase.PLACING:
         need_open_seat(state, number)
     cards = need_seat(state, number).row(row)
@@ -155,8 +156,8 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
         )
     before = cards[index]
     seen = before.card if before.by == "camera" else before.seen
-    text = replace(before, card=card, sure=True, by="dealer", seen=seen)
-    return before, with_seat(state, number, **{row: (*cards[:index], text, *cards[index + 1 :])})
+    named = replace(before, card=card, sure=True, by="dealer", seen=seen)
+    return before, with_seat(state, number, **{row: (*cards[:index], named, *cards[index + 1 :])})
 
 
 def _card_resolved(state: State, event: ev.CardResolved) -> State:
@@ -199,7 +200,7 @@ def _row_keyed(state: State, event: ev.RowKeyed) -> State:
 
 
 def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
-    """Other cards may confirm another natural, or none: it is found and confirmed again."""
+    """Remove a seat's confirmation: with other cards, its natural must be found and confirmed again."""
     return tuple(
         replace(seat, found=False, confirmed=False) if seat.seat == number else seat for seat in seats
     )

@@ -1,4 +1,4 @@
-"""What the events of setting a table up do to the state."""
+"""Effects of the events of a table's set-up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firmware.table.state import State
 
 
 def _step_settled(state: State, _: ev.StepSettled) -> State:
-    """Who settled which step, and when, is in the journal's rows; nothing of it bears on a hand."""
+    """Leave the state unchanged: settled steps are only recorded."""
     return state
 
 
@@ -30,12 +30,12 @@ def _trial_ended(state: State, _: ev.TrialEnded) -> State:
 
 
 def _clock_set(state: State, _: ev.ClockSet) -> State:
-    """Rows before and after it have the times that they have; nothing of it bears on a hand."""
+    """Leave the state unchanged: the change of the clock is only recorded."""
     return state
 
 
 def _disks_named(state: State, event: ev.DisksNamed) -> State:
-    """The table process tells the puck reader; a hand has the button's seat, never a tag, which could be copied."""
+    """Check the tags. The state has none: the table process sends them to the puck reader, as a tag can be copied."""
     for tag in event.dealer:
         if tag in event.action:
             raise CommandRefused(
@@ -59,4 +59,4 @@ EFFECTS: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ev.DisksNamed: _disks_named,
     ev.SetUpEnded: _set_up_ended,
 }
-"""Between hands only."""
+"""Permitted only between hands."""

@@ -1,9 +1,9 @@
 """The events: everything that happens at the table, as frozen dataclasses.
 
-Each has a type name that is stored with it and never changes, and a canonical JSON form: `payload(event)`
-writes it, `parse(type, payload)` reads it back. Unknown fields are ignored and absent ones take their
-default, so that releases can read each other's journals. Cards are rank `23456789TJQKA` + suit `cdhs`; rows
-are "front", "middle", "back".
+Each has a type name, which is stored with it and never changes, and a canonical JSON form: `payload(event)` writes it,
+`parse(type, payload)` reads it. Unknown fields are ignored and missing fields take their default, so that releases can
+read each other's journals. A card is a rank of `23456789TJQKA` and a suit of `cdhs`; the rows are "front", "middle",
+"back".
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ _FIELDS: Final = json.JSONEncoder(**_FORM, default=vars)
 
 
 def canonical(value: JsonValue | dict[str, Any] | list[Any]) -> str:
-    """Return the one JSON text of a value: sorted keys, no spaces, UTF-8 as is, no NaN."""
+    """Return the canonical JSON of a value: sorted keys, no spaces, no escapes for non-ASCII characters, no NaN."""
     return _VALUE.encode(value)
 
 

@@ -1,4 +1,4 @@
-"""What every event is."""
+"""The base class of all events."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened. Who did it and when stands in its journal row."""
+    """Something that happened. Its journal row holds the actor and the time."""
 
     type: ClassVar[str]

@@ -1,4 +1,4 @@
-"""The events of setting the camera up: felt and lens calibrated, a deck enrolled, a deck checked."""
+"""The events of the camera's set-up: calibrations of felt and lens, decks enrolled and checked."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from firmware.table.events.base import Event
 from firmware.table.seen import Capture
 
 Calibrates = Literal["felt", "lens", "deck"]
-"""What can be calibrated: where the felt lies, how the lens bends, how the house's own deck looks."""
+"""What can be calibrated: the felt's position, the lens distortion, the faces of the house's deck."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the camera reads by: the SHA-256 of a text in the journal's content table.
+    """A calibration: `hash` is the SHA-256 of its text in the journal's content table.
 
-    `name` is the deck's. `stands_on` are hashes without which it means nothing: a felt's of its "layout" and "lens"
-    ("": none), a deck's of its "model". `figures` are for people to compare.
+    `name` is the deck's. `stands_on` are the hashes on which it depends: for a felt those of its "layout" and "lens"
+    ("": none), for a deck that of its "model". `figures` are measurements for people to compare.
     """
 
     hash: str
@@ -30,7 +30,7 @@ class Calibration:
 class Calibrated(Event):
     """The felt or the lens was calibrated, or an earlier calibration is used again; `frame` is a picture of it.
 
-    `moved` is what a felt moved by since the calibration before: `vision.felt.calibration.Movement`.
+    `moved` is a felt's movement since the previous calibration (`vision.felt.calibration.Movement`).
     """
 
     type: ClassVar[str] = "calibrated"
@@ -51,7 +51,7 @@ class DeckEnrolled(Event):
 
 @dataclass(frozen=True)
 class CalibrationDropped(Event):
-    """The camera reads without this from now on."""
+    """A calibration is no longer used."""
 
     type: ClassVar[str] = "calibration_dropped"
     what: Calibrates
@@ -61,8 +61,9 @@ class CalibrationDropped(Event):
 class DeckChecked(Event):
     """A deck was counted card by card.
 
-    `seen` of the 52 are there; `missing` are not; `twice` lay there twice or in two rounds; `unsure` cards could not be
-    named; `jokers` and cards face down (`backs`) lay among them. `frames` are the rounds' pictures.
+    `seen` is how many of the 52 cards were found, `missing` are the others. `twice` are cards found twice, in one round
+    or in two. `unsure` counts the cards that could not be named; `jokers` and `backs` (cards face down) are counted
+    too. `frames` are the pictures of the rounds.
     """
 
     type: ClassVar[str] = "deck_checked"
@@ -78,5 +79,5 @@ class DeckChecked(Event):
 
     @property
     def whole(self) -> bool:
-        """Whether it is 52 cards, each once, and nothing else."""
+        """Whether it has all 52 cards, each once, and nothing else."""
         return self.seen == 52 and not (self.twice or self.unsure or self.jokers or self.backs)

@@ -1,4 +1,4 @@
-"""The table's start, and what its devices tell; `firmware.table.events` lists all events."""
+"""The events of the table's start and of its devices; `firmware.table.events` lists all events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]
 
 @dataclass(frozen=True)
 class TableStarted(Event):
-    """The table process started; nothing that a device said before holds any longer. `house` is configured."""
+    """The table process started; earlier device states are no longer valid. `house` is the configuration."""
 
     type: ClassVar[str] = "table_started"
     software: str = ""
@@ -22,7 +22,7 @@ class TableStarted(Event):
 
 @dataclass(frozen=True)
 class Puck:
-    """What the puck reader says; a seat only in state "seat"."""
+    """The puck reader's state; `seat` is set only in state "seat"."""
 
     state: PuckState = "unknown"
     seat: int | None = None
@@ -31,7 +31,7 @@ class Puck:
 
 @dataclass(frozen=True)
 class PuckSeen(Event):
-    """The puck reader's answer changed. `seat` is set when `state` is "seat"."""
+    """The puck reader's state changed. `seat` is set only when `state` is "seat"."""
 
     type: ClassVar[str] = "puck_seen"
     state: PuckState
@@ -41,7 +41,7 @@ class PuckSeen(Event):
 
 @dataclass(frozen=True)
 class DeviceFault(Event):
-    """A device dropped out; `detail` is a sentence for the dealer."""
+    """A device failed; `detail` is a message for the dealer."""
 
     type: ClassVar[str] = "device_fault"
     device: str
@@ -50,7 +50,7 @@ class DeviceFault(Event):
 
 @dataclass(frozen=True)
 class DeviceRecovered(Event):
-    """A device came back."""
+    """A device works again."""
 
     type: ClassVar[str] = "device_recovered"
     device: str

@@ -11,7 +11,7 @@ from firmware.table.seen import Capture
 
 @dataclass(frozen=True)
 class HandDisputed(Event):
-    """A hand is under dispute: its images are kept until the dispute is closed, whatever the house's rule says."""
+    """A hand is under dispute: its images are kept until the dispute is closed, whatever the retention rule is."""
 
     type: ClassVar[str] = "hand_disputed"
     hand: int
@@ -20,7 +20,7 @@ class HandDisputed(Event):
 
 @dataclass(frozen=True)
 class DisputeClosed(Event):
-    """A hand's dispute is over; `reason` says how it was decided."""
+    """A hand's dispute is closed; `reason` is the decision."""
 
     type: ClassVar[str] = "dispute_closed"
     hand: int
@@ -29,7 +29,7 @@ class DisputeClosed(Event):
 
 @dataclass(frozen=True)
 class HandReviewed(Event):
-    """A floor person looked at a hand and says so; the row names who."""
+    """A floor person has reviewed a hand; the row's actor names the person."""
 
     type: ClassVar[str] = "hand_reviewed"
     hand: int
@@ -38,7 +38,7 @@ class HandReviewed(Event):
 
 @dataclass(frozen=True)
 class ImagesDropped(Event):
-    """The tombstone of a hand's images: their bytes are removed after this row, their hashes stay in the record."""
+    """The tombstone of a hand's images: after this row their files are removed; their hashes stay in the record."""
 
     type: ClassVar[str] = "images_dropped"
     hand: int
@@ -48,7 +48,7 @@ class ImagesDropped(Event):
 
 @dataclass(frozen=True)
 class KeyAnnounced(Event):
-    """The key with which this box signs from here on: its public half, 32 bytes of Ed25519 in hex."""
+    """The box signs with this key from now on; `key` is the Ed25519 public key, 32 bytes in hex."""
 
     type: ClassVar[str] = "key_announced"
     key: str
@@ -56,10 +56,10 @@ class KeyAnnounced(Event):
 
 @dataclass(frozen=True)
 class HeadSigned(Event):
-    """The chain's head, the row right before this one, signed: an anchor to be kept on paper.
+    """A signed head of the chain, which is the row right before this one: an anchor to be printed.
 
-    `hands` is how many had been opened, `wall_ms` when it was signed, `key` the public key and `signature` both in
-    hex. What is signed is the anchor's text (`firmware.record.evidence.anchors`).
+    `hands` is how many hands had been opened, `wall_ms` the time of signing; the public `key` and the `signature` are
+    hex. The signed text is the anchor's (`firmware.record.evidence.anchors`).
     """
 
     type: ClassVar[str] = "head_signed"
@@ -74,7 +74,7 @@ class HeadSigned(Event):
 
 @dataclass(frozen=True)
 class RecordRestored(Event):
-    """The record was put back from a backup, whose last row was `seq`; what came after it is not in here."""
+    """The record was restored from a backup whose last row was `seq`; later rows are not in it."""
 
     type: ClassVar[str] = "record_restored"
     seq: int
@@ -83,12 +83,12 @@ class RecordRestored(Event):
 
 @dataclass(frozen=True)
 class RecordFault(Event):
-    """The record is not what it was, or nobody can say so: nothing is played until a floor person has read it.
+    """The record is damaged, or may be: nothing is played until a floor person has read this.
 
-    `what`: "short": the record ends at row `seq`, and row `seen` had been written; "rewritten": row `seen` is another
-    than was written; "witness": the file that says how far the record went is missing or damaged; "captures": images
-    of hands that no row tells of; "damaged": `detail` says what `verify` found. `seen_hash`: the hash of row `seen`.
-    `captures`: images that no row names, as far as they are known.
+    `what`: "short": the record ends at row `seq`, but row `seen` had been written; "rewritten": row `seen` is not the
+    one that was written; "witness": the witness file is missing or damaged; "captures": there are images of hands
+    without rows; "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
+    that no row names, as far as known.
     """
 
     type: ClassVar[str] = "record_fault"
@@ -102,7 +102,7 @@ class RecordFault(Event):
 
 @dataclass(frozen=True)
 class RecordFaultRead(Event):
-    """A floor person has read what is wrong with the record; play goes on. The row names who."""
+    """A floor person has read a record fault, and play may continue. The row's actor names the person."""
 
     type: ClassVar[str] = "record_fault_read"
     note: str = ""

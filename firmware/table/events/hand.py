@@ -1,4 +1,4 @@
-"""The events of a hand's life, from its opening to what is paid back; `firmware.table.events` lists them all."""
+"""The events of a hand, from its opening to paybacks after a correction; `firmware.table.events` lists all events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from firmware.table.settings import HouseSettings
 class SeatOpened:
     """A seat that plays: its place on the felt, and the stack before the hand in cents (None: uncapped).
 
-    `open`: its cards are placed face up; `fantasyland`: this is a Fantasy Land hand of its player.
+    `open`: its cards are placed face up; `fantasyland`: its player plays a Fantasy Land hand.
     """
 
     seat: int
@@ -33,7 +33,7 @@ class SeatOpened:
 
 @dataclass(frozen=True)
 class Payback:
-    """What a reopened hand moved: `payer` owes `winner` so many cents, until it is marked paid back."""
+    """A payment that a correction requires: `payer` owes `winner` this many cents, until it is marked as paid back."""
 
     hand: int
     payer: str
@@ -44,16 +44,16 @@ class Payback:
 
 @dataclass(frozen=True)
 class HandOpened(Event):
-    """A hand opens. Carries the whole table state, so that recovery needs no earlier row.
+    """A hand is opened. Contains the whole table state, so that recovery needs no earlier row.
 
-    `profile_hash` and `layout_hash` are SHA-256 of texts in the journal's content table; `options` are the
-    profile options that the house overrides, by dotted path; `unit` is cents a point; `button` the puck's
-    seat, if known; `puck` and `faults` what the devices said at that moment. `stacks` are those of all players,
-    also of who does not play; `fantasyland` and `sits_out` name players; `paybacks` are those still to be made;
-    `house` is what holds at the table from hand to hand; `disputed` are the hands under dispute;
-    `calibrations` what the camera reads by: "felt", "lens", "deck", where there is one; `recent` who left
-    the table lately, the last one first. `closed` is the hand whose closing may be taken back until a card is dealt,
-    0 for none; `passed` name the players who pass this hand.
+    - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
+      that the house overrides, by dotted path. `unit`: cents a point.
+    - `button`: the puck's seat, if known. `puck`, `faults`: the state of the devices.
+    - `stacks`: those of all players, including players who do not play. `fantasyland`, `sits_out`: names of players.
+      `passed`: the players who pass this hand. `recent`: the players who left recently, the last one first.
+    - `paybacks`: those still open. `disputed`: the hands under dispute.
+    - `house`: the table's settings. `calibrations`: those in force, by "felt", "lens", "deck".
+    - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
     """
 
     type: ClassVar[str] = "hand_opened"
@@ -95,9 +95,9 @@ class ButtonKeyed(Event):
 
 @dataclass(frozen=True)
 class PhaseAdvanced(Event):
-    """The hand goes on: to setting or placing (cards are out), showdown (the signal), reading (the camera looks).
+    """The hand moves to its next phase: setting or placing (cards are dealt), showdown (the signal), or reading.
 
-    A keyed hand goes from the showdown to review.
+    A keyed hand moves from the showdown to review.
     """
 
     type: ClassVar[str] = "phase_advanced"
@@ -138,9 +138,9 @@ class SurrenderWithdrawn(Event):
 
 @dataclass(frozen=True)
 class CardsAwaited(Event):
-    """A look after the showdown signal showed too few cards at these seats; the table is looked at again by itself.
+    """A reading after the showdown signal found too few cards at these seats; it is repeated automatically.
 
-    `empty`: those of them that showed none at all.
+    `empty`: those of the seats without any card.
     """
 
     type: ClassVar[str] = "cards_awaited"
@@ -150,14 +150,14 @@ class CardsAwaited(Event):
 
 @dataclass(frozen=True)
 class SettingResumed(Event):
-    """The showdown came too early: the players go on setting, and may still declare or surrender."""
+    """The showdown was signalled too early: the players continue setting, and may still declare or surrender."""
 
     type: ClassVar[str] = "setting_resumed"
 
 
 @dataclass(frozen=True)
 class ButtonKept(Event):
-    """Between hands: the button stays at this seat for the next hand, though it should have moved."""
+    """Between hands: the button stays at this seat for the next hand, although it should have moved."""
 
     type: ClassVar[str] = "button_kept"
     seat: int
@@ -165,14 +165,14 @@ class ButtonKept(Event):
 
 @dataclass(frozen=True)
 class ReadingTaken(Event):
-    """The camera read the table. `verdicts` are vision's own about the picture; `ms` its times.
+    """The camera read the table. `verdicts` are vision's checks of the picture; `ms` are durations in milliseconds.
 
-    `things` are those in the zones of the seats that play.
+    `things` are other objects in the zones of the seats that play.
     """
 
     type: ClassVar[str] = "reading_taken"
     WHOLE: ClassVar[frozenset[str]] = frozenset({"frames", "all_frames", "longest_frame", "images"})
-    """Times of the whole look; the others in `ms` are the stages of its last frame."""
+    """Keys of `ms` for the whole reading; the others are the stages of its last frame."""
     rows: tuple[RowReading, ...]
     frame: Capture | None = None
     verdicts: dict[str, JsonValue] = field(default_factory=dict)
@@ -181,14 +181,14 @@ class ReadingTaken(Event):
 
     @property
     def frame_ms(self) -> float:
-        """Milliseconds from the last frame's pixels to named cards; 0 where no times were told."""
+        """Milliseconds from the last frame's pixels to named cards; 0 if `ms` is empty."""
         stages = (ms for stage, ms in self.ms.items() if stage not in self.WHOLE)
         return sum(ms for ms in stages if isinstance(ms, int | float))
 
 
 @dataclass(frozen=True)
 class ReadingFailed(Event):
-    """The camera could not read the table; `reason` is a sentence for the dealer."""
+    """The camera could not read the table; `reason` is a message for the dealer."""
 
     type: ClassVar[str] = "reading_failed"
     reason: str
@@ -197,7 +197,7 @@ class ReadingFailed(Event):
 
 @dataclass(frozen=True)
 class LookedAgain(Event):
-    """Red: the table is read again. `seat` is the natural's seat that was being shown, if any."""
+    """The red button: the table is read again. `seat` is the seat whose natural was being shown, if any."""
 
     type: ClassVar[str] = "looked_again"
     seat: int | None = None
@@ -205,7 +205,7 @@ class LookedAgain(Event):
 
 @dataclass(frozen=True)
 class CardResolved(Event):
-    """The dealer said what an unsure card is. `index` counts from 0."""
+    """The dealer named an unsure card. `index` counts from 0."""
 
     type: ClassVar[str] = "card_resolved"
     seat: int
@@ -247,7 +247,7 @@ class NaturalFound(Event):
 
 @dataclass(frozen=True)
 class NaturalConfirmed(Event):
-    """Green: the verdict shown stands. `kind` is None where the cards do not bear the declaration out."""
+    """The green button: the verdict shown is confirmed. `kind` is None if the cards do not verify the declaration."""
 
     type: ClassVar[str] = "natural_confirmed"
     seat: int
@@ -283,9 +283,9 @@ class PaymentMarked(Event):
 
 @dataclass(frozen=True)
 class HandArchived(Event):
-    """The hand is over and its settlement stands.
+    """The hand is over and its settlement is final.
 
-    `unmarked`: payments that nobody had marked as made. The players have settled among themselves.
+    `unmarked`: payments that were not marked as made; the players settled them among themselves.
     """
 
     type: ClassVar[str] = "hand_archived"
@@ -310,9 +310,9 @@ class HandMisdealt(Event):
 
 @dataclass(frozen=True)
 class HandWithdrawn(Event):
-    """The opening is taken back before a card was dealt: the hand before it was closed too soon.
+    """A hand's opening is taken back before a card was dealt, because the previous hand was closed too soon.
 
-    The number stays used; the next hand opened has the one after it.
+    The number is not used again; the next hand has the number after it.
     """
 
     type: ClassVar[str] = "hand_withdrawn"
@@ -320,7 +320,7 @@ class HandWithdrawn(Event):
 
 @dataclass(frozen=True)
 class SeatEnd:
-    """How a seat ended a hand: what it said and in which place among the others, and its certain cards, by row."""
+    """A seat at the end of a hand: its declaration or surrender, the order of these, and its certain cards by row."""
 
     seat: int
     declares: bool = False
@@ -334,10 +334,10 @@ class SeatEnd:
 
 @dataclass(frozen=True)
 class HandReopened(Event):
-    """A past hand is disputed. Carries that hand's whole end, so that recovery needs no earlier row.
+    """A past hand is reopened. Contains that hand's whole end state, so that recovery needs no earlier row.
 
-    `names`: how players of that hand are called by now, where it is otherwise. `resumed`: the last hand was closed too
-    soon; nothing is corrected, it lies there as before, with the payments marked that are `paid`.
+    `names`: the current names of its players who were renamed since. `resumed`: the last hand was closed too soon, and
+    continues as it was, with the payments in `paid` marked; nothing is corrected.
     """
 
     type: ClassVar[str] = "hand_reopened"
@@ -354,7 +354,7 @@ class HandReopened(Event):
 
 @dataclass(frozen=True)
 class PaybackMarked(Event):
-    """What a reopened hand moved was paid back, or the mark is taken back. `number` counts from 1."""
+    """A payback was marked as made, or its mark was taken back. `number` counts from 1."""
 
     type: ClassVar[str] = "payback_marked"
     number: int

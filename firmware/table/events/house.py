@@ -1,4 +1,4 @@
-"""The events between hands: the table's settings, who sits where, and what lies before each."""
+"""The events between hands: the table's settings, the seating, and the players' stacks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from firmware.table.settings import HouseSeat
 
 @dataclass(frozen=True)
 class HouseSet(Event):
-    """Settings of the table are others from now on, with the reason; None: as it was.
+    """Settings of the table were changed, with the reason; None: unchanged.
 
-    Names as in `HouseSettings`. `profile`, `profile_hash` and `options` come together. `seats` are all seats: a
-    player who is not among them has left with what lay before him.
+    Names as in `HouseSettings`. `profile`, `profile_hash` and `options` come together. `seats` are all seats: a player
+    who is not among them has left with his stack.
     """
 
     type: ClassVar[str] = "house_set"
@@ -45,7 +45,7 @@ class PlayerSeated(Event):
 
 @dataclass(frozen=True)
 class PlayerLeft(Event):
-    """A player left the game with the whole stack, in cents (None: none was kept)."""
+    """A player left the game with the whole stack, in cents (None: not tracked)."""
 
     type: ClassVar[str] = "player_left"
     player: str
@@ -54,7 +54,7 @@ class PlayerLeft(Event):
 
 @dataclass(frozen=True)
 class PlayerRenamed(Event):
-    """A player goes by another name from now on; what was his is his."""
+    """A player has a new name; his stack, seat and debts are unchanged."""
 
     type: ClassVar[str] = "player_renamed"
     player: str
@@ -63,7 +63,7 @@ class PlayerRenamed(Event):
 
 @dataclass(frozen=True)
 class BoughtIn(Event):
-    """A player without chips put down an amount, in cents; `stack` is what he has then."""
+    """A player without chips bought in for `amount` cents; `stack` is his stack afterwards."""
 
     type: ClassVar[str] = "bought_in"
     player: str
@@ -73,7 +73,7 @@ class BoughtIn(Event):
 
 @dataclass(frozen=True)
 class AddedOn(Event):
-    """A player put an amount to his stack, in cents; `stack` is what he has then."""
+    """A player added `amount` cents to his stack; `stack` is his stack afterwards."""
 
     type: ClassVar[str] = "added_on"
     player: str

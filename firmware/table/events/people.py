@@ -1,4 +1,4 @@
-"""The events about people: who is listed, PINs tried, downs begun and ended."""
+"""The events about people: the list of people, PIN attempts, and the dealers' downs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from firmware.table.people import Role
 
 @dataclass(frozen=True)
 class PersonListed(Event):
-    """Somebody was listed, or given another role. `pin` names a verifier in the PIN store, never the PIN."""
+    """A person was listed or given another role. `pin` is the id of a verifier in the PIN store, never the PIN."""
 
     type: ClassVar[str] = "person_listed"
     person: str
@@ -21,7 +21,7 @@ class PersonListed(Event):
 
 @dataclass(frozen=True)
 class PersonStruck(Event):
-    """Somebody was taken off the list."""
+    """A person was removed from the list."""
 
     type: ClassVar[str] = "person_struck"
     person: str
@@ -29,7 +29,7 @@ class PersonStruck(Event):
 
 @dataclass(frozen=True)
 class PinSet(Event):
-    """Somebody has another PIN; `pin` names its verifier."""
+    """A person's PIN was changed; `pin` is the id of its verifier."""
 
     type: ClassVar[str] = "pin_set"
     person: str
@@ -38,7 +38,7 @@ class PinSet(Event):
 
 @dataclass(frozen=True)
 class PinTried(Event):
-    """A PIN was keyed for somebody. Counted before it is compared: pulling the plug gives no free try."""
+    """A PIN was entered. Recorded before it is checked, so that pulling the plug gives no free attempt."""
 
     type: ClassVar[str] = "pin_tried"
     person: str
@@ -46,7 +46,7 @@ class PinTried(Event):
 
 @dataclass(frozen=True)
 class PinAccepted(Event):
-    """The PIN tried last was right. One that was tried and never accepted was wrong."""
+    """The last PIN that was tried was right. A `PinTried` without this event was a wrong PIN."""
 
     type: ClassVar[str] = "pin_accepted"
     person: str
@@ -54,7 +54,7 @@ class PinAccepted(Event):
 
 @dataclass(frozen=True)
 class LoggedOn(Event):
-    """A dealer began a down: the row's time is its start, `down` its number at this table."""
+    """A dealer began a down: the row's time is its start, `down` is its number at this table."""
 
     type: ClassVar[str] = "logged_on"
     person: str

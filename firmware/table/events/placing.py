@@ -1,4 +1,4 @@
-"""The events of face-up play, and of a hand that is keyed; `firmware.table.events` lists them all."""
+"""The events of face-up play and of keyed hands; `firmware.table.events` lists all events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from firmware.table.seen import Capture, CardReading, Row
 
 @dataclass(frozen=True)
 class CardPlaced(Event):
-    """A look at an open seat shows a card that the record has not; `capture` is its zone."""
+    """A reading of an open seat shows a new card; `capture` is its zone."""
 
     type: ClassVar[str] = "card_placed"
     seat: int
@@ -22,7 +22,7 @@ class CardPlaced(Event):
 
 @dataclass(frozen=True)
 class CardReread(Event):
-    """A later look surely names a placed card that was unsure. `index` counts from 0."""
+    """A later reading names with certainty a placed card that was unsure. `index` counts from 0."""
 
     type: ClassVar[str] = "card_reread"
     seat: int
@@ -40,10 +40,11 @@ Stands = Literal["record", "table"]
 
 @dataclass(frozen=True)
 class IrregularitySeen(Event):
-    """A look at the open seats contradicts the record; README.md says what each `what` is.
+    """A reading of the open seats contradicts the record; README.md defines the values of `what`.
 
-    `seat`, `row`, `index` and `card` are the record's (of an extra card: where it lies); `to_seat` and `to_row` where
-    the card lies now; `seen` what the look shows there; `detail` what lies on it. `number` counts from 1 in a hand.
+    `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
+    are where the card lies now, `seen` the card that the reading shows there, `detail` the object that lies on it.
+    `number` counts from 1 in a hand.
     """
 
     type: ClassVar[str] = "irregularity_seen"
@@ -62,14 +63,14 @@ class IrregularitySeen(Event):
 
     @property
     def finding(self) -> tuple[Any, ...]:
-        """What makes two of them the same."""
+        """The key by which two irregularities are the same."""
         seen = self.seen.card if self.seen else None
         return (self.what, self.seat, self.row, self.index, self.card, self.to_seat, self.to_row, seen)
 
 
 @dataclass(frozen=True)
 class IrregularityEnded(Event):
-    """An irregularity is over: the record stands (the camera sees it again, or the dealer says so), or the table."""
+    """An irregularity is resolved: the record is right (by a later reading or the dealer), or the table is."""
 
     type: ClassVar[str] = "irregularity_ended"
     number: int
@@ -79,7 +80,7 @@ class IrregularityEnded(Event):
 
 @dataclass(frozen=True)
 class KeyingBegun(Event):
-    """The dealer keys this hand: the camera takes no reading of it."""
+    """The dealer keys this hand; the camera does not read it."""
 
     type: ClassVar[str] = "keying_begun"
     reason: str

@@ -1,4 +1,4 @@
-"""The events of the house's own rule profiles, and of a record that is no game's."""
+"""The events of the house's own rule profiles and of training records."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from firmware.table.events.base import Event
 
 @dataclass(frozen=True)
 class ProfileKept(Event):
-    """A version of a house's own profile was written down, with the reason; it is not in force by that.
+    """A version of a house's own profile was stored, with the reason; this does not put it in force.
 
-    `hash` is the SHA-256 of its text in the journal's content table. The same hash again: the house went back to it.
+    `hash` is the SHA-256 of its text in the journal's content table. A repeated hash means a return to that version.
     """
 
     type: ClassVar[str] = "profile_kept"
@@ -23,6 +23,6 @@ class ProfileKept(Event):
 
 @dataclass(frozen=True)
 class TrainingBegun(Event):
-    """The first row of a training record: no hand in it was ever played, and no table goes on with it."""
+    """The first event of a training record: its hands are no real games, and no table opens it."""
 
     type: ClassVar[str] = "training_begun"

@@ -1,4 +1,4 @@
-"""The events of setting a table up: what was tried and settled, step by step, and that it is over."""
+"""The events of a table's set-up: device tests, settled steps, and its end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from firmware.table.events.base import Event
 Device = Literal["camera", "puck", "buttons", "lamps", "buzzer", "disk", "clock", "power"]
 Verdict = Literal["pass", "fail"]
 Step = Literal["language", "people", "table", "clock", "game", "seats", "calibration", "deck"]
-"""The steps of a set-up that a person settles; those of devices are settled by trying them."""
+"""The set-up steps that a person settles; the steps of devices are settled by testing them."""
 
 
 @dataclass(frozen=True)
 class StepSettled(Event):
-    """A person said that a step of the set-up is done, or is left for later (`skipped`)."""
+    """A step of the set-up was marked as done, or was left for later (`skipped`)."""
 
     type: ClassVar[str] = "step_settled"
     step: Step
@@ -24,23 +24,23 @@ class StepSettled(Event):
 
 @dataclass(frozen=True)
 class TrialBegun(Event):
-    """Devices are being tried: until that is over buttons do nothing and no hand opens."""
+    """Device tests began: until they end, buttons have no effect and no hand opens."""
 
     type: ClassVar[str] = "trial_begun"
 
 
 @dataclass(frozen=True)
 class TrialEnded(Event):
-    """Devices are no longer being tried."""
+    """Device tests ended."""
 
     type: ClassVar[str] = "trial_ended"
 
 
 @dataclass(frozen=True)
 class DeviceTried(Event):
-    """A device was tried. `why` names what was found (`firmware.runtime.device_tests`), `figures` are its measures.
+    """A device was tested. `why` names the result (`firmware.runtime.device_tests`), `figures` are the measurements.
 
-    `seen`: what the person at the box saw or heard, where only he could tell.
+    `seen`: what the person at the box observed, for results that no sensor can measure.
     """
 
     type: ClassVar[str] = "device_tried"
@@ -53,7 +53,7 @@ class DeviceTried(Event):
 
 @dataclass(frozen=True)
 class ClockSet(Event):
-    """Somebody set the box's clock: UTC in milliseconds before and after, and the time zone before and after."""
+    """The box's clock was set: UTC in milliseconds before and after, and the time zone before and after."""
 
     type: ClassVar[str] = "clock_set"
     from_ms: int
@@ -64,9 +64,9 @@ class ClockSet(Event):
 
 @dataclass(frozen=True)
 class DisksNamed(Event):
-    """Somebody said which tags the house's disks carry: the tag ids that count as DEALER and as ACTION, and before.
+    """The tags of the house's disks were set: the tag ids for DEALER and for ACTION, now and before.
 
-    The last one holds over the configuration's, which are those of a box without such an event.
+    The last such event overrides the configuration.
     """
 
     type: ClassVar[str] = "disks_named"
@@ -78,7 +78,7 @@ class DisksNamed(Event):
 
 @dataclass(frozen=True)
 class SetUpEnded(Event):
-    """The first set-up is over and the table may be played at; `skipped`: steps of it were left out."""
+    """The first set-up is over and play may begin; `skipped`: some of its steps were left out."""
 
     type: ClassVar[str] = "set_up_ended"
     skipped: bool = False
