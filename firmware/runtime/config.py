@@ -84,7 +84,7 @@ class CameraConfig(_Section):
     """The felt's layout, a TOML file; without one, the built-in layout."""
     mains_hz: Literal[50, 60] = 50
     exposure_ms: float | None = Field(default=None, gt=0, le=100)
-    """Exposure in multiples of half the mains period: 10 ms at 50 Hz, 8.33 or 16.67 ms at 60 Hz. Default: one multiple.
+    """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period.
     """
     gain: float | None = Field(default=None, gt=0)
     focus: float | None = Field(default=None, ge=0)

@@ -51,9 +51,7 @@ class Devices:
     _puck_known_at: float | None = field(default=None, init=False)
 
     def start(self, put: Callable[[Any], None]) -> None:
-        """Start the devices; `put` receives presses and puck readings. A failed one is a fault, without lamps and
-        buzzer.
-        """
+        """Start the devices; `put` receives presses and puck readings. A device that fails becomes a fault."""
         if self.lamps is not None and not self._does("lamps", self.lamps.start):
             self.lamps = None
         if self.buzzer is not None and not self._does("buzzer", self.buzzer.start):

@@ -352,7 +352,7 @@ class TableProcess:
         return self._journal.seq
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
-        """Record events that no user waits for; return False if they cannot be written now: `_catch_up` repeats them."""
+        """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
         try:
             return self._attempt_on_sound(events, actor)
         except JournalDamaged as error:
@@ -455,7 +455,7 @@ class TableProcess:
         return self._faults().get(device, "")
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
-        """Have the camera take a picture, or return that job's progress, for the device tests. Raises CommandRefused."""
+        """Have the camera take a picture, or return its progress, for the device tests. Raises CommandRefused."""
         return self._camera_jobs.handle(command, self, who)
 
     def _pressed(self, press: Press) -> None:
