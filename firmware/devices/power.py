@@ -80,7 +80,7 @@ class Power:
 
     def _throttled(self) -> int | None:
         try:
-            done = subprocess.run(
+            output = subprocess.run(
                 [self._vcgencmd, "get_throttled"],
                 capture_output=True,
                 text=True,
@@ -90,7 +90,7 @@ class Power:
             ).stdout
         except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
             return None
-        match = _THROTTLED.fullmatch(done)
+        match = _THROTTLED.fullmatch(output)
         return int(match[1], 16) if match else None
 
     def _temperature(self) -> float | None:

@@ -64,8 +64,6 @@ def run() -> None:
         passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
         now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)
         text = puckd.turn(now_ms, received)
-        if text and room.poll(
-            0
-        ):  # nobody reads: the bytes are lost, and the state is sent again half a second later
+        if text and room.poll(0):  # nobody reads: the bytes are lost, and the state is sent again after 0.5 s
             sys.stdout.buffer.write(text)
         watchdog.feed()

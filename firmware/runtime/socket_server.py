@@ -40,9 +40,7 @@ class CommandSocket:
                 f"The path of the table's socket is too long ({path}); choose a shorter data folder."
             )
         try:
-            path.unlink(
-                missing_ok=True
-            )  # left by a dead process: the journal's lock shows that no other one runs
+            path.unlink(missing_ok=True)  # left by a dead process: the journal is locked, so no other runs
             self._server = _Server(str(path), _Handler)
             path.chmod(0o660)
         except OSError as error:

@@ -96,9 +96,7 @@ class UvcCamera(TimedCamera):
             raise CameraMissing(f"The camera {self._device} cannot be set ({error.strerror}).") from error
         if got not in (mains, None):
             raise SettingRefused(f"The camera {self._device} does not take mains of {wanted.mains_hz} Hz.")
-        self._capture.set(
-            cv2.CAP_PROP_BUFFERSIZE, 1
-        )  # only a hint; old frames are recognised by their timestamp
+        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
         self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
             f"an exposure of {wanted.exposure_ms:g} ms", cv2.CAP_PROP_EXPOSURE, round(wanted.exposure_ms * 10)

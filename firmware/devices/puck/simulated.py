@@ -237,9 +237,7 @@ class SimulatedPuck:
     def _send(self, data: bytes) -> None:
         if self._line is None or self._frozen:
             return
-        with suppress(
-            OSError
-        ):  # nobody reads and the buffer is full: the firmware drops bytes, it never waits
+        with suppress(OSError):  # nobody reads and the buffer is full: the firmware drops it, never waits
             os.write(self._line, data)
 
     @contextmanager
