@@ -1,1 +1,1 @@
-"""`feltwatch bench`: the product measured on this machine."""
+"""`feltwatch bench`: benchmarks of the product on this machine."""

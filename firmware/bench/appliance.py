@@ -1,7 +1,7 @@
-"""`feltwatch bench appliance`: how soon the demo is ready, and what memory and processor it takes.
+"""`feltwatch bench appliance`: the demo's start time, and its use of memory and processor.
 
-Two processes and their children are watched from outside, as `ps` would: the demo as anybody starts it, first until
-its page answers and every device is open, then at rest between hands, then in play.
+The demo runs as a user starts it, and its processes are watched from outside, like `ps`: first until its page answers
+and every device is open, then at rest between hands, then in play.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from firmware.terminal import say_all, say_json
 READY_WITHIN: Final = 120.0
 QUIET_S: Final = 6.0
 PLAYED: Final = 20
-"""Rows that a record has at least once a hand was played."""
+"""Minimum number of rows in a record after one hand."""
 LIMIT_S: Final = 3.0
-"""Seconds within which the demo is to be ready."""
+"""Limit in seconds for the demo to be ready."""
 
 
 @click.command("appliance")
@@ -51,19 +51,19 @@ def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
     """Measure the demo: seconds until it is ready, and memory and processor time at rest and in play."""
     load = os.getloadavg()[0]
     try:
-        facts = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
+        figures = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
     except AppError as error:
         raise click.ClickException(str(error)) from error
     if write:
         try:
-            write.write_text(markdown(facts), encoding="utf-8")
+            write.write_text(markdown(figures), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{write} cannot be written: {error.strerror}.") from error
-    say_json(facts, indent=1) if as_json else say_all(markdown(facts))
+    say_json(figures, indent=1) if as_json else say_all(markdown(figures))
 
 
 def measure(runs: int, seconds: float) -> dict[str, Any]:
-    """Start the demo so often; watch the last one. Raises AppError where it does not come up."""
+    """Start the demo `runs` times and watch the last run. Raises AppError if it does not start."""
     ready = []
     watched: dict[str, Any] = {}
     plays = [("play", ("--speed", "1"))] * (runs - 1) + [("rest", ("--speed", "20", "--hands", "1"))]
@@ -74,7 +74,7 @@ def measure(runs: int, seconds: float) -> dict[str, Any]:
             if name == "rest":
                 demo.until_at_rest()
             if number >= runs - 2:
-                time.sleep(2.0)  # what a start leaves behind is neither rest nor play
+                time.sleep(2.0)  # excludes the work of the start
                 watched[name] = _watch(demo.process.pid, seconds)
         finally:
             demo.end()
@@ -114,14 +114,14 @@ class _Demo:
         raise AppError(f"The demo was not ready within {passed:.0f} s.")
 
     def until_at_rest(self) -> None:
-        """Wait until the only hand is played and nothing has been written for a while. Raises AppError."""
+        """Wait until the only hand is played and no row has been written for a while. Raises AppError."""
         deadline, seq, since = time.monotonic() + READY_WITHIN, -1, time.monotonic()
         while time.monotonic() - since < QUIET_S or seq < PLAYED:
             if time.monotonic() > deadline:
                 raise AppError("The demo did not come to rest in time.")
-            facts = self._fetch("/healthz")
-            if facts and facts["seq"] != seq:
-                seq, since = int(facts["seq"]), time.monotonic()
+            health = self._fetch("/healthz")
+            if health and health["seq"] != seq:
+                seq, since = int(health["seq"]), time.monotonic()
             time.sleep(0.2)
 
     def _fetch(self, path: str) -> dict[str, Any] | None:
@@ -135,11 +135,11 @@ class _Demo:
             return None
 
     def _is_ready(self) -> bool:
-        facts = self._fetch("/healthz?checks")
-        if facts is None:
+        health = self._fetch("/healthz?checks")
+        if health is None:
             return False
-        devices = (facts["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
-        return facts["table"] is True and all(verdict == "ok" for verdict in devices)
+        devices = (health["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
+        return health["table"] is True and all(verdict == "ok" for verdict in devices)
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGINT)
@@ -152,7 +152,7 @@ class _Demo:
 
 
 def _watch(root: int, seconds: float) -> dict[str, Any]:
-    """Return what a process and all its children take: the most memory (PSS), the processor's share of one core."""
+    """Return the use of a process and all its children: maximum memory (PSS), and share of one core."""
     ticks = os.sysconf("SC_CLK_TCK")
     before, began, most = _ticks(root), time.monotonic(), 0.0
     while time.monotonic() - began < seconds:
@@ -167,7 +167,7 @@ def _watch(root: int, seconds: float) -> dict[str, Any]:
 
 
 def _family(root: int) -> list[int]:
-    """Return a process and those that it started, and theirs."""
+    """Return a process with all its descendants."""
     parents: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*"):
         if (stat := _stat(int(path.name))) is not None:
@@ -179,7 +179,7 @@ def _family(root: int) -> list[int]:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return /proc/PID/stat's fields after the name, which may itself hold spaces; None where it has ended."""
+    """Return /proc/PID/stat's fields after the name, which may contain spaces; None for an ended process."""
     try:
         return (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -194,7 +194,7 @@ def _ticks(root: int) -> int:
 
 
 def _memory_mb(pid: int) -> float:
-    """Return the memory that is a process's own, and its part of what it shares (PSS)."""
+    """Return a process's own memory and its share of shared memory (PSS)."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
     except OSError:
@@ -219,9 +219,9 @@ def markdown(facts: dict[str, Any]) -> str:
         f"| over {facts['seconds']} s | memory (PSS) | processor, of one core | processes |",
         "|---|---|---|---|",
     ]
-    for name, words in (("rest", "at rest, between hands"), ("play", "in play, at a person's pace")):
+    for name, title in (("rest", "at rest, between hands"), ("play", "in play, at a person's pace")):
         one = facts[name]
-        lines.append(f"| {words} | {one['memory_mb']} MB | {one['cpu_percent']} % | {one['processes']} |")
+        lines.append(f"| {title} | {one['memory_mb']} MB | {one['cpu_percent']} % | {one['processes']} |")
     lines += [
         "",
         "The demo's room is in these figures: it draws what the camera sees. A box has no such thing.",

@@ -1,4 +1,4 @@
-"""`feltwatch bench archive`: what a long record costs: bytes, the list, any hand, the whole verified."""
+"""`feltwatch bench archive`: the costs of a long record: its size, the list, any hand, and a full verification."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from firmware.terminal import say_json
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 ROOM: Final = 22_000
-"""Bytes of disk that a generated hand takes at most, with its share of the index."""
+"""Limit of disk space in bytes for a generated hand, with its share of the index."""
 LOOKS: Final = 100
-"""Hands that are looked up, and times that each page of the list is asked for."""
+"""Number of hands that are opened, and number of times that each page of the list is requested."""
 ROUNDS: Final = 3
-"""The best of so many counts of a verification: other processes take their share of a busy machine."""
+"""The best of this many verifications counts: other processes disturb a busy machine."""
 SMALL: Final = 2_000_000
-"""Events up to which a verification is counted so often; a longer one is counted once."""
+"""Events up to which a verification is repeated; a longer one runs once."""
 IMAGE: Final = 1_600_000
-"""Bytes of a full frame at the reference camera's size, as measured of the simulated table."""
+"""Bytes of a full frame at the reference camera's size, as measured on the simulated table."""
 WITH_IMAGES: Final = 100
 """Hands with such an image."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One size of a record. Times in milliseconds are medians, the `worst` the longest; `per_s` are events a second.
+    """Figures of one record size. Times in milliseconds are medians, `worst` the maximum; `per_s` are events a second.
 
-    `list_ms` and `list_worst_ms` are of the list's first page, plain and by every filter; `hand_ms` of a random hand
-    found in the journal, followed again and answer as data; `drawn_ms` of the last hands and of the list as the screen
-    gets them. `hand_core_ms` is what a hand answer takes of the processor, `core_per_s` what one process verifies in a
-    second of it: on a busy machine these are the program's, the others the machine's.
+    `list_ms` and `list_worst_ms` are for the list's first page, plain and with every filter. `hand_ms` is for a random
+    hand: found in the journal, replayed, and converted to JSON data. `drawn_ms` is for the rendered page, of the last
+    hands and of the list. `hand_core_ms` is the processor time for a hand, and `core_per_s` the events that one process
+    verifies in a second of processor time: unlike the other figures they do not depend on the machine's load.
     """
 
     hands: int
@@ -103,24 +103,24 @@ def command(upto: int, seed: int, folder: Path | None, report: Path | None, as_j
             images = measure_images(data / "with-images")
         except TableError as error:
             raise click.ClickException(str(error)) from error
-    answer = summary(measured, images, load)
+    result = summary(measured, images, load)
     if report is not None:
-        report.write_text(markdown(answer), encoding="utf-8")
+        report.write_text(markdown(result), encoding="utf-8")
     if as_json:
-        say_json(answer)
+        say_json(result)
         return
     console = Console()
-    console.print(f"{answer['machine']}; {answer['load']}")
-    head, *figures = _figures(answer)
+    console.print(f"{result['machine']}; {result['load']}")
+    head, *figures = _figures(result)
     table = Table(*head)
     for row in figures:
         table.add_row(*row)
     console.print(table)
-    console.print(_images_said(answer))
+    console.print(_images_said(result))
 
 
 def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[Measured]:
-    """Let a record grow and measure it at each size. Raises JournalError."""
+    """Grow a record and measure it at each size. Raises JournalError."""
     from firmware.bench.generated_record import generate_record
 
     sizes = [size for size in SIZES if size < upto] + [upto]
@@ -191,7 +191,7 @@ def _timed(run: Callable[[], Any]) -> float:
 
 
 def _load_hand(archive: Any, number: int) -> None:
-    """Find a hand, follow it row by row, and tell it as the page does before it draws."""
+    """Find a hand, replay it row by row, and convert it to the page's data."""
     from firmware.cli.hands_text import hand_json
     from firmware.record.hand_history import load_hand
 
@@ -201,7 +201,7 @@ def _load_hand(archive: Any, number: int) -> None:
 
 
 def _pages(data: Path, hands: int) -> Iterator[float]:
-    """Yield what the page takes for each of the last hands, which nobody needs a PIN for, and for the list."""
+    """Yield the time of the page for each of the last hands, which need no PIN, and for the list."""
     from dealer_ui.review.routes import LAST
     from dealer_ui.server.app import Settings, create_app
 
@@ -209,7 +209,7 @@ def _pages(data: Path, hands: int) -> Iterator[float]:
     client = app.test_client()
     addresses = ["/review", *(f"/review/{hands - back}" for back in range(LAST))]
     try:
-        for address in addresses:  # once for templates and words, which a page that runs has read
+        for address in addresses:  # once to load templates and texts, as in a running page
             client.get(address)
         gc.freeze()  # as the page's server does
         for address in addresses * (LOOKS // 10):
@@ -228,7 +228,7 @@ def _pages(data: Path, hands: int) -> Iterator[float]:
 
 
 def _verified(data: Path, events: int) -> tuple[float, float, float]:
-    """Return events a second: of processor time in one process, of one process, of all cores."""
+    """Return events a second: by processor time of one process, of one process, of all cores."""
     from firmware.record.evidence.verify import verify
 
     rounds = ROUNDS if events <= SMALL else 1
@@ -250,7 +250,7 @@ def _need_whole(found: Any) -> None:
 
 
 def measure_images(data: Path) -> dict[str, float]:
-    """Measure hands with a full frame each: bytes a hand, and how fast images are verified. Raises JournalError."""
+    """Measure hands with a full frame each: bytes a hand, and the speed of verifying images. Raises JournalError."""
     from firmware.record.evidence.verify import verify
     from firmware.record.journal.captures import CaptureStore
     from firmware.record.journal.journal import Journal
@@ -296,7 +296,7 @@ HEADS: Final = (
 
 
 def summary(measured: list[Measured], images: Mapping[str, float], load: float) -> dict[str, Any]:
-    """Return the figures with where, when and next to what they were measured."""
+    """Return the figures with the machine, the time and its load."""
     import sqlite3
 
     from firmware.bench.rules import machine
@@ -332,7 +332,7 @@ def _cells(answer: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _figures(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield a line of each figure, a column for each size: so it fits on a terminal."""
+    """Yield a line for each figure, with a column for each size: this fits on a terminal."""
     yield from zip(HEADS, *_cells(answer), strict=True)
 
 
@@ -345,7 +345,7 @@ def _images_said(answer: Mapping[str, Any]) -> str:
 
 
 def markdown(answer: Mapping[str, Any]) -> str:
-    """Return the figures as a page, with how they were come by."""
+    """Return the figures as a page, with the method."""
     head, *figures = (f"| {' | '.join(line)} |" for line in _figures(answer))
     rows = "\n".join(figures)
     return f"""# What a long record costs

@@ -1,4 +1,4 @@
-"""`feltwatch bench`: the figures, measured on this machine. Each part is measured by the folder that owns it."""
+"""`feltwatch bench`: benchmarks on this machine. Each part is implemented in the folder that it measures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Long records, made fast: chained rows of whole hands that verify, for measuring what a long record costs.
+"""Generates long records quickly: chained rows of whole hands that verify, for the benchmarks of a long record.
 
-A pool of hands is played through the real commands and rules once; then its events are written over and over under
-new hand numbers and times, through the journal's own triggers. The hands have no images.
+A pool of hands is played once with the real commands and rules. Then their events are written repeatedly with new hand
+numbers and times, through the journal's own triggers. The hands have no images.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ BEGINS_MS: Final = 1_600_000_000_000
 HAND_MS: Final = 120_000
 """Milliseconds from one hand to the next."""
 BATCH: Final = 2000
-"""Hands in one transaction."""
+"""Hands per transaction."""
 _NUMBER: Final = 900_000_000_000_001
-"""Stands for the hand's number in the pool's texts."""
+"""Placeholder for the hand's number in the pool's texts."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class _Row:
     actor: str
     payload: str
     of_hand: bool
-    """Whether the payload holds the hand's number."""
+    """Whether the payload contains the hand's number."""
 
 
 def generate_record(
@@ -49,10 +49,10 @@ def generate_record(
     profile: str = PROFILE,
     done: Callable[[int], None] = lambda hands: None,
 ) -> int:
-    """Write so many archived hands at the end of the record in a folder, and return the last row's number.
+    """Write this many archived hands at the end of the record in a folder, and return the last row's number.
 
-    `seats`: 2 to 4; `pool`: how many different hands there are; `done` is told after each batch how many hands it was.
-    Raises JournalError.
+    `seats`: 2 to 4; `pool`: the number of different hands; `done` receives the number of hands after each batch. Raises
+    JournalError.
     """
     rules = load_profile(profile)
     before, _ = JournalReader(folder).recover()
@@ -71,7 +71,7 @@ def generate_record(
 
 
 class _Writer:
-    """Seals rows, one after another."""
+    """Writes chained rows."""
 
     def __init__(self, seq: int, previous: str) -> None:
         self._seq, self._previous = seq, previous
@@ -87,7 +87,7 @@ class _Writer:
                 seq=self._seq,
                 hand=hand
                 if opened
-                else hand - 1,  # as the journal counts: until it opens, a row is the last hand's
+                else hand - 1,  # as in the journal: rows before the opening belong to the last hand
                 boot="generated",
                 monotonic_ns=at_ms * 1_000_000,
                 wall_ms=at_ms,
@@ -123,14 +123,14 @@ def _texts(hand: list[tuple[Event, str]]) -> list[_Row]:
 
 
 def _pool(house: House, seed: int, count: int) -> Iterator[list[tuple[Event, str]]]:
-    """Play hands until there are so many that settled."""
+    """Play hands until this many were settled."""
     players = Players(seed, house.rules)
     for _ in range(count):
         yield _Played(house, players.deal([seat.seat for seat in house.seats])).events
 
 
 class _Played:
-    """One hand from its opening to its end, as the table would have it with a reader that never errs."""
+    """One hand from start to end, as on a table whose reader makes no errors."""
 
     def __init__(self, house: House, hands: dict[int, SetHand]) -> None:
         self.house, self.events = house, list[tuple[Event, str]]()
@@ -138,9 +138,9 @@ class _Played:
         self._append(ev.PuckSeen("seat", house.seats[0].seat), "puck")
         self._do("next", "button")
         self._do("next", "button")
-        for seat, words in hands.items():
-            if words.surrenders or words.declares:
-                self._do("surrender" if words.surrenders else "declare", "dealer", seat=seat)
+        for seat, played in hands.items():
+            if played.surrenders or played.declares:
+                self._do("surrender" if played.surrenders else "declare", "dealer", seat=seat)
         self._do("next", "button")
         self._append(ev.PhaseAdvanced(Phase.READING), TABLE)
         self._append(_reading(house, hands), "camera")

@@ -1,7 +1,7 @@
-"""`feltwatch bench rules`: the rules core's figures, measured on this machine next to its peers.
+"""`feltwatch bench rules`: the rules core's speed on this machine, compared with other libraries.
 
-Every figure is the best of several rounds, and the rounds of all contestants take turns, so that a busy moment of the
-machine hits them alike. Peers get the same hands as objects of their own, made before the clock starts.
+Every figure is the best of several rounds. The libraries take turns in each round, so that a busy moment of the machine
+affects them alike. Other libraries get the same hands as their own objects, made before the clock starts.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One contestant's figure for one task."""
+    """One library's figure for one task."""
 
     task: str
     who: str
     value: float
     unit: str
     times_ours: float | None = None
-    """How many times our time it takes; None for our own figure."""
+    """Their time as a multiple of ours; None for our own figure."""
 
 
 @click.command(name="rules")
@@ -92,12 +92,12 @@ def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
 
 
 def machine() -> str:
-    """Describe this machine in a line, for figures that are quoted."""
+    """Return this machine's description in a line, for quoted figures."""
     return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def _peer(name: str) -> Any:
-    """Return a peer's module, or None where it is not installed."""
+    """Return a library's module, or None if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
@@ -105,10 +105,10 @@ def _peer(name: str) -> Any:
 
 
 def best_of(rounds: int, runs: dict[str, Run]) -> dict[str, float]:
-    """Return every contestant's best time in seconds.
+    """Return every library's best time in seconds.
 
-    They take turns. Each runs once unwatched first, or it would pay for the caches that the one before has filled.
-    As in timeit, garbage waits until the end.
+    They take turns. Each has one unmeasured run first to fill the caches. Garbage collection is off meanwhile, as in
+    timeit.
     """
     best = dict.fromkeys(runs, float("inf"))
     gc.collect()
@@ -126,7 +126,7 @@ def best_of(rounds: int, runs: dict[str, Run]) -> dict[str, float]:
 
 
 def _each(function: Callable[[Any], object], items: Iterable[Any]) -> Run:
-    """Return a run that calls a function for each item, as a program would, and keeps nothing of it."""
+    """Return a run that calls a function for each item, and discards the results."""
 
     def run() -> None:
         for item in items:
@@ -146,7 +146,7 @@ def _figures(deal: random.Random, rounds: int, hands: int) -> Iterator[Figure]:
 
 
 def _compared(task: str, best: dict[str, float], unit: str, scaled: float) -> Iterator[Figure]:
-    """Yield the figures of a task; the first contestant is ours."""
+    """Yield the figures of a task; the first one is ours."""
     ours = next(iter(best.values()))
     for who, seconds in best.items():
         yield Figure(task, who, seconds * scaled, unit, seconds / ours if who != next(iter(best)) else None)
@@ -160,7 +160,7 @@ def _strengths(deal: random.Random, rounds: int, scale: Scale) -> Iterator[Figur
 
 
 def _peers_strengths(hands: Sequence[tuple[Card, ...]]) -> dict[str, Run]:
-    """Return what the installed peers do with the hands, each with its fastest public call."""
+    """Return the runs of the installed libraries for the hands, each with its fastest public call."""
     codes = [[card.code for card in hand] for hand in hands]
     runs: dict[str, Run] = {}
     if treys := _peer("treys"):
@@ -198,7 +198,7 @@ def _phevaluator(phevaluator: Any, codes: Sequence[Sequence[str]]) -> Run:
 
 
 def _pokerkit(rows: Sequence[tuple[Any, Any]]) -> Run:
-    """Return how pokerkit evaluates rows, each given with its kind of hand: the entry is what it compares by."""
+    """Return the run of pokerkit for rows with their kinds of hand: its `entry` is what it compares."""
 
     def run() -> None:
         for kind, cards in rows:
@@ -258,9 +258,9 @@ def _settlements(deal: random.Random, rounds: int, profile: Profile) -> Iterator
 
 
 def _pokerkit_rows(pokerkit: Any, hands: Sequence[Hand]) -> list[tuple[Any, str]]:
-    """Return the twelve rows of each hand, each with the kind of hand that pokerkit takes it for.
+    """Return the twelve rows of each hand, each with pokerkit's kind of hand.
 
-    It has no three-card hands without straights and flushes; Rhode Island hold'em's come nearest.
+    pokerkit has no three-card hands without straights and flushes; those of Rhode Island hold'em are the nearest.
     """
     standard, three = pokerkit.StandardHighHand, pokerkit.RhodeIslandHoldemHand
     return [
@@ -277,7 +277,7 @@ def _tables(rounds: int) -> Iterator[Figure]:
 
 
 def _command(deal: random.Random, rounds: int, hands: int, profile: Profile) -> Iterator[Figure]:
-    """Yield what `feltwatch settle` takes as a whole process: for many hands, and for one."""
+    """Yield the times of `feltwatch settle` as a whole process: for many hands, and for one."""
     lines = [_json(_hand(deal, profile)) for _ in range(hands)]
     program = (sys.executable, "-m", "firmware.cli", "settle", "--json")
     with tempfile.TemporaryDirectory() as folder:
@@ -299,7 +299,7 @@ def _rows(cards: Sequence[Card]) -> Rows:
 
 
 def _hand(deal: random.Random, profile: Profile) -> Hand:
-    """Return a hand of four seats, none of them a foul: fouls are settled with fewer lines."""
+    """Return a hand of four seats without a foul: fouls have fewer lines."""
     deck = deal.sample(CARDS, 52)
     seats = []
     for seat in (1, 2, 3, 4):

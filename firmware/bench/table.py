@@ -1,8 +1,8 @@
-"""`feltwatch bench table`: how long after the last card lies still the settlement is durable, and on the page.
+"""`feltwatch bench table`: the time from the last card at rest until the settlement is durable, and on the page.
 
-Real processes on the simulated table: the reading process looks at rendered frames through the real card reader, the
-table process writes the real journal, the page's own process sends the view, and a client here receives it. All clocks
-are the machine's one monotonic clock.
+Real processes run on the simulated table. The reading process reads rendered frames with the real card reader, the
+table process writes the real journal, the page's own process sends the view, and a client here receives it. All times
+are of the machine's monotonic clock.
 """
 
 from __future__ import annotations
@@ -89,25 +89,25 @@ def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
                     progress.advance(bar)
     except (AppError, TableError) as error:
         raise click.ClickException(str(error)) from error
-    facts = summary(measured, asked, load)
+    result = summary(measured, asked, load)
     if report is not None:
-        report.write_text(markdown(facts), encoding="utf-8")
+        report.write_text(markdown(result), encoding="utf-8")
     if as_json:
-        say_json(facts)
+        say_json(result)
         return
     console = Console()
-    console.print(f"{facts['machine']}; {facts['load']}")
+    console.print(f"{result['machine']}; {result['load']}")
     table = Table("stage", "median", "95 %", "what it is")
-    for name, figures in facts["stages"].items():
+    for name, figures in result["stages"].items():
         table.add_row(name, f"{figures['median_ms']:,.1f} ms", f"{figures['p95_ms']:,.1f} ms", STAGES[name])
     console.print(table)
-    console.print(f"{facts['hands']} hands; {asked} more had an unsure card and are not counted.")
+    console.print(f"{result['hands']} hands; {asked} more had an unsure card and are not counted.")
 
 
 def measure(hands: int, seed: int) -> Iterator[Measured | None]:
-    """Play until so many hands were measured; None for a hand that the dealer would be asked about.
+    """Play until this many hands were measured; yield None for a hand in which the dealer would be asked about a card.
 
-    Raises AppError where the table or the page does not go on.
+    Raises AppError if the table or the page makes no progress.
     """
     from firmware.record.journal.journal import JournalReader
     from firmware.runtime.config import Config, TimesConfig
@@ -126,7 +126,7 @@ def measure(hands: int, seed: int) -> Iterator[Measured | None]:
         table = stack.enter_context(SimulatedTable(config, room, seed))
         page = stack.enter_context(_page(config.data))
         bench = _Bench(table, page, TableLink(config.socket, timeout=10.0), JournalReader(config.data), seed)
-        bench.hand()  # warms up: the model is loaded, the page has its templates
+        bench.hand()  # warm-up: loads the model and the page's templates
         counted = 0
         while counted < hands:
             one = bench.hand()
@@ -135,7 +135,7 @@ def measure(hands: int, seed: int) -> Iterator[Measured | None]:
 
 
 class _Bench:
-    """Plays hands by commands, and times what comes of the showdown signal."""
+    """Plays hands by commands, and measures the times after the showdown signal."""
 
     def __init__(
         self, table: SimulatedTable, page: _Stream, link: TableLink, reader: JournalReader, seed: int
@@ -153,16 +153,16 @@ class _Bench:
         self._do("next")
         self._table.lay(self._deal())
         self._page.forget()
-        still = time.monotonic()  # the signal is given the moment the last card lies still
+        still = time.monotonic()  # the signal is given when the last card is at rest
         self._do("next")
-        phase, received = self._page.wait((Phase.SETTLED, Phase.REVIEW), ANSWERS_WITHIN)
+        phase, received_at = self._page.wait((Phase.SETTLED, Phase.REVIEW), ANSWERS_WITHIN)
         commit = self._table.commit_s
         if phase != Phase.SETTLED:
             self._do("void", reason="not measured: an unsure card")
             return None
         hand = self._reader.since_last_opened()
         self._do("archive")
-        return _times(hand, still, commit, received)
+        return _times(hand, still, commit, received_at)
 
     def _deal(self) -> dict[str, dict[str, list[str]]]:
         from firmware.rules import CARDS
@@ -189,15 +189,15 @@ def _times(hand: list[Entry], still: float, commit: float, received: float) -> M
 
     taken = next(entry for entry in reversed(hand) if entry.type == "reading_taken")
     settled = next(entry for entry in reversed(hand) if entry.type == "settled")
-    text: dict[str, float] = json.loads(taken.payload)["ms"]
+    read_ms: dict[str, float] = json.loads(taken.payload)["ms"]
     assert isinstance(taken.event, ReadingTaken)
     reading = taken.event.frame_ms
     durable = settled.monotonic_ns / 1e9 + commit
     stages = {
-        "frame": text["frames"],
+        "frame": read_ms["frames"],
         "reading": reading,
-        "agreement": text["all_frames"] - reading,
-        "images": text["images"],
+        "agreement": read_ms["all_frames"] - reading,
+        "images": read_ms["images"],
         "commit": 1000 * commit,
         "page": 1000 * (received - durable),
         "total": 1000 * (received - still),
@@ -223,19 +223,19 @@ class _Stream:
                 if line.startswith(b"event: "):
                     kind = line[7:].strip().decode()
                 elif line.startswith(b"data: ") and kind == "view":
-                    received = time.monotonic()
+                    received_at = time.monotonic()
                     phase = json.loads(line[6:])["phase"]
                     with self._news:
-                        self._seen.append((phase, received))
+                        self._seen.append((phase, received_at))
                         self._news.notify_all()
 
     def forget(self) -> None:
-        """Let go of what came so far."""
+        """Drop everything received so far."""
         with self._news:
             self._seen.clear()
 
     def wait(self, phases: tuple[str, ...], within: float) -> tuple[str, float]:
-        """Return the first view since `forget` that shows one of the phases, and when it came."""
+        """Return the phase of the first view since `forget` that shows one of the phases, and its time."""
         found: list[tuple[str, float]] = []
 
         def came() -> bool:
@@ -250,7 +250,7 @@ class _Stream:
 
 @contextmanager
 def _page(data: Path) -> Iterator[_Stream]:
-    """Serve the page from a process of its own, and follow it. Raises AppError."""
+    """Serve the page in a separate process, and follow it. Raises AppError."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -278,7 +278,7 @@ def _page(data: Path) -> Iterator[_Stream]:
 
 
 def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]:
-    """Return medians and 95th percentiles by stage, and where and next to what they were measured."""
+    """Return medians and 95th percentiles by stage, with the machine and its load."""
     from firmware.bench.rules import machine
 
     stages = {
@@ -301,7 +301,7 @@ def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]
 
 
 def markdown(facts: Mapping[str, Any]) -> str:
-    """Return the figures as a page, with how they were come by."""
+    """Return the figures as a page, with the method."""
     rows = "\n".join(
         f"| {name} | {figures['median_ms']:,.1f} | {figures['p95_ms']:,.1f} | {STAGES[name]} |"
         for name, figures in facts["stages"].items()

@@ -1,4 +1,4 @@
-"""`feltwatch bench vision`: the card reader's figures, measured on this machine."""
+"""`feltwatch bench vision`: benchmarks of the card reader on this machine."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _beside(reader: CardReader, graph: Path, layout: TableLayout, threads: int, 
 
 
 def machine(threads: int) -> str:
-    """Describe this machine in a line, for figures that are quoted."""
+    """Return this machine's description in a line, for quoted figures."""
     return (
         f"{platform.machine()}, {os.cpu_count()} cores, {threads} threads, Python {platform.python_version()}"
     )

@@ -1,1 +1,1 @@
-"""What wires the appliance: the table process, the reading process, simulation, configuration, the command line."""
+"""The command line: the commands that run, test and maintain the appliance."""

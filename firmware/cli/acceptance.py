@@ -1,6 +1,6 @@
-"""The steps of a new table's acceptance run: what each does, and what it takes to pass.
+"""The steps of a new table's acceptance run: what each does, and when it passes.
 
-Everything of the table is asked over its socket, as the page does; nothing here touches a device.
+All requests to the table go over its socket, as the page's do; no device is used directly.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from firmware.table.events.camera import DeckChecked
 from firmware.table_client import TableLink, TableUnreachable
 
 SETTLES_IN_S: Final = 15.0
-"""Seconds that a device may take to say how it is, without hands."""
+"""Seconds for a device to report its state without user action."""
 HANDS_S: Final = 120.0
-"""Seconds in which somebody presses and moves what is asked."""
+"""Seconds for a user to press and move what is requested."""
 READ_MS: Final = 1000.0
-"""Milliseconds that reading a full table may take: the dealer looks up from the cards by then."""
+"""Limit in milliseconds for reading a full table: the dealer looks up from the cards by then."""
 VERIFIED_S: Final = 120.0
-"""Seconds that an exported hand's own verifier may take."""
+"""Timeout in seconds of an exported hand's own verifier."""
 INSTALL_AGAIN: Final = "Install the release again."
 VERIFIER: Final = "verify.py"
 WRONG: Final = "WRONG: "
-"""In a dispute file: its own verifier, and how a line of what does not hold begins."""
+"""In a dispute file: its own verifier, and the prefix of its lines about errors."""
 RECORD_ADVICE: Final = "See what the record says: feltwatch hands verify --all"
 LAMPS: Final = ("next", "confirm", "reject", "fault", "ready")
 HANDS: Final = frozenset({"puck", "buttons", "lamps", "buzzer"})
-"""Steps that need somebody's hands or eyes."""
+"""Steps that need a user's hands or eyes."""
 
 EXAMPLE: Final = {
     "profile": "washington-1-unit",
@@ -56,18 +56,18 @@ EXAMPLE: Final = {
         {"seat": 4, "front": "Tc 9h 2d", "middle": "Qd Td 6s 6d 2c", "back": "Qs Qh 5d 3s 3h"},
     ],
 }
-"""The table of row winners of Washington's rules (RULES 10, document 003), at a dollar a unit."""
+"""The example table of row winners in Washington's rules (RULES 10, document 003), at a dollar a unit."""
 EXAMPLE_PAID: Final = {"1": 300, "2": 100, "3": 300, "4": -700}
-"""Cents, as the document says."""
+"""Cents, as in the document."""
 
 
 class SelftestError(AppError):
-    """The run cannot go on at all."""
+    """The run cannot continue."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a step went."""
+    """The result of a step."""
 
     name: str
     title: str
@@ -81,7 +81,7 @@ Outcome = tuple[Literal["pass", "fail", "skip"], str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name and title, and what it does."""
+    """One step: its name, title and function."""
 
     name: str
     title: str
@@ -100,9 +100,9 @@ class Selftest:
         ask: Callable[[str], bool],
         hands_s: float = HANDS_S,
     ) -> None:
-        """`by` with his `pin` is a technician; `tell` asks for hands, `ask` for eyes and ears.
+        """`by` with his `pin` is a technician; `tell` requests an action, `ask` an observation.
 
-        Raises SelftestError where no table answers or the PIN is wrong.
+        Raises SelftestError if no table answers or the PIN is wrong.
         """
         self.data = data
         self.reader = JournalReader(data)
@@ -124,13 +124,13 @@ class Selftest:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(SelftestError):  # the trial ends by itself too
+        with suppress(SelftestError):  # the device test also ends by itself
             self._send({"do": "end_trial"} | self._signed)
             if self._signed:
                 self._send({"do": "lock"} | self._signed)
 
     def run(self, left_out: frozenset[str]) -> Iterator[Result]:
-        """Do one step after another. Raises SelftestError where the table goes away."""
+        """Run one step after another. Raises SelftestError if the table stops answering."""
         for step in STEPS:
             if step.name in left_out:
                 yield Result(step.name, step.title, "skip", "left out")
@@ -145,11 +145,11 @@ class Selftest:
             raise SelftestError(str(error)) from error
 
     def order(self, do: str, **fields: Any) -> dict[str, Any]:
-        """Give a command in the technician's name and return its answer, refusals too. Raises SelftestError."""
+        """Send a command as the technician and return its answer, also a refusal. Raises SelftestError."""
         return self._send({"do": do, **fields} | self._signed)
 
     def job(self, do: str, within: float = 60.0, **fields: Any) -> dict[str, Any]:
-        """Have something done with the camera; return the job's end, or the refusal. Raises SelftestError."""
+        """Run a camera job; return its result, or the refusal. Raises SelftestError."""
         begun = self.order(do, **fields)
         deadline = time.monotonic() + within
         while begun["ok"] and time.monotonic() < deadline:
@@ -164,7 +164,7 @@ class Selftest:
 
 
 def _device(name: str, prepare: Callable[[Selftest], None] | None = None) -> Callable[[Selftest], Outcome]:
-    """Return the step that tries a device to its end; `prepare` asks for what a person has to look at."""
+    """Return the step that runs a device test; `prepare` announces what the user must look at."""
 
     def step(test: Selftest) -> Outcome:
         found = test.order("try_device", device=name, act="begin")
@@ -271,7 +271,7 @@ def _record(test: Selftest) -> Outcome:
 
 
 def _export(test: Selftest) -> Outcome:
-    """Export the last hand that is over, and check the file with a bare Python that has nothing of ours."""
+    """Export the last finished hand, and check the file with a plain Python without our packages."""
     state, _ = test.reader.recover()
     last = state.hand if str(state.phase) in ("archived", "void") else state.hand - 1
     if last < 1:
@@ -291,7 +291,7 @@ def _export(test: Selftest) -> Outcome:
 
 
 def _verified_alone(file: Path) -> str:
-    """Run a dispute file's own verifier on it; return what it says is wrong first, "" where nothing is.
+    """Run a dispute file's own verifier on it; return its first error, "" if there is none.
 
     Raises OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError.
     """
@@ -317,7 +317,7 @@ def _verified_alone(file: Path) -> str:
 
 
 def _speed(test: Selftest) -> Outcome:
-    """Read a drawn table of 52 cards on this machine, with the model and the layout as shipped."""
+    """Read a drawn table of 52 cards on this machine, with the packaged model and layout."""
     from vision.base.errors import VisionError
 
     try:
@@ -333,7 +333,7 @@ def _speed(test: Selftest) -> Outcome:
 
 
 def _read_drawn_table() -> tuple[str, list[int]]:
-    """Return the zones that were read wrong, and the milliseconds of each of three readings. Raises VisionError."""
+    """Return the misread zones, and the milliseconds of each of three readings. Raises VisionError."""
     from vision.felt.layout import TableLayout
     from vision.reading.cards import CARDS
     from vision.reading.network import CardReader
@@ -375,4 +375,4 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("export", "A hand exported and verified", _export),
     Step("speed", "Speed of a reading", _speed),
 )
-"""In the order in which they are done."""
+"""The steps in order."""

@@ -1,4 +1,4 @@
-"""`feltwatch anchor`: signs the record's head, and prints it as a slip to be kept on paper."""
+"""`feltwatch anchor`: signs the record's head, and prints it as a paper slip."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
     with Journal(data, clock) as journal:
         key = DeviceKey.open(key_folder)
         state = journal.recover()
-        words = JournalReader(data).last_key()
+        last = JournalReader(data).last_key()
         public = key.public.hex()
-        if words is None or getattr(words.event, "key", "") != public:
+        if last is None or getattr(last.event, "key", "") != public:
             journal.append([ev.KeyAnnounced(public)], "console")
         seq, digest = journal.head
         table = state.house.table

@@ -1,4 +1,4 @@
-"""`feltwatch audit`: the whole record gone through again."""
+"""`feltwatch audit`: checks the whole record again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from firmware.cli.options import data_option, no_record
 from firmware.terminal import say, say_json
 
 SHOWN: Final = 50
-"""Differences printed for people; a program gets all of them."""
+"""Number of differences printed as text; JSON has all of them."""
 
 
 @click.command("audit")

@@ -1,4 +1,4 @@
-"""`feltwatch bundle`: what support needs to know, without secrets and without names."""
+"""`feltwatch bundle`: information for support, without secrets and names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from firmware.cli.options import data_option, say_missing_record
 from firmware.terminal import say
 
 ROWS: Final = 2000
-"""Rows of the record's end that are told, without what they hold."""
+"""Number of last rows that are listed, without their content."""
 FAULTS: Final = 50
 LOG_LINES: Final = 5000
 
@@ -66,23 +66,23 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
 
 
 def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:
-    """Return the bundle's files by name. Raises TableError where the record cannot be read."""
+    """Return the bundle's files by name. Raises TableError if the record cannot be read."""
     from firmware.record.journal.journal import JournalReader
 
     reader = JournalReader(data)
     hide = _hiding(data, config_file)
-    answer = {
+    files = {
         "about.json": json.dumps(_about(data), indent=1),
         "record.json": json.dumps(_record(data), indent=1),
         "config.json": json.dumps(_config(data, config_file), indent=1),
         "rows.jsonl": "".join(f"{json.dumps(row)}\n" for row in _rows(reader)),
         "log.txt": _log(),
     }
-    return {name: hide(text) for name, text in answer.items()}
+    return {name: hide(text) for name, text in files.items()}
 
 
 def _hiding(data: Path, config_file: Path | None) -> Any:
-    """Return what replaces every name that the record or the configuration knows by a number."""
+    """Return a function that replaces every name in the record or the configuration by a number."""
     names = sorted(_names(data, config_file), key=lambda name: (-len(name), name))
     numbers = {name: f"person-{number}" for number, name in enumerate(names, start=1)}
     if not names:
@@ -111,7 +111,7 @@ def _names(data: Path, config_file: Path | None) -> set[str]:
         names |= {seat.player for seat in load_config(config_file, data=data).seats}
     for row in _every_actor(data):
         names.add(row.partition(":")[2])
-    # A seat's own name says nothing, and a single letter would spoil every word.
+    # A seat's own name identifies nobody, and a single letter would be replaced within every word.
     return {name for name in names if len(name) > 1 and not re.fullmatch(r"Seat \d", name)}
 
 
@@ -127,7 +127,7 @@ def _every_actor(data: Path) -> list[str]:
 def _about(data: Path) -> dict[str, Any]:
     from firmware.runtime.house_config import SOFTWARE
 
-    answer: dict[str, Any] = {
+    about: dict[str, Any] = {
         "software": SOFTWARE,
         "python": sys.version,
         "sqlite": sqlite3.sqlite_version,
@@ -135,10 +135,10 @@ def _about(data: Path) -> dict[str, Any]:
     }
     with suppress(OSError):
         usage = shutil.disk_usage(data)
-        answer["disk"] = {"total": usage.total, "free": usage.free}
+        about["disk"] = {"total": usage.total, "free": usage.free}
     with suppress(OSError):
-        answer["files"] = {path.name: path.stat().st_size for path in sorted(data.glob("*.sqlite*"))}
-    return answer
+        about["files"] = {path.name: path.stat().st_size for path in sorted(data.glob("*.sqlite*"))}
+    return about
 
 
 def _record(data: Path) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _record(data: Path) -> dict[str, Any]:
     from firmware.record.journal.journal import JournalReader
 
     found = verify(data, images=False, replayed=False)
-    answer: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "rows": found.entries,
         "hands": found.hands,
         "anchors": found.anchors,
@@ -155,22 +155,22 @@ def _record(data: Path) -> dict[str, Any]:
     }
     with JournalReader(data).opened() as db:
         if db is not None:
-            answer["types"] = dict(db.execute("SELECT type, count(*) FROM journal GROUP BY type"))
-            answer["clock"] = dict(db.execute("SELECT clock, count(*) FROM journal GROUP BY clock"))
-            answer["release"] = db.execute("PRAGMA user_version").fetchone()[0]
+            summary["types"] = dict(db.execute("SELECT type, count(*) FROM journal GROUP BY type"))
+            summary["clock"] = dict(db.execute("SELECT clock, count(*) FROM journal GROUP BY clock"))
+            summary["release"] = db.execute("PRAGMA user_version").fetchone()[0]
             faults = db.execute(
                 "SELECT wall_ms, type, payload FROM journal WHERE type IN ('device_fault', 'device_recovered') "
                 "ORDER BY seq DESC LIMIT ?",
                 (FAULTS,),
             )
-            answer["faults"] = [
+            summary["faults"] = [
                 {"wall_ms": at, "type": kind, **json.loads(text)} for at, kind, text in faults
             ]
-    return answer
+    return summary
 
 
 def _rows(reader: Any) -> Iterable[dict[str, Any]]:
-    """Tell the record's end: what kind of thing happened when, and to whom it fell, not who it was."""
+    """Yield the record's last rows: type, time and actor's kind, without names."""
     end = reader.head()[0]
     for row in reader.events_since(max(0, end - ROWS), ROWS):
         yield {
@@ -190,21 +190,21 @@ def _config(data: Path, config_file: Path | None) -> dict[str, Any]:
     from firmware.runtime.errors import ConfigError
 
     try:
-        answer = load_config(config_file, data=data).model_dump(mode="json")
+        config = load_config(config_file, data=data).model_dump(mode="json")
     except ConfigError as error:
         return {"error": str(error)}
-    for number, seat in enumerate(answer["seats"], start=1):
+    for number, seat in enumerate(config["seats"], start=1):
         seat["player"] = f"player-{number}" if seat["player"] else ""
         seat["stack"] = None
-    puck = answer["puck"]
-    puck["dealer"], puck["action"] = len(puck["dealer"]), len(puck["action"])  # a tag's number can be copied
-    # The page's own section may hold what only the page knows to be secret.
-    answer["ui"] = sorted(answer.get("ui") or {})
-    return answer
+    puck = config["puck"]
+    puck["dealer"], puck["action"] = len(puck["dealer"]), len(puck["action"])  # tags can be cloned from these
+    # The page's own section may hold secrets that only the page recognises.
+    config["ui"] = sorted(config.get("ui") or {})
+    return config
 
 
 def _log() -> str:
-    """Return the services' log; it never holds PINs. Nothing where there is no service manager."""
+    """Return the services' log, which never holds PINs; "" without a service manager."""
     order = ["journalctl", "--no-pager", "-o", "short-iso", "-n", str(LOG_LINES), "-u", "feltwatch-*"]
     try:
         return subprocess.run(order, capture_output=True, text=True, timeout=20, check=False).stdout

@@ -1,4 +1,4 @@
-"""`feltwatch calibrate`: measures where the felt lies, or the lens, from pictures or with the configured camera."""
+"""`feltwatch calibrate`: measures the felt's position, or the lens, from pictures or with the configured camera."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vision.felt.lens import Lens
 
 CONSOLE: Final = "console"
-"""The actor of what is done on the record of a stopped table."""
+"""The actor of events recorded while the table is stopped."""
 
 
 @click.command("calibrate")
@@ -195,7 +195,7 @@ def _stored(path: Path) -> FeltCalibration:
 
 
 def _lens_in_force(data: Path | None) -> Lens | None:
-    """Return the lens that the record reads through, where the felt's calibration is to go into that record."""
+    """Return the lens in force in the record, if the felt's calibration goes into that record."""
     from firmware.record.journal.journal import JournalReader
     from vision.felt.lens import Lens
 
@@ -208,7 +208,7 @@ def _lens_in_force(data: Path | None) -> Lens | None:
 
 
 def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:
-    """Store a calibration where it was asked for, and say where that is. Raises click's errors, TableError."""
+    """Store a calibration in the requested place, and return where. Raises click's errors, TableError."""
     from firmware.record.journal.journal import Journal
     from firmware.runtime.reading.calibrations import KINDS
     from firmware.runtime.timestamps import box_clock
@@ -223,7 +223,7 @@ def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[st
         kept["file"] = str(out)
     if data is not None:
         with Journal(data, box_clock()) as journal:
-            fold([event], journal.recover())  # refused while a hand is open, or through another lens
+            fold([event], journal.recover())  # refused while a hand is open, or with another lens
             journal.keep(KINDS[event.what], text.encode())
             kept["seq"] = journal.append([event], CONSOLE)
     return kept
@@ -248,6 +248,6 @@ def _format_result(result: dict[str, Any]) -> str:
 
 
 def _sentence(text: str) -> str:
-    if {".", "/"} & set(text.partition(" ")[0]):  # a file's name stays as it is
+    if {".", "/"} & set(text.partition(" ")[0]):  # a file's name stays unchanged
         return text
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,4 +1,4 @@
-"""The PDF that goes into a dispute file; what it takes to make one is loaded when the first is asked for."""
+"""The PDF in a dispute file; its libraries are loaded when the first one is made."""
 
 from __future__ import annotations
 

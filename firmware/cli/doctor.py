@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
 BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
-"""Units that run only where somebody enabled them."""
+"""Units that run only if they were enabled by hand."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 
 
@@ -48,8 +48,8 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
         _look(data, by, look_within)
     checks = examine(data, full=full)
     if as_json:
-        facts = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
-        say_json(facts, indent=1)
+        report = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
+        say_json(report, indent=1)
     else:
         for line in as_text(checks):
             say(line)
@@ -57,7 +57,7 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
 
 
 def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
-    """Gather every fact there is and judge them."""
+    """Collect all facts and run the checks on them."""
     from firmware.health.checks import Facts, judge
     from firmware.health.record_facts import LAST_ROWS, record_facts
     from firmware.record.journal.journal import JournalReader
@@ -68,7 +68,7 @@ def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
 
 
 def _of_table(data: Path) -> dict[str, Any] | None:
-    """Return what the running table knows; None where none answers."""
+    """Return the running table's facts; None if no table answers."""
     from firmware.runtime.config import SOCKET
     from firmware.table_client import TableLink, TableUnreachable
 
@@ -80,7 +80,7 @@ def _of_table(data: Path) -> dict[str, Any] | None:
 
 
 def _of_box(data: Path) -> dict[str, Any]:
-    """Return what can be seen of the box while no table runs. What its devices said last does not count."""
+    """Return the box's facts while no table runs. The last state of its devices does not count."""
     from firmware.devices.power import Power
     from firmware.runtime.host_facts import BoxFacts, facts_of_pi
 
@@ -88,9 +88,9 @@ def _of_box(data: Path) -> dict[str, Any]:
 
 
 def services() -> dict[str, str] | None:
-    """Return the state of every unit of ours that should run here; None where no service manager answers."""
+    """Return the state of each of our units that should run here; None if no service manager answers."""
     try:
-        statement = subprocess.run(
+        output = subprocess.run(
             ["systemctl", "show", "--property=Id,LoadState,UnitFileState,ActiveState", *UNITS, *BESIDE],
             capture_output=True,
             text=True,
@@ -100,9 +100,7 @@ def services() -> dict[str, str] | None:
         ).stdout
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         return None
-    units = [
-        dict(line.split("=", 1) for line in part.splitlines()) for part in statement.strip().split("\n\n")
-    ]
+    units = [dict(line.split("=", 1) for line in part.splitlines()) for part in output.strip().split("\n\n")]
     return {
         unit["Id"]: unit["ActiveState"]
         for unit in units
@@ -112,7 +110,7 @@ def services() -> dict[str, str] | None:
 
 
 def _look(data: Path, by: str | None, within: float) -> None:
-    """Have the table look through its camera. Raises click.ClickException where it does not."""
+    """Have the table take a picture. Raises click.ClickException if it fails."""
     from firmware.cli.options import ask_table
 
     begun = ask_table({"do": "look"}, by, data)
@@ -122,23 +120,25 @@ def _look(data: Path, by: str | None, within: float) -> None:
         )
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
-        facts = ask_table({"do": "job", "job": begun["job"]}, None, data)
-        if facts is None or facts["state"] == "failed":
-            raise click.ClickException(f"The camera took no picture: {facts['why'] if facts else 'no table'}")
-        if facts["state"] == "done":
+        answer = ask_table({"do": "job", "job": begun["job"]}, None, data)
+        if answer is None or answer["state"] == "failed":
+            raise click.ClickException(
+                f"The camera took no picture: {answer['why'] if answer else 'no table'}"
+            )
+        if answer["state"] == "done":
             return
         time.sleep(0.2)
     raise click.ClickException("The camera took no picture in time; see what the page says of it.")
 
 
 def as_text(checks: tuple[Check, ...]) -> list[str]:
-    """Return the lines that a person reads."""
+    """Return the report's lines."""
     lines = []
     for check in checks:
         lines.append(f"{_WORDS[check.verdict]:>5}  {check.title!s:22} {check.figure:>16}  {check.says}")
         if check.advice is not None and check.verdict != "ok":
             lines.append(f"{'':48}{check.advice}")
     found: Counter[str] = Counter(check.verdict for check in checks)
-    words = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
-    lines.append(", ".join(f"{found[verdict]} {statement}" for verdict, statement in words.items()))
+    labels = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
+    lines.append(", ".join(f"{found[verdict]} {label}" for verdict, label in labels.items()))
     return lines

@@ -1,4 +1,4 @@
-"""`feltwatch hands`: the archive at a terminal: list, show, export, verify, recall."""
+"""`feltwatch hands`: the archive on the command line: list, show, export, verify, recall."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
 SHOWN: Final = 20
-"""Problems printed for people; a program gets all of them."""
+"""Number of problems printed as text; JSON has all of them."""
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -56,7 +56,7 @@ def command() -> None:
 
 @contextmanager
 def _errors_as_sentences() -> Iterator[None]:
-    """Say our errors in a sentence."""
+    """Print our errors as sentences."""
     from firmware.table.errors import CommandRefused, TableError
 
     try:
@@ -140,10 +140,10 @@ def show(number: int, data: Path, as_json: bool) -> None:
         archive = _opened(data)
         hand = archive.hand(number)
         images = archive.images(hand)
-        text = (
+        lines = (
             [json.dumps(hand_json(hand, images), ensure_ascii=False)] if as_json else hand_text(hand, images)
         )
-        for line in text:
+        for line in lines:
             say(line)
 
 
@@ -220,7 +220,7 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     try:
         there = (key_folder / FILE).exists()
     except OSError:
-        there = True  # DeviceKey says why it cannot be looked at
+        there = True  # DeviceKey reports why it cannot be read
     if not there:
         raise KeyUnusable(
             "There is no device key in %(path)s: the table makes one when it first runs.",
@@ -357,8 +357,8 @@ def _verify_record(
         f"{found.entries:,} rows of {found.hands:,} hands, {read}, {found.anchors:,} signed heads; "
         f"the last row's hash is {found.head or 'none'}"
     )
-    for words in found.keys:
-        say(f"signed by {words}")
+    for key in found.keys:
+        say(f"signed by {key}")
     if not replay:
         say("What the rows mean was not followed: that each can be read and fits only --replay can tell.")
     if not slips:

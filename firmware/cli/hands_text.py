@@ -1,4 +1,4 @@
-"""Hands of the archive as text and JSON, for a person at a terminal and for a program."""
+"""Hands of the archive as text and JSON."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from firmware.rules import Currency
 from firmware.table import events as ev
 
 _BRIEF: Final = 110
-"""Characters of a row's payload in a person's list; --json has all of it."""
+"""Characters of a row's payload in the text output; --json has all of it."""
 
 
 def when(wall_ms: int) -> str:
-    """Return a row's time in the zone of this machine.
+    """Return a row's time in this machine's time zone.
 
     >>> when(0)[:3]
     '197'
@@ -27,7 +27,7 @@ def when(wall_ms: int) -> str:
 
 
 def line_text(line: HandLine) -> str:
-    """Return one hand of the list."""
+    """Return one hand of the list as text."""
     seats = "  ".join(_seat(seat.player, seat.points, seat.foul, seat.natural) for seat in line.seats)
     marks = [
         "" if line.outcome == "settled" else line.outcome,
@@ -37,8 +37,8 @@ def line_text(line: HandLine) -> str:
         "reviewed" if line.reviewed else "",
     ]
     dealer = f"  {line.dealer}" if line.dealer else ""
-    words = ", ".join(filter(None, marks))
-    marked = f"  [{words}]" if words else ""
+    flags = ", ".join(filter(None, marks))
+    marked = f"  [{flags}]" if flags else ""
     return f"{line.hand:>7}  {when(line.opened_ms)[:19]}  {line.profile}{dealer}  {seats}{marked}"
 
 
@@ -48,9 +48,9 @@ def _seat(player: str, points: int | None, foul: bool, natural: str | None) -> s
 
 
 def line_json(line: HandLine) -> dict[str, Any]:
-    """Return one hand of the list; the fields are those of `HandLine`."""
-    answer = {name: value for name, value in vars(line).items() if name not in ("seats", "names")}
-    return answer | {"seats": [vars(seat) for seat in line.seats]}
+    """Return one hand of the list as JSON data; the fields are those of `HandLine`."""
+    fields = {name: value for name, value in vars(line).items() if name not in ("seats", "names")}
+    return fields | {"seats": [vars(seat) for seat in line.seats]}
 
 
 def hand_text(hand: Hand, images: list[Image]) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _brief(row: Entry) -> str:
 
 
 def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Iterator[str]:
-    """Yield who pays whom and why, each point with its clause."""
+    """Yield the payments with their reasons, each point with its clause."""
     for pair in settlement.get("pairs", ()):
         winner, payer = (pair["a"], pair["b"]) if pair["paid"] >= 0 else (pair["b"], pair["a"])
         paid = f"seat {payer} pays seat {winner} {currency.say(pair['paid'])}" if pair["paid"] else "nothing"
@@ -103,7 +103,7 @@ def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Itera
 
 
 def hand_json(hand: Hand, images: list[Image]) -> dict[str, Any]:
-    """Return a hand with its rows as they were chained, its images and the settlements that were shown."""
+    """Return a hand with its rows as chained, its images and the settlements that were shown."""
     return {
         "hand": hand.hand,
         "disputed": hand.disputed,

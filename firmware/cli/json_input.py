@@ -1,7 +1,7 @@
 """JSON inputs from a stream: one object (also over several lines), an array, or JSON lines.
 
-One answer is owed for each input, as soon as it is complete. A broken one is reported in its place, and the rest goes
-on: where it ends is told by its brackets, or by the line where the next one begins.
+Each input gets one answer as soon as it is complete. An invalid input is reported in its place, and reading continues
+after it: its end is found by its brackets, or by the line where the next input begins.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 DEEPEST = 100
-"""Brackets within each other; a hand has four."""
+"""Maximum depth of nested brackets; a hand has four."""
 MOST_DIGITS = 4_300
-"""Of a number: Python reads no more."""
+"""Maximum digits of a number: Python reads no more."""
 LONGEST_LINE = 1 << 24
-"""Bytes of a line; of a longer one no more is kept."""
+"""Maximum bytes of a line that are kept."""
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One value of the stream, or what is wrong with it."""
+    """One value of the stream, or its error."""
 
     line: int
-    """Where it begins, from 1."""
+    """The number of its first line, from 1."""
     value: object = None
     error: str = ""
 
 
 def json_inputs(stream: BinaryIO, before_reading: Callable[[], object] = lambda: None) -> Iterator[Input]:
-    """Yield every input of a stream, in order; `before_reading` is called before each read, which may wait."""
+    """Yield every input of a stream, in order; `before_reading` is called before each read, which may block."""
     lines = _Lines(stream, before_reading)
-    may_be_array = True  # at the beginning, and after an array
+    may_be_array = True  # at the start, and after an array
     while (line := lines.next()) is not None:
         if may_be_array and not line.error and _ARRAY.match(line.text):
             yield from _array(lines, line)
@@ -50,11 +50,11 @@ class _Line(NamedTuple):
     number: int
     text: str
     error: str = ""
-    """Why it is no text, if it is none."""
+    """The error if it is not text."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether the line may be a later one of an object: it begins with a blank, a key or a closing bracket."""
+        """Whether the line may continue an object: it begins with a blank, a key or a closing bracket."""
         return self.text[0] in ' \t"}]'
 
 
@@ -87,12 +87,12 @@ class _Lines:
         return None
 
     def put_back(self, lines: list[_Line]) -> None:
-        """Have lines returned again, in their order."""
+        """Return these lines again, in their order."""
         self._back += reversed(lines)
 
 
 def _split(stream: BinaryIO, before_reading: Callable[[], object]) -> Iterator[bytes]:
-    """Yield lines without their ends, as they come; of one that is too long the beginning, too long itself."""
+    """Yield lines without their ends as they arrive; of a line that is too long, only a (too long) beginning."""
     read = getattr(stream, "read1", stream.read)
     parts: list[bytes] = []
     size = 0
@@ -112,7 +112,7 @@ def _split(stream: BinaryIO, before_reading: Callable[[], object]) -> Iterator[b
         yield b"".join(parts)
 
 
-# ---- what Python makes of a text ----
+# ---- parsing a value ----
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -120,7 +120,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object; json would keep the last of two values and say nothing."""
+    """Return the object; json would silently keep the last of two values."""
     value = dict(pairs)
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
@@ -134,7 +134,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _parsed(text: str, number: int) -> Input:
-    """Return the value of a text that begins on a line, or what is wrong with it."""
+    """Parse a text that begins on this line; return its value or its error."""
     start = _end_of(_SPACE, text, 0)
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -161,7 +161,7 @@ def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
     return match.end() if match else position
 
 
-# ---- how far a value goes ----
+# ---- the end of a value ----
 
 _TOKEN = re.compile(
     r"""[ \t\r]*(?:(?P<opens>[{\[])|(?P<closes>[}\]])|(?P<comma>,)|(?P<colon>:)"""
@@ -171,7 +171,7 @@ _PAIRS = {"}": "{", "]": "["}
 
 
 class _Extent:
-    """Follows a value line by line to its end, whatever is wrong within it."""
+    """Follows a value line by line to its end, even if it is invalid."""
 
     def __init__(self) -> None:
         self._broken = False
@@ -180,11 +180,11 @@ class _Extent:
         self._wants = "value"
 
     def is_broken(self) -> bool:
-        """Say whether brackets, commas and colons so far are not those of a value: then its end is uncertain."""
+        """Return whether the brackets, commas and colons so far are invalid: then the end is uncertain."""
         return self._broken
 
     def feed(self, text: str, position: int = 0) -> int | None:
-        """Go on through a line. Return where the value ends in it; None where it goes on."""
+        """Process a line. Return where the value ends in it; None if it continues."""
         while match := _TOKEN.match(text, position):
             position = match.end()
             kind = match.lastgroup
@@ -234,7 +234,7 @@ class _Extent:
 
 
 def _value(lines: _Lines, line: _Line) -> Input:
-    """Return the value that begins on a line; the lines after it are taken only where they belong to it."""
+    """Return the value that begins on a line; later lines are taken only if they belong to it."""
     found = _parsed(line.text, line.number)
     if line.error:
         found = Input(line.number, error=line.error)
@@ -243,7 +243,7 @@ def _value(lines: _Lines, line: _Line) -> Input:
     extent = _Extent()
     if extent.feed(line.text) is not None or extent.is_broken():
         return _limited(found, extent)
-    is_indented = len(line.text.strip()) == 1  # the opening bracket alone, as in indented JSON
+    is_indented = len(line.text.strip()) == 1  # only the opening bracket, as in indented JSON
     taken = [line]
     while (more := lines.next()) is not None:
         if not more.goes_on and (extent.is_broken() or not is_indented):
@@ -257,8 +257,8 @@ def _value(lines: _Lines, line: _Line) -> Input:
         if end is not None and not (extent.is_broken() and not is_indented):
             return _limited(_joined(taken), extent)
         if (extent.is_broken() or extent.deepest > DEEPEST) and not is_indented:
-            break  # what never ends is not followed through all lines, for each of them
-    if not is_indented:  # what looked like its further lines is none of it
+            break  # a value without end is not followed through all lines, for each of them
+    if not is_indented:  # the lines that seemed to continue it do not belong to it
         lines.put_back(taken[1:])
         taken = taken[:1]
     return _limited(_joined(taken), extent)
@@ -279,7 +279,7 @@ def _limited(found: Input, extent: _Extent) -> Input:
 # ---- an array ----
 
 _ARRAY = re.compile(r"[ \t\r]*\[[ \t\r]*($|[{\[\]])")
-"""A line that begins an array of hands; any other bracket is a broken object's."""
+"""A line that begins an array of hands; any other bracket belongs to an invalid object."""
 _NO_COMMA = "this is not JSON: the array goes on without a comma, or never ends"
 _NEVER_ENDS = "this is not JSON: the array never ends"
 
@@ -293,7 +293,7 @@ class _Cursor:
     position: int
 
     def peek(self) -> str:
-        """Return the next character that is no blank, on a later line if need be; nothing at the end."""
+        """Return the next character that is not blank, also on later lines; "" at the end."""
         while True:
             self.position = _end_of(_SPACE, self.line.text, self.position)
             if self.position < len(self.line.text):
@@ -307,7 +307,7 @@ class _Cursor:
 def _array(lines: _Lines, line: _Line) -> Iterator[Input]:
     """Yield the elements of an array that begins on a line."""
     at = _Cursor(lines, line, line.text.index("[") + 1)
-    is_due = False  # an element has to follow a comma
+    is_due = False  # an element must follow a comma
     while (character := at.peek()) != "]":
         if not character:
             yield Input(at.line.number, error=_NEVER_ENDS)
@@ -320,7 +320,7 @@ def _array(lines: _Lines, line: _Line) -> Iterator[Input]:
         is_due = character == ","
         at.position += is_due
         if found.error == _NO_COMMA and character == "{" and not at.position:
-            lines.put_back([at.line])  # the array never ended; what follows are hands line by line
+            lines.put_back([at.line])  # the array never ended; hands follow line by line
             return
     if is_due:
         yield Input(at.line.number, error="this is not JSON: an element is missing after the last comma")
@@ -329,10 +329,10 @@ def _array(lines: _Lines, line: _Line) -> Iterator[Input]:
 
 
 def _element(at: _Cursor) -> Input:
-    """Return the element at the cursor and go to the comma, bracket or element after it."""
+    """Return the element at the cursor and move to the comma, bracket or element after it."""
     number, column = at.line.number, at.position
     parts: list[str] = []
-    alike: list[_Line] = []  # lines from the first on that begins as this element does
+    alike: list[_Line] = []  # lines from the first one that begins like this element
     extent, error = _Extent(), ""
     while True:
         error = error or at.line.error
@@ -352,9 +352,7 @@ def _element(at: _Cursor) -> Input:
             return Input(number, error=_NEVER_ENDS)
         begins_alike = following.text[column : column + 1] == "{" and not following.text[:column].strip()
         at.line, at.position = following, 0
-        if (
-            extent.is_broken() and begins_alike
-        ):  # brackets are missing: the next element begins as this one did
+        if extent.is_broken() and begins_alike:  # brackets are missing: the next element begins like this one
             return _parsed(" " * column + "\n".join(parts), number)
         if alike or begins_alike:
             alike.append(following)

@@ -15,11 +15,11 @@ import click
 from firmware.terminal import escaped, say
 
 _HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
-"""What click raises where a group is named without a command; its message is the group's help. Click 8.1 has none."""
+"""Raised by click for a group without a command; its message is the group's help. Click 8.1 does not have it."""
 
 
 class LazyGroup(click.Group):
-    """A click group that knows its commands' names from entry points; each folder registers those it owns."""
+    """A click group with commands from entry points; each folder registers its own."""
 
     def __init__(self, *, entry_group: str, **settings: Any) -> None:
         super().__init__(**settings)
@@ -42,23 +42,23 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. An error that it gives, or that the system gives, is printed as one escaped sentence."""
+        """Run the command. Its errors and those of the system are printed as one escaped sentence."""
         _ready_streams()
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
             if isinstance(error, _HELP):
                 raise  # our own text, of many lines
-            vars(error)["message"] = escaped(error.message)  # declared final, and what `show` prints
+            vars(error)["message"] = escaped(error.message)  # declared final, but printed by `show`
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # who read the output has seen enough: click ends quietly
+                raise  # the reader of the output has closed it: click ends quietly
             raise click.ClickException(escaped(_refused(error))) from error
 
 
 def _ready_streams() -> None:
-    """Have streams that can be used: one may be closed, or take no letter beyond ASCII."""
+    """Make all streams usable: one may be closed, or limited to ASCII."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdin is None:

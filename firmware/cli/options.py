@@ -1,4 +1,4 @@
-"""How a command of the shell asks the running table: with the name and the PIN of anyone who gives it."""
+"""Shared options, and commands to the running table with the user's name and PIN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from firmware.runtime.config import DATA, KEY, SOCKET
 from firmware.terminal import say
 
 WITHIN: Final = 60.0
-"""Seconds to wait for an answer; a dispute file with its PDF may take some."""
+"""Timeout in seconds for an answer; a dispute file with its PDF is slow."""
 
 
 NAME_IT: Final = (
@@ -26,11 +26,11 @@ _NAMED: Final[dict[ParameterSource | None, str]] = {
     ParameterSource.DEFAULT: ", where a box has it",
     ParameterSource.ENVIRONMENT: ", the folder in FELTWATCH_DATA",
 }
-"""How the folder was chosen, where it was not named on the command line."""
+"""How the folder was chosen if it was not given on the command line."""
 
 
 def need_open(folder: Path) -> None:
-    """Raise click.UsageError where this user may not look into a folder: every reading of it would seem to fail."""
+    """Raise click.UsageError if this user may not read a folder; otherwise every read of it would seem to fail."""
     there = os.access(folder, os.F_OK) and folder.is_dir()
     if there and not os.access(folder, os.R_OK | os.X_OK):
         command = click.get_current_context().command_path
@@ -55,7 +55,7 @@ _data = partial(
 )
 data_option = _data(callback=_open_to_us)
 data_option_unopened = _data()
-"""For a command that does not always look into it; it says `need_open` where it does."""
+"""For a command that does not always read the folder; it calls `need_open` when it does."""
 by_option = click.option(
     "--by", metavar="NAME", help="The listed person who gives the command; needed while the table runs."
 )
@@ -70,9 +70,9 @@ key_option = click.option(
 
 
 def need_record(data: Path) -> None:
-    """Raise click.UsageError where a folder holds no record: a mistyped name must not read as an empty table's.
+    """Raise click.UsageError if a folder holds no record: a mistyped name must not look like an empty table.
 
-    Raises JournalError where there is one that cannot be read.
+    Raises JournalError if the record cannot be read.
     """
     from firmware.record.journal.journal import JournalReader
 
@@ -81,16 +81,14 @@ def need_record(data: Path) -> None:
 
 
 def no_record(data: Path, what: str = "record") -> click.UsageError:
-    """Return the error of a folder that holds no record, or none of what is wanted: where it was looked for, and how
-    to name another folder.
-    """
+    """Return the error for a folder without a record (or `what`): where it was searched, and how to name another."""
     context = click.get_current_context(silent=True)
     source = context.get_parameter_source("data") if context else None
     return click.UsageError(f"There is no {what} in {data}{_NAMED.get(source, '')}. {NAME_IT}")
 
 
 def say_missing_record(data: Path) -> None:
-    """Say on standard error that a folder holds no record, for a command that goes on without one."""
+    """Print on standard error that a folder holds no record, for a command that continues without one."""
     from firmware.record.journal.journal import JournalReader
 
     if not JournalReader(data).path.exists():
@@ -98,7 +96,7 @@ def say_missing_record(data: Path) -> None:
 
 
 def need_writable(data: Path) -> None:
-    """Raise click.UsageError where nobody could do it: no table runs, and this user may not write to its record."""
+    """Raise click.UsageError if the change is impossible: no table runs, and this user may not write to its record."""
     from firmware.table_client import TableLink
 
     if data.is_dir() and not os.access(data, os.W_OK | os.X_OK) and not TableLink(data / SOCKET).answers():
@@ -109,16 +107,16 @@ def need_writable(data: Path) -> None:
 
 
 def pin_asked(text: str, new: bool = False) -> str:
-    """Return a PIN: asked for unseen at a terminal, a line of the input elsewhere."""
+    """Return a PIN: prompted for without echo on a terminal, otherwise a line of the input."""
     if sys.stdin.isatty():
         return str(click.prompt(text, hide_input=True, confirmation_prompt=new))
     return sys.stdin.readline().strip()
 
 
 def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, Any] | None:
-    """Give a command to the running table and return its answer; None where no table runs.
+    """Send a command to the running table and return its answer; None if no table runs.
 
-    Raises click.ClickException with the table's sentence where it refuses.
+    Raises click.ClickException with the table's message if it refuses.
     """
     from firmware.table_client import TableLink, TableUnreachable
 

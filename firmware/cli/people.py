@@ -1,4 +1,4 @@
-"""`feltwatch people`: lists who deals, and who has a PIN, at this table."""
+"""`feltwatch people`: manages the people of this table: dealers, and users with a PIN."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def list_people(data: Path, as_json: bool) -> None:
     elif not people:
         say("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
     for person in [] if as_json else state.people:
-        text = [f"{person.name}  {person.role}"]
-        text += [f"{person.tried} wrong PINs in a row"] if person.tried else []
-        text += [f"logged on, down {state.down}"] if person.name == state.dealer else []
-        say(", ".join(text))
+        columns = [f"{person.name}  {person.role}"]
+        columns += [f"{person.tried} wrong PINs in a row"] if person.tried else []
+        columns += [f"logged on, down {state.down}"] if person.name == state.dealer else []
+        say(", ".join(columns))
 
 
 def _name(_: click.Context, __: click.Parameter, name: str) -> str:
@@ -79,7 +79,7 @@ def _name(_: click.Context, __: click.Parameter, name: str) -> str:
 @data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:
     """Add NAME to the list, or give NAME another role."""
-    need_writable(data)  # before anybody keys a PIN for nothing
+    need_writable(data)  # before a PIN is keyed in vain
     asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)
@@ -108,7 +108,7 @@ def remove(name: str, by: str | None, data: Path) -> None:
 
 
 def _need_one_for_a_pin(name: str, data: Path) -> None:
-    """Refuse, before anybody keys one, a PIN for who is not listed or needs none. Raises click's errors."""
+    """Refuse a PIN for a person who is not listed or needs none, before it is keyed. Raises click's errors."""
     from firmware.record.journal.journal import JournalReader
     from firmware.table import TableError, apply
     from firmware.table.events import PinSet
@@ -122,7 +122,7 @@ def _need_one_for_a_pin(name: str, data: Path) -> None:
 
 
 def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
-    """Give the command to the running table, or do it on its record where none runs. Raises click's errors."""
+    """Send the command to the running table, or run it on the record of a stopped one. Raises click's errors."""
     from firmware.table import TableError
 
     if ask_table(order, by, data) is not None:
@@ -136,7 +136,7 @@ def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
 
 
 def _at_the_console(order: dict[str, Any], data: Path) -> None:
-    """Do it on the record of a stopped table: who may write there could do anything to it anyway."""
+    """Run it on the record of a stopped table: a user who may write there could change anything anyway."""
     from firmware.access.control import AccessCommand, AccessControl, Who
     from firmware.access.pins import PinStore
     from firmware.record.journal.journal import Journal

@@ -1,9 +1,9 @@
-"""The audit: every stored hand settled again, every look's picture read again by the reader of today.
+"""The audit: settles every stored hand again, and reads every reading's picture again with the current reader.
 
-Of a look at the whole table that is its frame, of a card that was placed face up its zone's picture. What was unsure
-then was named by a person: where a placed card is sure now says nothing.
+The picture of a reading of the whole table is its frame; that of a card placed face up is its zone. A placed card that
+was unsure was named by a user, so it makes no difference if it is sure now.
 
-Hands are told apart by nothing but the record, so they are done by as many processes as there are cores.
+Each hand is independent of the others in the record, so there are as many processes as cores.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ WORDS: Final[dict[What, str]] = {
     "doubt": "a card that was sure would be asked about now",
     "sure_now": "a card that was asked about is read surely now",
 }
-"""What may be found, and how it is called."""
+"""The kinds of differences, with their labels."""
 BATCH: Final = 200
-"""Hands at once for one process, at most."""
+"""Maximum number of hands per batch of a process."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as it was: the hand, the row of the record, and a sentence."""
+    """A difference: the hand, the row of the record, and a message."""
 
     hand: int
     row: int
@@ -66,9 +66,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was done: hands, settlements and pictures gone through, and what is different.
+    """The result: the number of hands, settlements and pictures checked, and the differences.
 
-    `dropped` are pictures whose bytes are no longer kept by the house's rule: no difference, and nothing to read.
+    `dropped` are pictures deleted by the house's retention: not a difference, and nothing to read.
     """
 
     hands: int = 0
@@ -99,10 +99,10 @@ def audit(
     processes: int | None = None,
     done: Callable[[int, int], None] = lambda hands, of: None,
 ) -> Audit:
-    """Go through hands of the record in a data folder, all of them where none are named.
+    """Audit hands of the record in a data folder, by default all of them.
 
-    `processes`: as many as there are cores, unless given; 1 stays in this one. `done` is told how many hands are
-    done, of how many. Raises JournalError.
+    `processes`: by default as many as there are cores; 1 uses only this one. `done` receives the number of finished
+    hands and the total. Raises JournalError.
     """
     reader = JournalReader(data)
     openings = reader.openings(limit=1)
@@ -142,19 +142,19 @@ _worker: _Worker | None = None
 
 
 def begin(data: Path, pictures: bool) -> None:
-    """Make this process ready."""
+    """Prepare this process."""
     global _worker
     _worker = _Worker(data, pictures)
 
 
 def go_through(hands: Sequence[int]) -> Audit:
-    """Go through some hands. Raises JournalError."""
+    """Audit some hands. Raises JournalError."""
     assert _worker is not None, "begin comes first"
     return reduce(Audit.__add__, (_worker.hand(hand) for hand in hands), Audit())
 
 
 class _Worker:
-    """Goes through one hand after another."""
+    """Audits one hand after another."""
 
     def __init__(self, data: Path, pictures: bool) -> None:
         self._reader = JournalReader(data)
@@ -164,7 +164,7 @@ class _Worker:
         self._rules: dict[str, Profile] = {}
 
     def hand(self, number: int) -> Audit:
-        """Go through one hand; one that is not in the record, or still on the table, is passed over."""
+        """Audit one hand; skip one that is not in the record, or still on the table."""
         try:
             recalled = load_hand(self._reader, number)
         except StillOpen:
@@ -228,7 +228,7 @@ class _Worker:
     def _differences(
         self, recalled: PastHand, entries: Sequence[Entry], picture: Image
     ) -> Iterator[Difference]:
-        """Compare what the rows that name a picture say with what is read in it. Raises VisionError, TableError."""
+        """Compare the rows that refer to a picture with a new reading of it. Raises VisionError, TableError."""
         placed: tuple[ReadCard, ...] | None = None
         for entry in entries:
             match entry.event:
@@ -278,7 +278,7 @@ class _Worker:
         return read_zone(picture, layout.zone(place, row), layout, cards)
 
     def _reader_of(self, opened: ev.HandOpened) -> CardReader:
-        """Return the card reader, its deck the one that the hand was played with."""
+        """Return the card reader with the hand's deck."""
         assert self._cards is not None
         deck = self._text(opened, "deck")
         self._cards.deck = profile_of_json(deck, self._cards.sha256) if deck else None
@@ -295,7 +295,7 @@ class _Worker:
 
 
 def _looks(recalled: PastHand) -> dict[Capture, list[Entry]]:
-    """Return the rows of a hand that say what was read in a picture, by the picture."""
+    """Return the rows of a hand that hold a reading, by its picture."""
     looks: dict[Capture, list[Entry]] = {}
     for step in recalled.steps:
         match step.entry.event:
@@ -320,7 +320,7 @@ def _format_card(card: str | None, sure: bool) -> str:
 
 
 _WORDS: Final = frozenset({"why", "text"})
-"""Parts of a settlement that explain it in English. Another release may use other words for the same payment."""
+"""The English explanations in a settlement. Another release may use other words for the same payment."""
 
 
 def _without_words(part: Any) -> Any:
@@ -331,7 +331,7 @@ def _without_words(part: Any) -> Any:
 
 
 def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
-    """Say what of a settlement is another: the first part of it that is, and both."""
+    """Describe the first part of a settlement that differs, with both values."""
     before, after = then.get("paid", {}), now.get("paid", {})
     paid = [
         f"{seat}: {before.get(seat)} → {after[seat]}" for seat in after if before.get(seat) != after[seat]

@@ -1,10 +1,10 @@
-"""Release packages: signed where they are made, judged on the box before anything in them is run.
+"""Release packages: signed by the maker, checked on the box before any of their code runs.
 
-A package is a folder with `manifest.json` (which release, made from sources of when, every file's SHA-256, which of
-them are programs) and `manifest.sig` (Ed25519 over the manifest's bytes, in hex). A box trusts the one key in
-`release.pub` that its first installation brought. It refuses a package that another key signed, whose files are not
-those of the manifest, or whose sources are older than those that run: an old release with a known hole would else be a
-signed way in.
+A package is a folder with `manifest.json` (the release, the time of its sources, every file's SHA-256, which of them
+are programs) and `manifest.sig` (Ed25519 over the manifest's bytes, in hex). A box trusts only the key in `release.pub`
+from its first installation. It refuses a package that is signed by another key, whose files differ from the manifest,
+or whose sources are older than those that run: an old release with a known vulnerability would otherwise be a signed
+attack.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
 PUBLIC_KEY: Final = "release.pub"
 MOST_BYTES: Final = 2_000_000_000
-"""Unpacked; a release has about 200 MB of wheels."""
+"""Size when unpacked; a release has about 200 MB of wheels."""
 MOST_AT_ONCE: Final = 4_000_000
 MOST_FILES: Final = 5000
 MOST_DEEP: Final = 20
-"""Folders in one another; a release has four."""
+"""Maximum depth of folders; a release has four."""
 MODE: Final = 0o644
 PROGRAM_MODE: Final = 0o755
 _PUBLIC: Final = re.compile("[0-9a-f]{64}")
 
 
 class UpdateRefused(AppError, ValueError):
-    """A package that this box does not take; the sentence says why."""
+    """The box refuses this package; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """What a manifest says of its release."""
+    """The content of a manifest."""
 
     name: str
     made: int
-    """Of when its sources are, in seconds since 1970; a release never replaces a later one."""
+    """Time of its sources in seconds since 1970; an older release never replaces a later one."""
     files: dict[str, str]
     programs: frozenset[str]
-    """The files that are run: they have another mode, and none but these."""
+    """The executable files: only they have the executable mode."""
 
 
 def sign(folder: Path, key: DeviceKey, made: int) -> Release:
@@ -61,20 +61,20 @@ def sign(folder: Path, key: DeviceKey, made: int) -> Release:
     name = (folder / "RELEASE").read_text(encoding="utf-8").strip()
     files = {path: _hash(folder / path) for path in sorted(_files(folder))}
     programs = [path for path in files if (folder / path).stat().st_mode & stat.S_IXUSR]
-    for path in files:  # whatever the builder's umask was
+    for path in files:  # independent of the builder's umask
         (folder / path).chmod(PROGRAM_MODE if path in programs else MODE)
-    answer = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
-    text = json.dumps(answer, indent=1, sort_keys=True).encode()
+    manifest = {"format": FORMAT, "release": name, "made": made, "files": files, "programs": programs}
+    text = json.dumps(manifest, indent=1, sort_keys=True).encode()
     (folder / MANIFEST).write_bytes(text)
     (folder / SIGNATURE).write_text(key.sign(text).hex() + "\n", encoding="ascii")
     return Release(name, made, files, frozenset(programs))
 
 
 def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
-    """Return what an unpacked package is, once it is signed by `public` and whole.
+    """Return the release of an unpacked package if it is signed by `public` and complete.
 
-    `running`: the folder of the release that runs, with its manifest; the package's sources must not be older.
-    Raises UpdateRefused.
+    `running`: the folder of the running release, with its manifest; the package's sources must not be older. Raises
+    UpdateRefused.
     """
     release = _signed(folder, public)
     found = set(_files(folder))
@@ -99,7 +99,7 @@ def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
 
 
 def unpack(archive: Path, to: Path) -> Path:
-    """Unpack a package into a new folder, plain files and folders only, and return its folder. Raises UpdateRefused."""
+    """Unpack a package into a new folder, regular files and folders only; return its folder. Raises UpdateRefused."""
     if not archive.is_file():  # a pipe or a device may never end
         raise UpdateRefused(f"{archive} is no plain file.")
     try:
@@ -130,17 +130,17 @@ def unpack(archive: Path, to: Path) -> Path:
 
 
 class _Piecewise(gzip.GzipFile):
-    """Gives a few megabytes at once: tarfile reads a header whole, however long it says that it is."""
+    """Limits the size of a read: tarfile reads a whole header, whatever its declared length."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read so many bytes. Raises tarfile.ReadError for more than any part of a release has."""
+        """Read this many bytes. Raises tarfile.ReadError for more than any part of a release has."""
         if size is None or not 0 <= size <= MOST_AT_ONCE:
             raise tarfile.ReadError("a part of it is too long")
         return super().read(size)
 
 
 def _members(packed: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """Return what a package holds; nothing where that is too much, as soon as it is known: to go on is to unpack it."""
+    """Return a package's members; none as soon as they are too much, because listing further means unpacking."""
     found: list[tarfile.TarInfo] = []
     left = MOST_BYTES
     for one in packed:
@@ -157,7 +157,7 @@ def _stays_inside(name: str) -> bool:
 
 
 def trusted_key(path: Path) -> bytes:
-    """Return the release key that a file names, 32 bytes. Raises UpdateRefused."""
+    """Return the release key in a file, 32 bytes. Raises UpdateRefused."""
     try:
         text = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
@@ -184,17 +184,17 @@ def _signed(folder: Path, public: bytes) -> Release:
 
 def _read_release(folder: Path) -> Release:
     try:
-        answer = json.loads((folder / MANIFEST).read_bytes())
-        if answer["format"] != FORMAT:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        if manifest["format"] != FORMAT:
             raise ValueError
-        programs = frozenset(map(str, answer.get("programs", ())))  # a release before this had none
-        return Release(str(answer["release"]), int(answer["made"]), dict(answer["files"]), programs)
+        programs = frozenset(map(str, manifest.get("programs", ())))  # older releases had none
+        return Release(str(manifest["release"]), int(manifest["made"]), dict(manifest["files"]), programs)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UpdateRefused(f"{folder / MANIFEST} is no release's manifest.") from error
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Yield every file but manifest and signature. Raises UpdateRefused for what is no plain file."""
+    """Yield every file except manifest and signature. Raises UpdateRefused for anything but regular files."""
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(at) / name
@@ -208,7 +208,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _has_its_mode(path: Path, is_program: bool) -> bool:
-    """Say whether a file is a program where it should be one, and nobody else's to change. A umask may take more."""
+    """Return whether a file is executable only if it should be, and not writable by others. A umask may remove more."""
     mode = stat.S_IMODE(path.stat().st_mode)
     return bool(mode & stat.S_IXUSR) == is_program and not mode & ~PROGRAM_MODE
 

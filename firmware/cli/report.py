@@ -1,4 +1,4 @@
-"""`feltwatch report`: what a shift came to."""
+"""`feltwatch report`: the figures of a shift."""
 
 from __future__ import annotations
 

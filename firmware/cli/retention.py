@@ -1,4 +1,4 @@
-"""`feltwatch keep`, `backup`, `restore`: how long images are kept, and a second copy of the record."""
+"""`feltwatch keep`, `backup`, `restore`: retention of images, and backups of the record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firmware.record.retention import Deletion, Rule
 
 SHOWN: Final = 20
-"""Hands printed for people; a program gets all of them."""
+"""Number of hands printed as text; JSON has all of them."""
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _planned(data: Path, rule: Rule) -> list[Deletion]:
 
 
 def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
-    """Drop on the record of a stopped table, and return what was dropped."""
+    """Delete images in the record of a stopped table, and return what was deleted."""
     from firmware.record.archive import Archive
     from firmware.record.journal.captures import CaptureStore
     from firmware.record.journal.journal import Journal
@@ -131,7 +131,7 @@ def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
             try:
                 state = apply(state, drop.tombstone)
             except CommandRefused:
-                continue  # under dispute since
+                continue  # disputed meanwhile
             journal.append([drop.tombstone], "console")
             remove(store, drop.images)
             gone.append(drop)
@@ -159,10 +159,10 @@ def _print_deletions(
 ) -> None:
     size = sum(drop.size for drop in drops)
     if as_json:
-        facts = [
+        hands = [
             {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops
         ]
-        say_json({"done": done == "are gone", "bytes": size, "hands": facts})
+        say_json({"done": done == "are gone", "bytes": size, "hands": hands})
         return
     for drop in drops[:SHOWN]:
         say(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")

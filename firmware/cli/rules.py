@@ -32,9 +32,9 @@ from firmware.rules import (
 from firmware.terminal import say, say_all, say_json
 
 IRREGULAR, MALFORMED = 1, 2
-"""Exit statuses; where both occur the higher one counts."""
+"""Exit statuses; if both apply, the higher one counts."""
 INTERRUPTED, OUTPUT_FAILED = 130, 74
-"""Exit statuses as other programs have them: 128 and the signal's number; EX_IOERR of sysexits.h."""
+"""Exit statuses by convention: 128 plus the signal's number; EX_IOERR of sysexits.h."""
 
 _to_json = json.JSONEncoder(check_circular=False).encode
 
@@ -64,7 +64,7 @@ def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: s
     if profile is not None:
         _profile(profile)
     name = file.name if isinstance(getattr(file, "name", None), str) else "<stdin>"
-    out = sys.stdout  # click.echo looks for the stream again on every call
+    out = sys.stdout  # click.echo looks the stream up on every call
     status = count = 0
     inputs = json_inputs(file, before_reading=out.flush)
     try:
@@ -86,7 +86,7 @@ def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: s
 
 
 def _readable(inputs: Iterator[Input], name: str) -> Iterator[Input]:
-    """Yield the inputs of a file. Raises click.UsageError where it cannot be read."""
+    """Yield the inputs of a file. Raises click.UsageError if it cannot be read."""
     while True:
         try:
             found = next(inputs, None)
@@ -98,9 +98,9 @@ def _readable(inputs: Iterator[Input], name: str) -> Iterator[Input]:
 
 
 def _give_up_output(error: OSError) -> NoReturn:
-    """Exit as a program does whose output cannot be written; nothing more is."""
+    """Exit with the status for output that cannot be written; no more is written."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python tries again at exit
     if error.errno != errno.EPIPE:
         with suppress(OSError):
             say(f"The answers cannot be written: {error.strerror or error}.", err=True)
@@ -108,7 +108,7 @@ def _give_up_output(error: OSError) -> NoReturn:
 
 
 LONGEST_MESSAGE = 400
-"""Letters of a message: what it quotes may be megabytes."""
+"""Maximum characters of a message: it may quote megabytes."""
 
 
 def _bounded(text: str) -> str:
@@ -116,7 +116,7 @@ def _bounded(text: str) -> str:
 
 
 def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> tuple[str, int]:
-    """Return the answer to one input and the exit status that it asks for; say on standard error what is malformed."""
+    """Return the answer to one input and its exit status; print malformed input's error on standard error."""
     try:
         if found.error:
             raise HandError("", found.error)
@@ -230,7 +230,7 @@ def document(profile: str, output: Path | None, language: str) -> None:
             if output.suffix == ".md":
                 output.write_text(markdown(blocks), encoding="utf-8")
             else:
-                from dealer_ui.reports.house_rules_pdf import write_pdf  # takes its time to load
+                from dealer_ui.reports.house_rules_pdf import write_pdf  # slow to load
 
                 write_pdf(blocks, output)
         except OSError as error:

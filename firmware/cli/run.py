@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROOM_EVERY: Final = 1.0
-"""Seconds between two looks for room on a full disk."""
+"""Seconds between two checks for free space on a full disk."""
 
 
 @click.command("run")
@@ -68,7 +68,7 @@ def run(config: Config) -> None:
     from firmware.systemd import ServiceManager
 
     manager = ServiceManager.from_environment()
-    house_rules(config)  # what is wrong with it is said before anything is made
+    house_rules(config)  # reports an invalid configuration before anything is created
     times = config.times
     camera = partial(make_camera, config.camera)
     spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
@@ -98,22 +98,22 @@ def run(config: Config) -> None:
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: table.stop())
-        gc.freeze()  # what was imported stays anyhow: a full collection need not go through it while a button waits
+        gc.freeze()  # what was imported is permanent: a full collection need not traverse it while a button waits
         table.run(turned)
 
 
 def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:
-    """Open the journal; on a disk without any room wait until there is some. Raises JournalError."""
+    """Open the journal; on a full disk wait until there is space. Raises JournalError."""
     from firmware.record.journal.journal import Journal
     from firmware.table.errors import JournalFull
 
-    text = ""
+    problem = ""
     while True:
         try:
             return Journal(data, wall)
         except JournalFull as error:
-            if str(error) != text:
-                text = str(error)
-                log.error("%s", text)
+            if str(error) != problem:
+                problem = str(error)
+                log.error("%s", problem)
         manager.alive()
         time.sleep(ROOM_EVERY)

@@ -1,4 +1,4 @@
-"""`feltwatch selftest`: the acceptance run of a new table, step by step, kept as a report."""
+"""`feltwatch selftest`: the acceptance run of a new table, step by step, stored as a report."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def command(
                 show(line(number, result))
     except SelftestError as error:
         raise click.ClickException(str(error)) from error
-    answer = report(results, by, yes)
-    kept = _keep(folder, answer, results)
+    document = report(results, by, yes)
+    kept = _keep(folder, document, results)
     if as_json:
-        say_json(answer, indent=1)
+        say_json(document, indent=1)
     show(f"{counts(results)} The report: {kept}")
     sys.exit(any(result.verdict == "fail" for result in results))
 
@@ -96,7 +96,7 @@ def counts(results: list[Result]) -> str:
 
 
 def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
-    """Return the report as it is kept."""
+    """Return the report as it is stored."""
     from firmware.runtime.house_config import SOFTWARE
 
     return {
@@ -111,7 +111,7 @@ def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
 
 
 def _folder(data: Path) -> Path:
-    """Return the folder of the reports; said before the run that nothing could be kept. Raises click.ClickException."""
+    """Return the reports' folder; fails before the run if nothing could be stored. Raises click.ClickException."""
     from firmware.record.journal.disk import make_folder
 
     folder = data / FOLDER
@@ -131,7 +131,7 @@ def _folder(data: Path) -> Path:
 
 
 def _keep(folder: Path, answer: dict[str, Any], results: list[Result]) -> Path:
-    """Keep the report next to the record, as JSON and as text to be printed. Raises click.ClickException."""
+    """Store the report next to the record, as JSON and as printable text. Raises click.ClickException."""
     from firmware.record.journal.disk import sync_folder
 
     name = f"selftest-{answer['at'].replace(':', '').replace('+0000', 'Z')}"
@@ -151,7 +151,7 @@ def _keep(folder: Path, answer: dict[str, Any], results: list[Result]) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that the page's user may read, durably. Raises OSError."""
+    """Write a file durably, readable for the page's user. Raises OSError."""
     from firmware.record.journal.disk import make_file
 
     make_file(path)

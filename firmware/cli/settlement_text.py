@@ -1,4 +1,4 @@
-"""A settlement as text for a person at a terminal."""
+"""A settlement as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DECLARATIONS = {
 
 
 def settlement_text(settlement: Settlement) -> str:
-    """Return the seats with their rows, every pair with its lines, and what everybody won; each line escaped."""
+    """Return the seats with their rows, every pair with its lines, and each player's net; each line is escaped."""
     return "\n".join(map(escaped, _lines(settlement)))
 
 
@@ -53,9 +53,9 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     if seat.rows is None:
         return
     for index, (name, cards) in enumerate(zip(_ROWS, seat.rows, strict=True)):
-        words = seat.text(index) if seat.strengths[index] else ""
+        strength = seat.text(index) if seat.strengths[index] else ""
         bonus = f" (bonus {seat.bonuses[index]})" if seat.bonuses[index] else ""
-        yield f"  {name:<6}  {cards_text(cards):<14}  {words}{bonus}".rstrip()
+        yield f"  {name:<6}  {cards_text(cards):<14}  {strength}{bonus}".rstrip()
 
 
 def _irregularities(settlement: Settlement) -> Iterator[str]:

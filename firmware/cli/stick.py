@@ -1,4 +1,4 @@
-"""`feltwatch stick`: puts the dispute file that the table asks for on a USB stick."""
+"""`feltwatch stick`: copies the dispute file requested by the table to a USB stick."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     try:
         request = read_request(asked)
-        asked.unlink()  # the service manager waits for it: left there it would start this for ever
+        asked.unlink()  # the service manager watches for it: if it stayed, this would be started for ever
     except OSError as error:
         raise click.UsageError(f"Nothing is asked for: {asked}: {error.strerror}.") from error
     if request is None:

@@ -1,4 +1,4 @@
-"""`feltwatch update` takes a release package if the box's release key signed it; `feltwatch sign-release` signs one."""
+"""`feltwatch update` installs a release package signed by the box's release key; `feltwatch sign-release` signs one."""
 
 from __future__ import annotations
 

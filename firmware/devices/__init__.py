@@ -1,5 +1,5 @@
-"""Everything between a cable and an event: camera, puck, buttons, lamps, clock, power.
+"""The table's devices: camera, puck reader, buttons, lamps, clock, power.
 
-Nothing of ours is imported here. Importing a module of this package touches no hardware and starts no thread:
-a device is opened by its `start`, and everything it learns goes to the `put` that was given to `start`.
+The package imports nothing else of the product. Importing its modules touches no hardware and starts no thread: a
+device is opened by its `start`, and passes everything it reads to the `put` given to `start`.
 """

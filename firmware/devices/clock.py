@@ -1,7 +1,7 @@
-"""The clocks of the box and what they are worth.
+"""The clocks of the box and their quality.
 
-A Pi without a battery wakes up in the past, and the network's time may come late or never. So the wall clock is told
-together with what it is worth, and order is kept by the monotonic clock and the id of the boot it belongs to.
+A Pi without a battery starts with an old time, and network time may come late or never. So the wall clock is stored
+with its quality, and the order of events follows the monotonic clock and the boot id.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from pathlib import Path
 from typing import Literal
 
 JUMP_MS = 500
-"""Milliseconds by which the wall clock must leave the monotonic one to have jumped."""
+"""Milliseconds between the wall clock and the monotonic one from which it is a jump."""
 SLEW = 0.001
-"""The share of the time passed by which the network's time may bend the wall clock (500 ppm) and the crystal err,
-twice over: no jump."""
+"""Share of the elapsed time that is no jump: twice network time's maximum correction (500 ppm) and the crystal's error.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """One instant, by every clock there is."""
+    """One instant on all clocks."""
 
     boot: str
-    """The id of this boot; monotonic times compare only within one."""
+    """The id of this boot; monotonic times are comparable only within one boot."""
     monotonic_ns: int
     wall_ms: int
     """UTC since 1970, in milliseconds; may be wrong."""
     state: Literal["synchronised", "unknown"]
-    """Whether the network's time has set the wall clock since the box started."""
+    """Whether network time has set the wall clock since the box started."""
     rtc: bool
     """Whether a battery-backed clock set the wall clock at the start."""
     jumped_ms: int
-    """How far the wall clock jumped since the reading before (back: negative); 0 where it did not."""
+    """Milliseconds that the wall clock jumped since the previous reading (back: negative); 0 without a jump."""
 
 
 class SystemClock:
-    """Reads the system's clocks. Not thread-safe: each thread its own, so that each sees every jump once.
+    """Reads the system's clocks. Not thread-safe: one per thread, so that each thread sees every jump once.
 
-    The synchronised mark is systemd-timesyncd's; under another time service the state stays "unknown".
+    The synchronised mark is that of systemd-timesyncd; under another time service the state stays "unknown".
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SystemClock:
         self._before: tuple[int, int] | None = None
 
     def read(self) -> ClockReading:
-        """This instant."""
+        """Read all clocks now."""
         monotonic_ns, wall_ms = self._monotonic_ns(), self._wall_ns() // 1_000_000
         return ClockReading(
             boot=self._boot,

@@ -1,17 +1,17 @@
-"""What can go wrong with a device, as one family."""
+"""The errors of devices."""
 
 
 class DeviceError(Exception):
-    """Any fault of a device. The message is a sentence that tells a person what to do."""
+    """Any fault of a device. The message is a sentence that states what the user should do."""
 
 
 class DeviceMissing(DeviceError, FileNotFoundError):
-    """The device is not there: not plugged in, or its driver did not find it."""
+    """The device is absent: not plugged in, or not found by its driver."""
 
 
 class DeviceRefused(DeviceError, PermissionError):
-    """The device is there but may not be used: no permission, or another program holds it."""
+    """The device exists but may not be used: no permission, or another program holds it."""
 
 
 class DeviceSettings(DeviceError, ValueError):
-    """A device was described wrongly: an unknown pin, a seat twice, a disk without a tag."""
+    """Invalid settings of a device: an unknown pin, a duplicate seat, a disk without a tag."""

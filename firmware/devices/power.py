@@ -1,7 +1,7 @@
-"""What the box's power supply and its heat are doing. UNTESTED on hardware: written to Raspberry Pi's documentation.
+"""The box's power supply and temperature. UNTESTED on hardware: written to Raspberry Pi's documentation.
 
-A reading that fails is None and never an old one. The Pi slows down from 80 °C on; its
-undervoltage flag stands for less than 4.63 V.
+A failed reading is None and never an old value. The Pi throttles from 80 °C; its undervoltage flag means less than 4.63
+V.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 
 VCGENCMD = "vcgencmd"
 ANSWER_WITHIN = 2.0
-"""Seconds that vcgencmd may take; it talks to the firmware and can hang with it."""
+"""Timeout of vcgencmd in seconds; it calls the firmware and can hang with it."""
 HOT_C = 80.0
 LOOK_EVERY = 5.0
-"""Seconds between two looks at the sensors."""
+"""Seconds between two readings of the sensors."""
 log = logging.getLogger(__name__)
 _THROTTLED = re.compile(r"throttled=0x([0-9a-fA-F]{1,8})\s*")
 # Bits of get_throttled: now, and 16 places up since boot
@@ -28,40 +28,42 @@ _SINCE_BOOT = 16
 
 @dataclass(frozen=True, slots=True)
 class PowerReading:
-    """How the box is fed and how warm it is; None: not known."""
+    """The power supply and the temperature; None: unknown."""
 
     undervoltage: bool | None
     """The supply is below 4.63 V now."""
     undervoltage_since_boot: bool | None
     throttled: bool | None
-    """The processor runs slower now, for want of power or for heat."""
+    """The processor is throttled now, because of undervoltage or heat."""
     throttled_since_boot: bool | None
     temperature_c: float | None
-    """Of the processor."""
+    """The processor's temperature in °C."""
 
     def warnings(self) -> list[str]:
-        """What a person should do something about, as sentences; empty where all is well or nothing is known."""
-        words = []
+        """Return warnings that need action, as sentences; empty if there are none or nothing is known."""
+        warnings = []
         if self.undervoltage:
-            words.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
+            warnings.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
         elif self.undervoltage_since_boot:
-            words.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
+            warnings.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
         if self.temperature_c is not None and self.temperature_c >= HOT_C:
-            words.append(f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it.")
+            warnings.append(
+                f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it."
+            )
         elif self.throttled and not self.undervoltage:
-            words.append("The box runs slowly to cool down: check its fan and the air around it.")
-        return words
+            warnings.append("The box runs slowly to cool down: check its fan and the air around it.")
+        return warnings
 
 
 class Power:
-    """Reads the Pi's own sensors; each reading stands alone."""
+    """Reads the Pi's own sensors; each reading is independent."""
 
     def __init__(self, sys: Path = Path("/sys"), vcgencmd: str = VCGENCMD) -> None:
         self._sys = sys
         self._vcgencmd = vcgencmd
 
     def read(self) -> PowerReading:
-        """How things are now. Takes up to two seconds where the firmware does not answer; never raises."""
+        """Read the sensors now. Takes up to two seconds if the firmware does not answer; never raises."""
         flags = self._throttled()
 
         def flag(bits: int) -> bool | None:
@@ -78,7 +80,7 @@ class Power:
 
     def _throttled(self) -> int | None:
         try:
-            answer = subprocess.run(
+            output = subprocess.run(
                 [self._vcgencmd, "get_throttled"],
                 capture_output=True,
                 text=True,
@@ -88,7 +90,7 @@ class Power:
             ).stdout
         except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
             return None
-        match = _THROTTLED.fullmatch(answer)
+        match = _THROTTLED.fullmatch(output)
         return int(match[1], 16) if match else None
 
     def _temperature(self) -> float | None:
@@ -102,7 +104,7 @@ class Power:
 
 
 class PowerWatch:
-    """Reads the sensors on a small thread of its own, as vcgencmd can hang, and tells what is wrong."""
+    """Reads the sensors on a separate thread, because vcgencmd can hang, and keeps the warnings."""
 
     def __init__(self, power: Power | None = None, every: float = LOOK_EVERY) -> None:
         self._power = power or Power()
@@ -110,12 +112,12 @@ class PowerWatch:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="power", daemon=True)
         self.reading: PowerReading | None = None
-        """The last look at the sensors; None before the first."""
+        """The last reading; None before the first."""
         self.warning = ""
-        """What a person should do something about, as sentences; empty while all is well or nothing is known."""
+        """Warnings that need action, as sentences; empty if there are none or nothing is known."""
 
     def start(self) -> None:
-        """Begin."""
+        """Start."""
         self._thread.start()
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The puck reader in the table: MicroPython for an RP2040, importable under CPython but for `main`."""
+"""The puck reader's firmware: MicroPython for an RP2040; all of it except `main` can be imported under CPython."""

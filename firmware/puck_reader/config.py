@@ -1,4 +1,4 @@
-"""Which chip each antenna has and the pins of the RP2040 it is wired to: the one place to change for another table.
+"""The chip type of the antennas and their pins on the RP2040: the only file to change for another table.
 
 SPI bus 0 with one select and one reset line per antenna. UNTESTED on hardware.
 """
@@ -7,7 +7,7 @@ CHIP = "rc522"
 """`rc522` or `pn532`, the same at every seat."""
 SCK, MOSI, MISO = 18, 19, 16
 SERVICE = 15
-"""To ground at the start: the program stays out of the way of mpremote."""
+"""Pin that is grounded at the start for service: the program then leaves the port to mpremote."""
 BAUD = 1_000_000
 """Slow enough for half a metre of ribbon; a scan waits for tags, not for the bus."""
 ANTENNAS = {

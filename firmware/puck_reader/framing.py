@@ -1,4 +1,4 @@
-"""The line protocol, version 1: the reader's side. Its text stands in firmware/devices/README.md."""
+"""The reader's side of the line protocol, version 1, as specified in firmware/devices/README.md."""
 
 VERSION = 1
 _LONGEST_QUESTION = 32
@@ -16,13 +16,13 @@ def crc16(data: bytes) -> int:
 
 
 def sentence(kind: str, *fields: object) -> bytes:
-    """One sentence, ready for the wire."""
+    """Return one frame, ready to send."""
     text = ",".join([kind] + [str(field) for field in fields])
     return f"${text}*{crc16(text.encode()):04X}\r\n".encode()
 
 
 def state(number: int, uptime_ms: int, antennas: list[tuple[int, list[str]]], ok: set[int]) -> bytes:
-    """The full snapshot: tags by antenna, seats ascending, and the antennas that answer."""
+    """Return the full snapshot: tags by antenna in the order of seats, and the antennas that answer."""
     fields = [f"{seat}:" + "+".join(sorted(tags)) for seat, tags in sorted(antennas)]
     bitmap = 0
     for seat in ok:
@@ -31,13 +31,13 @@ def state(number: int, uptime_ms: int, antennas: list[tuple[int, list[str]]], ok
 
 
 class Questions:
-    """Listens for the host's `?`. Whatever else comes (a modem probe, noise) is passed over."""
+    """Detects the host's `?`. Any other input (a modem probe, noise) is ignored."""
 
     def __init__(self) -> None:
         self._line = b""
 
     def feed(self, data: bytes) -> bool:
-        """Whether the host has asked in what came so far."""
+        """Return whether the bytes received so far hold a request."""
         asked = False
         for byte in data:
             if byte in (10, 13):

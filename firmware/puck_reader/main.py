@@ -1,6 +1,6 @@
-"""What runs on the RP2040: the pins, the bus, the USB line and the watchdog around `Puckd`. UNTESTED on hardware.
+"""The program on the RP2040: pins, bus, USB line and watchdog around `Puckd`. UNTESTED on hardware.
 
-MicroPython only; everything it wires is tested under CPython.
+MicroPython only; the modules that it connects are tested under CPython.
 """
 
 import select
@@ -46,7 +46,7 @@ def _readers():
 
 
 def run() -> None:
-    """Never returns (a fault of its own ends in a reset by the watchdog), or at once with the service pin grounded."""
+    """Run for ever (an error ends in a reset by the watchdog); return at once if the service pin is grounded."""
     if not machine.Pin(config.SERVICE, machine.Pin.IN, machine.Pin.PULL_UP).value():
         return
     micropython.kbd_intr(-1)  # noise may hold a Ctrl-C, which must not stop the program
@@ -64,6 +64,6 @@ def run() -> None:
         passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
         now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)
         text = puckd.turn(now_ms, received)
-        if text and room.poll(0):  # nobody reads: what is said is lost, and said again half a second later
+        if text and room.poll(0):  # nobody reads: the bytes are lost, and the state is sent again after 0.5 s
             sys.stdout.buffer.write(text)
         watchdog.feed()

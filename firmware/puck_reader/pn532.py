@@ -1,13 +1,13 @@
 """An antenna with a PN532 on SPI. Written to NXP's user manual UM0701 and data sheet; UNTESTED on hardware.
 
-The chip stays awake, as waking it takes long, but its field is on only while it is scanned. It lists two tags in one
-field, which is just the two disks. After a fault it is reset and configured again.
+The chip stays awake, because waking it is slow, but its field is on only during a scan. It detects two tags in one
+field: the two disks. After a fault it is reset and configured again.
 """
 
 from .puckd import Reader, ReaderFault
 
 WRITE, STATUS, READ = 0x01, 0x02, 0x03
-"""The first byte of a transfer: what follows."""
+"""The first byte of a transfer: its type."""
 TO_CHIP, FROM_CHIP = 0xD4, 0xD5
 ACK = b"\x00\x00\xff\x00\xff\x00"
 SAM_CONFIGURATION = b"\x14\x01\x17\x00"
@@ -15,9 +15,9 @@ TRY_TWICE = b"\x32\x05\xff\x01\x01"
 FIELD_OFF = b"\x32\x01\x00"
 LIST_TWO = b"\x4a\x02\x00"
 LONGEST_ANSWER = 48
-"""Bytes of an answer that are read: two tags with ten-byte ids need 41 with their frame."""
+"""Bytes that are read of an answer: two tags with ten-byte ids need 41 with their frame."""
 ANSWER_MS = 60
-"""Milliseconds that the chip may take; two tries in an empty field take about 20."""
+"""Timeout of the chip in milliseconds; two tries in an empty field take about 20."""
 RESET_MS, START_MS = 1, 5
 
 _MIRRORED = bytes([int("".join(reversed(f"{value:08b}")), 2) for value in range(256)])
@@ -36,7 +36,7 @@ class Pn532(Reader):
         reset.value(0)
 
     def scan(self) -> set[str]:
-        """The tags in the field; see `Reader.scan`."""
+        """Return the tags in the field; see `Reader.scan`."""
         try:
             if not self._ready:
                 self._start()
@@ -44,7 +44,7 @@ class Pn532(Reader):
             self._ask(FIELD_OFF)
         except ReaderFault:
             self._ready = False
-            self._reset.value(0)  # and with it the field is off
+            self._reset.value(0)  # this also switches the field off
             raise
         return tags
 
@@ -60,7 +60,7 @@ class Pn532(Reader):
         self._ready = True
 
     def _ask(self, command: bytes) -> bytes:
-        """Send a command; the answer from its code on. Raises ReaderFault."""
+        """Send a command; return the answer from its code on. Raises ReaderFault."""
         self._swap(bytes((WRITE,)) + frame(command))
         if self._receive(len(ACK)) != ACK:
             raise ReaderFault("the chip does not acknowledge")
@@ -77,7 +77,7 @@ class Pn532(Reader):
         raise ReaderFault("the chip does not answer")
 
     def _swap(self, out: bytes) -> bytes:
-        """One transfer. The chip counts bits from the least significant, the bus from the most."""
+        """Do one transfer. The chip sends the least significant bit first, the bus the most significant."""
         into = bytearray(len(out))
         self._select.value(0)
         try:
@@ -88,18 +88,18 @@ class Pn532(Reader):
 
 
 def mirrored(data: bytes) -> bytes:
-    """The same bytes with their bits in the opposite order."""
+    """Return the bytes with their bits in reverse order."""
     return bytes([_MIRRORED[byte] for byte in data])
 
 
 def frame(command: bytes) -> bytes:
-    """A normal information frame to the chip."""
+    """Return a normal information frame to the chip."""
     body = bytes((TO_CHIP,)) + command
     return b"\x00\x00\xff" + bytes((len(body), -len(body) & 0xFF)) + body + bytes((-sum(body) & 0xFF, 0))
 
 
 def unframe(line: bytes) -> bytes | None:
-    """What a frame of the chip carries from the answer's code on; None if it does not hold."""
+    """Return the payload of a frame from the answer's code on; None if the frame is invalid."""
     start = line.find(b"\x00\xff")
     if start < 0 or len(line) < start + 6:
         return None
@@ -112,11 +112,11 @@ def unframe(line: bytes) -> bytes | None:
 
 
 def _tags_of(answer: bytes) -> set[str]:
-    """The ids in the answer to LIST_TWO. Raises ReaderFault."""
+    """Return the ids in the answer to LIST_TWO. Raises ReaderFault."""
     tags: set[str] = set()
     rest = answer[2:]
     for _ in range(answer[1] if len(answer) > 1 else 0):
-        # target, SENS_RES (2), SEL_RES, length of the id, the id; an ATS behind it if the tag speaks ISO 14443-4
+        # target, SENS_RES (2), SEL_RES, length of the id, the id; then an ATS if the tag speaks ISO 14443-4
         if len(rest) < 5 or rest[4] not in (4, 7, 10) or len(rest) < 5 + rest[4]:
             raise ReaderFault("the chip lists a tag wrongly")
         tags.add("".join([f"{byte:02X}" for byte in rest[5 : 5 + rest[4]]]))

@@ -1,31 +1,31 @@
-"""From single scans to what lies where: a scan may miss a tag that lies there, and a disk is moved in the air.
+"""From single scans to the tags present at each seat: a scan may miss a tag, and a moved disk is nowhere for a moment.
 
-Times are milliseconds since the start. A tag is there once 2 of the last 3 scans of its antenna saw it, and gone
-after 5 that did not, or after 2 if the same tag has turned up elsewhere. What is told changes once all of it has
-been the same for 300 ms.
+Times are milliseconds since the start. A tag is present once 2 of the last 3 scans of its antenna detected it. It is
+absent after 5 scans without it, or after 2 if it has appeared at another antenna. The reported state changes once all
+of it has been stable for 300 ms.
 """
 
 SEEN, OF_LAST = 2, 3
 MISSED, MISSED_MOVED = 5, 2
 SETTLED_MS = 300
 FAULTS = 3
-"""Scans in a row that must fail before an antenna counts as dead."""
+"""Failed scans in a row after which an antenna counts as dead."""
 
 
 class Antenna:
-    """What one antenna has seen lately."""
+    """The recent scans of one antenna."""
 
     def __init__(self) -> None:
         self.ok = False
-        """Whether it answers; not before its first good scan."""
+        """Whether it answers; False until its first successful scan."""
         self.there: set[str] = set()
-        """The tags that are there."""
+        """The tags that are present."""
         self._scans: list[set[str]] = []
         self._missed: dict[str, int] = {}
         self._faults = 0
 
     def scanned(self, tags: set[str], elsewhere: set[str]) -> None:
-        """Take in a good scan; `elsewhere` are the tags that are there at other antennas."""
+        """Process a successful scan; `elsewhere` are the tags present at other antennas."""
         self.ok, self._faults = True, 0
         self._scans = (self._scans + [tags])[-OF_LAST:]
         for tag in tags:
@@ -39,7 +39,7 @@ class Antenna:
         self._missed = missed
 
     def failed(self) -> None:
-        """Take in a scan that failed: no news, and after some of them nothing is known here."""
+        """Process a failed scan: nothing changes, until after some of them nothing is known here."""
         self._faults += 1
         if self._faults >= FAULTS:
             self.ok = False
@@ -49,19 +49,19 @@ class Antenna:
 
 
 class Picture:
-    """What all antennas say together, told once it has settled."""
+    """The state of all antennas together, reported once it is stable."""
 
     def __init__(self, seats: list[int]) -> None:
         self._antennas = {seat: Antenna() for seat in sorted(seats)}
         self.tags: list[tuple[int, list[str]]] = [(seat, []) for seat in sorted(seats)]
-        """What is told: the tags at each seat, seats ascending."""
+        """The reported tags at each seat, in the order of seats."""
         self.ok: set[int] = set()
-        """What is told: the seats whose antenna answers."""
+        """The reported seats whose antenna answers."""
         self._next = (self.tags, self.ok)
         self._next_since = 0
 
     def scanned(self, seat: int, tags: set[str] | None, now_ms: int) -> bool:
-        """Take in a scan of one antenna (None: it failed). True if what is told has changed by it."""
+        """Process a scan of one antenna (None: it failed). Return True if the reported state has changed."""
         if tags is None:
             self._antennas[seat].failed()
         else:
@@ -79,7 +79,7 @@ class Picture:
             self._next, self._next_since = now, now_ms
         if now == (self.tags, self.ok):
             return False
-        died = self.ok - now[1]  # is told at once: what it knew is no longer known
+        died = self.ok - now[1]  # reported at once: its last state is no longer known
         if not died and now_ms - self._next_since < SETTLED_MS:
             return False
         self.tags, self.ok = now

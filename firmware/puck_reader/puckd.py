@@ -1,4 +1,4 @@
-"""The reader's program, without its hardware: sweeps the antennas in turn and says what lies where."""
+"""The reader's program without its hardware: sweeps the antennas in turn and reports the tags."""
 
 from .framing import VERSION, Questions, sentence, state
 from .presence import Picture
@@ -8,22 +8,22 @@ HEARTBEAT_MS = 1000
 
 
 class ReaderFault(Exception):
-    """An antenna's chip does not answer as it should."""
+    """An antenna's chip does not answer correctly."""
 
 
 class Reader:
     """One antenna with its chip."""
 
     def scan(self) -> set[str]:
-        """Switch the field on, return the tags' ids as upper-case hex, switch the field off whatever happens.
+        """Switch the field on, return the tags' ids as upper-case hex, and always switch the field off again.
 
-        Raises ReaderFault; the chip is then started again at the next scan.
+        Raises ReaderFault; the chip is then restarted at the next scan.
         """
         raise NotImplementedError
 
 
 class Puckd:
-    """One antenna is scanned at each turn, and only while it is scanned has it a field. `readers`: by seat."""
+    """Scans one antenna at each turn; only that antenna has a field. `readers`: by seat."""
 
     def __init__(self, readers: dict[int, Reader], reader_id: str) -> None:
         self._readers = readers
@@ -32,13 +32,13 @@ class Puckd:
         self._picture = Picture(self._seats)
         self._questions = Questions()
         self._turn = 0
-        self._hello = True  # said at the start without being asked
+        self._hello = True  # sent at the start without a request
         self._news = True
         self._snapshots = self._beats = 0
         self._snapshot_at = self._beat_at = 0
 
     def turn(self, now_ms: int, received: bytes) -> bytes:
-        """Scan the next antenna, take in what the host said, return what to say. Takes about 30 ms."""
+        """Scan the next antenna, process the host's bytes, return the bytes to send. Takes about 30 ms."""
         if self._questions.feed(received):
             self._hello = self._news = True
         seat = self._seats[self._turn]
@@ -57,7 +57,7 @@ class Puckd:
             self._beat_at = now_ms + HEARTBEAT_MS
             text += sentence("HB", self._beats)
             self._beats += 1
-        # Only at the end of a sweep: a snapshot's time vouches for every antenna in it.
+        # Only at the end of a sweep: a snapshot's time is valid for every antenna in it.
         if self._turn == 0 and (self._news or now_ms >= self._snapshot_at):
             self._news = False
             self._snapshot_at = now_ms + SNAPSHOT_MS

@@ -1,7 +1,7 @@
 """An antenna with an MFRC522 on SPI, at register level. Written to NXP's data sheet, rev. 3.9; UNTESTED on hardware.
 
-The chip is held in reset but while it is scanned: so one field at most is on, and a chip that hung in the scan
-before starts again. All tags in the field are found: each is selected and put to sleep, until nobody answers.
+The chip is held in reset except during a scan: so at most one field is on, and a chip that hung in the previous scan is
+restarted. All tags in the field are found: each is selected and halted, until none answers.
 """
 
 from . import iso14443
@@ -15,30 +15,30 @@ TIMER_IRQ, ERROR_IRQ, IDLE_IRQ, RX_IRQ = 0x01, 0x02, 0x10, 0x20
 COLLISION, BROKEN = 0x08, 0x17
 """ErrorReg: a collision; a buffer overflow, a wrong CRC, parity or protocol."""
 SETTINGS = (
-    (T_MODE, 0x80),  # the timer starts when the sending ends ...
+    (T_MODE, 0x80),  # the timer starts at the end of sending ...
     (T_PRESCALER, 0xA9),  # ... counts 25 us steps ...
     (T_RELOAD_H, 0x00),
     (T_RELOAD_L, 0xC8),  # ... and gives up after 200 of them, 5 ms
-    (TX_ASK, 0x40),  # 100 % ASK, as type A wants
+    (TX_ASK, 0x40),  # 100 % ASK, as type A requires
     (MODE, 0x3D),  # CRC from 6363
-    (RF_CFG, 0x40),  # 33 dB: the most gain makes two disks on each other unreadable
-    (COLL, 0x00),  # bits behind a collision are cleared
+    (RF_CFG, 0x40),  # 33 dB: the maximum gain makes two stacked disks unreadable
+    (COLL, 0x00),  # bits after a collision are cleared
 )
 START_MS = 5
-"""Milliseconds from the end of reset: the oscillator runs after one; a tag without field forgets after five."""
+"""Milliseconds after reset: the oscillator starts within one; a tag without field loses its state after five."""
 FIELD_MS = 6
-"""Milliseconds of field that a tag needs before it listens; the standard allows it 5."""
+"""Milliseconds of field before a tag answers; the standard allows it 5."""
 POLLS = 200
-"""Looks at the chip's flags before it counts as hung; at 1 MHz over 10 ms, twice the timer's 5."""
+"""Polls of the chip's flags before it counts as hung; at 1 MHz over 10 ms, twice the timer's 5."""
 MOST_TAGS = 6
 
 
 class Silence(Exception):
-    """No tag answered: an answer too, not a fault."""
+    """No tag answered: a valid result, not a fault."""
 
 
 class Garbled(Exception):
-    """What came is no answer: a tag at the field's edge, or one that was just taken away."""
+    """Invalid answer: a tag at the field's edge, or one that was just taken away."""
 
 
 class Rc522(Reader):
@@ -53,7 +53,7 @@ class Rc522(Reader):
         reset.value(0)
 
     def scan(self) -> set[str]:
-        """The tags in the field; see `Reader.scan`."""
+        """Return the tags in the field; see `Reader.scan`."""
         self._reset.value(1)
         try:
             self._sleep_ms(START_MS)
@@ -77,7 +77,7 @@ class Rc522(Reader):
             except Silence:
                 break
             except Garbled:
-                pass  # several tags answering at once may well garble this
+                pass  # the answers of several tags may well garble this
             try:
                 tags.add("".join([f"{byte:02X}" for byte in self._select_one()]))
             except (Silence, Garbled):
@@ -85,11 +85,11 @@ class Rc522(Reader):
             try:
                 self._exchange(iso14443.with_crc(iso14443.HALT))
             except (Silence, Garbled):
-                pass  # a tag says nothing when it is put to sleep
+                pass  # a tag sends no answer when it is halted
         return tags
 
     def _select_one(self) -> bytes:
-        """Choose one of the tags in the field; its id."""
+        """Select one of the tags in the field; return its id."""
         tag = b""
         for level in iso14443.CASCADE:
             part = self._anticollision(level)
@@ -106,11 +106,10 @@ class Rc522(Reader):
         raise Garbled
 
     def _anticollision(self, level: int) -> bytes:
-        """Four bytes of the id of one tag at this cascade level; where several collide, those with a 1 go on.
+        """Return four bytes of one tag's id at this cascade level; after a collision, tags with a 1 there continue.
 
-        The first collision's place is taken from the chip. Whether it counts later ones from the frame's start or
-        the id's is told differently by everybody, so from there on the id is felt out bit by bit; two disks never
-        get so far.
+        The position of the first collision is taken from the chip. Sources disagree whether later ones count from the
+        start of the frame or of the id, so the rest of the id is found bit by bit; two disks never get that far.
         """
         known, bits, guessed = bytearray(5), 0, False
         for _ in range(70):
@@ -121,13 +120,13 @@ class Rc522(Reader):
             except Silence:
                 if not guessed:
                     raise
-                known[(bits - 1) // 8] ^= 1 << (bits - 1) % 8  # nobody has a 1 there
+                known[(bits - 1) // 8] ^= 1 << (bits - 1) % 8  # no tag has a 1 there
                 guessed = False
                 continue
             if len(answer) > 5 - whole or (len(answer) < 5 - whole and collided_at is None):
                 raise Garbled
             for number, byte in enumerate(answer):
-                mask = 0xFF << loose & 0xFF if number == 0 else 0xFF  # the low bits are those we sent
+                mask = 0xFF << loose & 0xFF if number == 0 else 0xFF  # the low bits are those that were sent
                 known[whole + number] = known[whole + number] & ~mask & 0xFF | byte & mask
             if collided_at is None:
                 part = bytes(known[:4])
@@ -143,7 +142,7 @@ class Rc522(Reader):
         raise Garbled
 
     def _exchange(self, data: bytes, last_bits: int = 0) -> tuple[bytes, int]:
-        """Say this (so many bits of the last byte) and hear the answer. Raises Silence, Garbled, ReaderFault."""
+        """Send bytes (`last_bits` of the last one) and return the answer. Raises Silence, Garbled, ReaderFault."""
         answer, bits, collided_at = self._transceive(data, last_bits, 0)
         if collided_at is not None:
             raise Garbled

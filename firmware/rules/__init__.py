@@ -1,6 +1,6 @@
 """The rules core of Chinese Poker: cards, strengths, naturals, profiles, settlement. Standard library only.
 
-What is exported here settles hands. What happens between and during hands has modules of its own: `seating`, `chips`,
+The names exported here settle hands. Rules between and during hands have their own modules: `seating`, `chips`,
 `collection` and `growing`; `document` writes the house-rules page.
 """
 

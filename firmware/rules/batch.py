@@ -1,6 +1,6 @@
 """Strengths of many rows at once, for audits and benchmarks. Needs NumPy; the core never imports this module.
 
-The tables are those of `strength.Scale`, laid out as arrays.
+The tables are those of `strength.Scale`, as arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from firmware.rules.strength import Wheel, scale
 _INDEX = {card: index for index, card in enumerate(CARDS)}
 _KEYS = np.array([card.key for card in CARDS], dtype=np.int32)
 _SUIT_MASK = (1 << SUIT_BITS) - 1
-_CHUNK = 1 << 16  # rows that are worked on while they are in the processor's cache
+_CHUNK = 1 << 16  # rows that fit into the processor's cache
 
 
 class _Tables(NamedTuple):
@@ -27,7 +27,7 @@ class _Tables(NamedTuple):
     plain: NDArray[np.uint16]
     suited: NDArray[np.uint16]
     one_suit: NDArray[np.bool_]
-    """By the sum of the suits' keys: whether it is a flush."""
+    """Whether it is a flush, by the sum of the suits' keys."""
 
 
 @lru_cache(maxsize=8)
@@ -46,15 +46,15 @@ def _tables(size: int, wheel: Wheel) -> _Tables:
 
 
 def card_indices(cards: Iterable[Card]) -> NDArray[np.uint8]:
-    """Return cards as the numbers that `strengths` reads: their places in `CARDS`."""
+    """Return cards as input of `strengths`: their indices in `CARDS`."""
     return np.array([_INDEX[card] for card in cards], dtype=np.uint8)
 
 
 def strengths(cards: NDArray[np.uint8], wheel: Wheel = "lowest") -> NDArray[np.uint16]:
     """Return the strength of every row.
 
-    `cards` has a column for each row: shape (3, n) or (5, n), places in `CARDS`. Different cards are taken for granted.
-    Raises ValueError for another shape or another number.
+    `cards` has a column for each row: shape (3, n) or (5, n), indices in `CARDS`. Duplicate cards are not detected.
+    Raises ValueError for another shape or number.
 
     >>> from firmware.rules import parse_cards
     >>> int(strengths(card_indices(parse_cards("As Ks Qs Js Ts"))[:, None])[0])
@@ -78,7 +78,7 @@ def _fill(
 ) -> None:
     """Write the strengths of one chunk."""
     keys, ranks = scratch[:, : len(found)]
-    # Checked above, so nothing is clipped: it only spares NumPy a check and a copy.
+    # Checked above, so no value is clipped: the mode only saves NumPy a check and a copy.
     np.take(_KEYS, cards[0], out=keys, mode="clip")
     for column in cards[1:]:
         keys += np.take(_KEYS, column, out=ranks, mode="clip")

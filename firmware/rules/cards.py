@@ -1,4 +1,4 @@
-"""The 52 cards, as text and as the numbers that the tables are looked up with."""
+"""The 52 cards, as text and as keys for the table lookups."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from firmware.rules.errors import UnknownCardError
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 
-# One number per rank, such that the sum over any five (or three) cards, at most four of a rank, names
-# their ranks and nothing else. A greedy search finds them: each is the smallest that keeps sums apart.
+# One number per rank. The sum over any five (or three) cards, at most four of a rank, identifies their ranks uniquely.
+# A greedy search finds the numbers: each is the smallest that keeps the sums distinct.
 RANK_KEYS = (0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415)
-# Likewise for suits: digits in base 6, since a row holds at most five of a suit.
+# The same for suits: digits in base 6, because a row holds at most five of a suit.
 SUIT_KEYS = (0, 1, 6, 36)
 
 SUIT_BITS = 8
-"""A key's low bits belong to the suit (five spades are 180); what is above them is the rank's."""
+"""A key's low bits belong to the suit (five spades are 180); the rank's bits are above them."""
 
 RANK_COUNTS = 16
 """A pack's low bits count four suits in four bits each; above them are thirteen ranks in three bits each."""
@@ -37,9 +37,9 @@ class Card:
     suit: int
     """0 to 3, in the order of `SUITS`. Suits never decide between players."""
     key: int
-    """Summed over a row, this finds its strength."""
+    """The sum over a row identifies its strength."""
     pack: int
-    """Summed over a hand, this counts its ranks and suits."""
+    """The sum over a hand counts its ranks and suits."""
 
     def __str__(self) -> str:
         return self.code
@@ -65,7 +65,7 @@ CARDS: tuple[Card, ...] = tuple(_card(rank, suit) for rank in range(13) for suit
 """The deck, deuce of clubs first, ace of spades last."""
 
 UNREAD = Card(code="??", rank=-1, suit=-1, key=1 << 60, pack=1 << 60)
-"""A card that lies there but could not be read. No table has a sum that contains it."""
+"""A card that could not be read. No table has a sum that contains it."""
 
 _BY_TEXT = {card.code: card for card in (*CARDS, UNREAD)} | {
     f"10{card.code[1]}": card for card in CARDS if card.code[0] == "T"

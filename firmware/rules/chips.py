@@ -1,4 +1,4 @@
-"""Between hands: what may be bought in, added and taken off the table (RULES §9, limits)."""
+"""Between hands: limits on buying in, adding chips and taking them off the table (RULES §9, limits)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add_on(stack: int, amount: int, unit: int, profile: Profile) -> int:
 def take_off(stack: int, amount: int, profile: Profile, *, leaves: bool = False) -> int:
     """Return the stack after chips are taken off the table between hands. Raises StakesError.
 
-    Where stakes are table stakes only a player who leaves the game takes chips, and takes all of them.
+    With table stakes only a player who leaves the game takes chips, and takes all of them.
     """
     if not 0 < amount <= stack:
         raise StakesError(f"{money_text(amount)} cannot be taken off a stack of {money_text(stack)}")

@@ -1,6 +1,6 @@
 """The house's collection by the down: pure functions of times (RULES §9, Collection).
 
-Times are whole seconds on one clock that does not jump; money is whole cents.
+Times are whole seconds on one monotonic clock; money is whole cents.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from firmware.rules.profiles.profile import Profile
 
 
 class Down(NamedTuple):
-    """One dealer's time at the table."""
+    """One dealer's shift at the table."""
 
     number: int
     """0 is the first since the table opened."""
@@ -27,7 +27,7 @@ def rates(limit: int, profile: Profile) -> tuple[Rate, ...]:
 
 
 def down_at(opened: int, now: int, profile: Profile) -> Down:
-    """Return the down that a moment falls into. Raises StakesError where there is none.
+    """Return the down at a time. Raises StakesError if there is none.
 
     >>> from firmware.rules import load_profile
     >>> down_at(0, 2400, load_profile("california-face-up"))
@@ -44,7 +44,7 @@ def down_at(opened: int, now: int, profile: Profile) -> Down:
 
 
 def fee_due(rate: Rate, down: Down, joined: int, profile: Profile) -> int:
-    """Return what a player pays for a down, in cents: all of it, or half where the player joined at the mark or later.
+    """Return what a player pays for a down, in cents: half if the player joined at the mark or later, otherwise all.
 
     A player who joins after the down pays nothing for it.
 
@@ -58,5 +58,5 @@ def fee_due(rate: Rate, down: Down, joined: int, profile: Profile) -> int:
         return 0
     mark = profile.collection.half_from_minute * 60
     if mark and joined >= down.begins + mark:
-        return rate.fee // 2  # fees are even: a profile with another does not load
+        return rate.fee // 2  # fees are even: a profile with an odd one does not load
     return rate.fee

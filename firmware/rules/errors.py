@@ -1,4 +1,4 @@
-"""What can go wrong in the rules: one root, and every error is also the builtin it refines."""
+"""The errors of the rules: one root, and every error is also the builtin that it refines."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ class RulesError(Exception):
 
 
 class UnknownCardError(RulesError, ValueError):
-    """A text names no card of a 52-card deck."""
+    """The text is not a card of a 52-card deck."""
 
 
 class HandError(RulesError, ValueError):
-    """A hand that cannot be settled as it was given: malformed, as opposed to irregular.
+    """A malformed hand, which cannot be settled; an irregular hand is no error.
 
-    `key` says where: a path into the hand such as ``seats[1].front``.
+    `key` is the position: a path into the hand such as ``seats[1].front``.
     """
 
     def __init__(self, key: str, message: str) -> None:
@@ -23,7 +23,7 @@ class HandError(RulesError, ValueError):
 
 
 class ProfileError(RulesError, ValueError):
-    """A rule profile that cannot be used; names the file, the key, the value and what is allowed."""
+    """An invalid rule profile; the message names the file, the key, the value and what is allowed."""
 
     def __init__(self, message: str, *, key: str = "", file: str = "") -> None:
         super().__init__(f"{file}: {message}" if file else message)
@@ -32,21 +32,21 @@ class ProfileError(RulesError, ValueError):
         self.file = file
 
     def within(self, file: str) -> ProfileError:
-        """Return the same error, said of `file` (unless it already names one)."""
+        """Return the same error with the name of `file` (unless it already has one)."""
         return self if self.file else ProfileError(self.message, key=self.key, file=file)
 
 
 class UnknownProfileError(ProfileError, LookupError):
-    """No profile has this name and no file this path."""
+    """There is no profile of this name and no file at this path."""
 
     def within(self, file: str) -> ProfileError:
-        """Return the same error, said of `file` (unless it already names one)."""
+        """Return the same error with the name of `file` (unless it already has one)."""
         return self if self.file else UnknownProfileError(self.message, key=self.key, file=file)
 
 
 class SeatingError(RulesError, ValueError):
-    """Players who cannot be seated, or a button that nobody can have."""
+    """The players cannot be seated, or no seat can have the button."""
 
 
 class StakesError(RulesError, ValueError):
-    """Chips or times that the table's limits do not allow; says what they do allow."""
+    """Chips or times outside the table's limits; the message states what is allowed."""

@@ -28,21 +28,21 @@ _SEAT_KEYS = frozenset(
 def settle_json(obj: object, default_profile: str | None = None) -> Json:
     """Settle one hand given as a JSON object and return the settlement as one.
 
-    `default_profile` applies where the hand names none. Raises HandError, whose `key` says where the hand is malformed;
-    an irregular hand is no error: its answer lists what is irregular.
+    `default_profile` applies if the hand names none. Raises HandError, whose `key` is the position of the error. An
+    irregular hand is no error: its answer lists what is irregular.
     """
     return settlement_json(settle(*read_hand(obj, default_profile)))
 
 
 def read_hand(obj: object, default_profile: str | None = None) -> tuple[Hand, Profile]:
-    """Return the hand of a JSON object and the profile that it is settled under. Raises HandError."""
+    """Return the hand of a JSON object and its profile. Raises HandError."""
     data = _object(obj, "", _HAND_KEYS)
     profile = _profile(data, default_profile)
     return _hand(data), profile
 
 
 def hand_from_json(obj: object) -> Hand:
-    """Return the hand of a JSON object, whatever profile it names. Raises HandError."""
+    """Return the hand of a JSON object without loading its profile. Raises HandError."""
     return _hand(_object(obj, "", _HAND_KEYS))
 
 
@@ -106,7 +106,7 @@ def _profile(data: Json, default: str | None) -> Profile:
 
 @lru_cache(maxsize=64)
 def _load(name: str, options: str) -> Profile:
-    """Return a profile with options set; a stream of hands names the same few again and again."""
+    """Return a profile with options set; cached, because a stream of hands repeats the same few."""
     return load_profile(name).with_options(json.loads(options))
 
 
@@ -121,16 +121,16 @@ def _object(value: object, key: str, known: frozenset[str]) -> Json:
 
 
 def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
-    """Return a value that must be there. Raises HandError."""
+    """Return a required value. Raises HandError."""
     value = data.get(name)
-    # A bool is an int to Python, but true is no number of cents.
+    # A bool is an int in Python, but true is no number of cents.
     if type(value) is not kind or (isinstance(value, int) and abs(value) > MOST):
         raise _wrong(data, name, key, wanted)
     return value
 
 
 def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default: Any) -> Any:
-    """Return a value, or the default where it is not there or null. Raises HandError."""
+    """Return a value, or the default if it is missing or null. Raises HandError."""
     value = data.get(name)
     if value is None:
         return default
@@ -140,7 +140,7 @@ def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default:
 
 
 MOST = 10**15
-"""The highest number of a hand: ten thousand milliards of dollars."""
+"""The highest number in a hand: 10^13 dollars."""
 
 
 def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
@@ -162,7 +162,7 @@ def _shown(value: object) -> str:
     except (
         ValueError,
         RecursionError,
-    ):  # a number of thousands of digits, brackets within brackets without end
+    ):  # a number with thousands of digits, or too many nested brackets
         return "something beyond all measure"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
@@ -190,7 +190,7 @@ def _hand_json(judged: JudgedHand, settlement: Settlement) -> Json:
     return {
         "seat": judged.seat,
         "rows": _rows_json(judged),
-        # While a hand is irregular nobody can say whether it is a foul.
+        # While a hand is irregular, it is unknown whether it is a foul.
         "foul": judged.fault is not None if is_settled else None,
         "natural": {"kind": natural.kind, "value": natural.value} if natural else None,
         "declaration": declaration.verdict if declaration else None,
@@ -206,7 +206,7 @@ def _rows_json(judged: JudgedHand) -> Json:
 
 
 def _row_json(cards: tuple[Card, ...], strength: int, bonus: int, judged: JudgedHand) -> Json:
-    if not strength:  # an irregular row is nothing yet
+    if not strength:  # an irregular row has no strength
         return {"cards": cards_text(cards), "category": None, "text": "", "bonus": 0}
     return {
         "cards": cards_text(cards),

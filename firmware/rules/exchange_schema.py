@@ -1,7 +1,7 @@
 """JSON Schemas (draft 2020-12) of the hands that `feltwatch settle` reads and of the answers of --json.
 
-Names and limits come from the code that checks them. A schema says less than that code: not that seats must differ, nor
-what a profile allows. A hand that a schema refuses is refused by `read_hand`, too.
+Names and limits come from the code that checks them. A schema checks less than that code: not that seats differ, nor
+the profile's limits. `read_hand` also refuses every hand that a schema refuses.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _seat_schema() -> Schema:
 
 
 def output_schema() -> Schema:
-    """Return the schema of one answer: a settlement, or why there is none."""
+    """Return the schema of one answer: a settlement, or an error."""
     return {
         "$schema": _DRAFT,
         "title": "The answer to a hand",
@@ -232,7 +232,7 @@ def _pair() -> Schema:
 
 
 def _object(properties: Mapping[str, Schema], required: Iterable[str] | None = None) -> Schema:
-    """Return an object that has no other keys; all are required unless it is said which."""
+    """Return the schema of an object without other keys; all are required unless `required` is given."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -267,7 +267,7 @@ def _flag(description: str) -> Schema:
 
 
 def _or_null(schema: Schema) -> Schema:
-    """Let a value be null, too."""
+    """Return the schema that also allows null."""
     if "enum" in schema:
         return {**schema, "enum": [*schema["enum"], None]}
     return {**schema, "type": [schema["type"], "null"]}

@@ -12,9 +12,9 @@ def offers_fantasyland(profile: Profile) -> bool:
 
 
 def earns_fantasyland(strengths: Strengths, profile: Profile, *, inside: bool) -> bool:
-    """Return whether rows that are no foul earn Fantasy Land for the next hand, or keep it when `inside`.
+    """Return whether rows without a foul earn Fantasy Land for the next hand, or keep it if `inside`.
 
-    Judged on the rows as set, natural or not.
+    Evaluated on the rows as set, natural or not.
     """
     entry, stay = profile.fantasyland_floors
     front, middle, back = stay if inside else entry

@@ -29,7 +29,7 @@ _ORDERED_BY_SUIT = frozenset(
 
 
 def foul(rows: Rows, profile: Profile) -> Fault | None:
-    """Return why complete rows are a foul, or None. Raises KeyError or ValueError where a card is missing or unread.
+    """Return why complete rows are a foul, or None. Raises KeyError or ValueError for a missing or unread card.
 
     >>> from firmware.rules import load_profile
     >>> foul(Rows.parse("Kc Kd Ac / Kh Ks 9c 5d 4h / Qc Qd Qh 2s 3s"), load_profile("washington-1-unit"))
@@ -47,7 +47,7 @@ def order_fault(strengths: Strengths, rows: Rows, profile: Profile) -> Fault | N
 
 
 def middle_fault(middle: int, back: int, rows: Rows, profile: Profile) -> Fault | None:
-    """Return why a middle row of this strength cannot lie before the back row, or None."""
+    """Return why a middle row of this strength is a foul with the back row, or None."""
     if middle != back:
         return Fault.MIDDLE_ABOVE_BACK if middle > back else None
     suits = profile.foul.suit_tiebreak
@@ -58,7 +58,7 @@ def middle_fault(middle: int, back: int, rows: Rows, profile: Profile) -> Fault 
 
 
 def _high_suit(cards: tuple[Card, ...]) -> str:
-    """Return the suit of a straight's or flush's high card: the 5 in a wheel, however the wheel ranks."""
+    """Return the suit of a straight's or flush's high card: the 5 in a wheel, whatever the wheel's rank."""
     five, ace = WHEEL[0], WHEEL[-1]
     is_wheel = {card.rank for card in cards} == set(WHEEL)
     high = max(cards, key=lambda card: -1 if is_wheel and card.rank == ace else card.rank)

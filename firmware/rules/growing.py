@@ -1,7 +1,7 @@
 """While a face-up hand grows: whether a foul is already certain, and what is still open.
 
-A hand is dead when no cards that may still come complete it without a foul. That is decided exactly, by looking for a
-completion: rows are first chosen by strength, since thousands of arrangements share one, then dealt real cards.
+A hand is dead when no possible cards complete it without a foul. This is decided exactly, by searching for a
+completion: first by the rows' strengths, because thousands of arrangements share one, then with real cards.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import ROW_SIZES, Rows
 from firmware.rules.strength import Scale
 
-# Thirteen rank counts in four bits each. No count exceeds 4, so a nibble's high bit is free to catch a borrow.
+# Thirteen rank counts in four bits each. No count exceeds 4, so a nibble's high bit is free to detect a borrow.
 _BITS = 4
 _GUARD = sum(8 << _BITS * rank for rank in range(13))
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What can still become of a hand."""
+    """The possible endings of a hand."""
 
     completion: Rows | None
-    """Rows that end without a foul; None: there are none, the hand is dead."""
+    """Example rows without a foul; None: there are none, the hand is dead."""
     open: tuple[int, int, int]
-    """How many cards front, middle and back still take."""
+    """How many more cards front, middle and back need."""
     weakest: tuple[int, int, int]
-    """The lowest strength that each row by itself can end with."""
+    """The lowest final strength of each row on its own."""
     strongest: tuple[int, int, int]
-    """The highest one."""
+    """The highest final strength of each row on its own."""
 
     @property
     def is_dead(self) -> bool:
@@ -44,10 +44,10 @@ class Growth:
 
 
 def growth(rows: Rows, unseen: Iterable[Card], profile: Profile) -> Growth:
-    """Return what can still become of rows whose cards are set, when any of the unseen cards may come.
+    """Return the possible endings of rows whose cards are set, if any of the unseen cards may come.
 
-    Unseen are all cards but those that lie face up: a closed hand's are unseen too. Raises HandError where a row is
-    too long, a card is unread or twice, or too few cards are left.
+    Unseen are all cards except those that lie face up: a closed hand's cards are unseen too. Raises HandError if a row
+    is too long, a card is unread or duplicated, or too few cards are left.
 
     >>> from firmware.rules import CARDS, load_profile
     >>> rows = Rows.parse("As Ah / 2c 3d 4h 9s / ")
@@ -81,17 +81,17 @@ def _check(rows: Rows, deck: frozenset[Card]) -> None:
 
 
 class _Ending(NamedTuple):
-    """One strength that a row can end with, and the cards that it takes."""
+    """One final strength of a row, and the cards that it needs."""
 
     strength: int
     extra: int
     """How many more cards of each rank."""
     suit: int | None
-    """The suit that all of them must have; None: a row that is no flush, of any suits but one."""
+    """Their common suit; None: not a flush, so any suits but not all the same."""
 
 
 class _Need(NamedTuple):
-    """The cards that a strength is made of."""
+    """The cards of a strength."""
 
     strength: int
     counts: int
@@ -101,7 +101,7 @@ class _Need(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _needs(scale: Scale, size: int) -> tuple[_Need, ...]:
-    """Return what every strength of three or five cards is made of, weakest first."""
+    """Return the cards of every strength of three or five cards, weakest first."""
     return tuple(
         _Need(strength, _counts(ranks), frozenset(ranks), is_flush)
         for strength, ranks, is_flush in scale.all_ranks(size)
@@ -113,11 +113,11 @@ def _counts(ranks: Iterable[int]) -> int:
 
 
 def _endings(placed: Sequence[Card], size: int, deck: frozenset[Card], scale: Scale) -> Iterator[_Ending]:
-    """Yield the strengths that a row can end with, weakest first."""
+    """Yield the possible final strengths of a row, weakest first."""
     least = _counts(card.rank for card in placed)
     most = (least + _counts(card.rank for card in deck)) | _GUARD
     for strength, counts, ranks, is_flush in _needs(scale, size):
-        # Rank by rank: at least what is placed, at most what is placed and unseen.
+        # Rank by rank: at least the placed cards, at most the placed and unseen ones.
         if ((counts | _GUARD) - least) & (most - counts) & _GUARD != _GUARD:
             continue
         if not is_flush:
@@ -133,7 +133,7 @@ def _endings(placed: Sequence[Card], size: int, deck: frozenset[Card], scale: Sc
 def _completion(
     rows: Rows, endings: tuple[list[_Ending], ...], deck: frozenset[Card], profile: Profile
 ) -> Rows | None:
-    """Return rows that end without a foul, or None."""
+    """Return complete rows without a foul, or None."""
     fronts, middles, backs = endings
     left = _counts(card.rank for card in deck) | _GUARD
     for back in reversed(backs):
@@ -152,14 +152,14 @@ def _completion(
 
 
 def _fit(left: int, extra: int) -> bool:
-    """Return whether so many more cards of each rank are left."""
+    """Return whether this many more cards of each rank are left."""
     return (left - extra) & _GUARD == _GUARD
 
 
 def _deals(rows: Rows, endings: tuple[_Ending, ...], deck: frozenset[Card]) -> Iterator[Rows]:
     """Yield complete rows with these endings, of real cards.
 
-    Rows of one suit have no choice and take their cards first; the others then find enough of every rank.
+    Rows of one suit have no choice and take their cards first; the others then have enough cards of every rank.
     """
     order = sorted(range(3), key=lambda row: endings[row].suit is None)
     completed = list(rows)
@@ -177,7 +177,7 @@ def _deals(rows: Rows, endings: tuple[_Ending, ...], deck: frozenset[Card]) -> I
 
 
 def _choices(placed: tuple[Card, ...], ending: _Ending, deck: frozenset[Card]) -> Iterator[tuple[Card, ...]]:
-    """Yield the cards that bring a row to its ending."""
+    """Yield the cards that complete a row with this ending."""
     of_ranks = [
         combinations([card for card in deck if card.rank == rank and ending.suit in (None, card.suit)], count)
         for rank in range(13)

@@ -1,4 +1,4 @@
-"""What is settled: one hand at the table, as two to four seats set it."""
+"""The input of a settlement: one hand at the table, as two to four seats set it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firmware.rules.rows import Rows
 
 MOST_SEATS = 5
 SEATS = range(1, MOST_SEATS + 1)
-"""The seats of a table. Numbers ascend clockwise, seen from above."""
+"""The seats of a table, numbered clockwise as seen from above."""
 
 FEWEST_HANDS, MOST_HANDS = 2, 4
 MOST_HANDS_OF_PLAYER = 2
@@ -21,44 +21,44 @@ MOST_HANDS_OF_PLAYER = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatHand:
-    """What one seat brings to the settlement."""
+    """One seat's part of a hand."""
 
     seat: int
     rows: Rows | None
-    """None only where the seat surrenders."""
+    """None only if the seat surrenders."""
     player: str = ""
-    """Who plays the seat; empty: the seat itself. Two seats may share a player."""
+    """The seat's player; empty: the seat itself. Two seats may share a player."""
     stack: int | None = None
     """Cents on the table when the hand began; None: not capped."""
     declares: bool = False
     """A natural was declared and confirmed."""
     surrenders: bool = False
     acted: int | None = None
-    """When the seat declared or surrendered, as a place in the order of such acts; None: nobody knows."""
+    """When the seat declared or surrendered, as an index in the order of these acts; None: unknown."""
     fantasyland: bool = False
     """This hand was a fantasy-land hand."""
 
     @property
     def owner(self) -> str:
-        """The player, by the name that stacks are kept under."""
+        """The player's name, the key of the stacks."""
         return self.player or str(self.seat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hand:
-    """One hand at the table. Raises HandError where no settlement of it could make sense."""
+    """One hand at the table. Raises HandError if it cannot be settled meaningfully."""
 
     seats: tuple[SeatHand, ...]
     button: int
-    """The seat that holds the button, whether or not it plays."""
+    """The button's seat, in play or not."""
     unit: int = 1
-    """Cents a point. Where it is not given a point is one cent: money then reads as points."""
+    """Cents per point. If it is not given, a point is one cent: money then equals points."""
     owners: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """The player of each seat, by the name that stacks are kept under."""
+    """The player of each seat, by the key of the stacks."""
     stacks: Mapping[str, int | None] = field(init=False, repr=False, compare=False)
-    """What lay in front of each player when the hand began; None: not capped."""
+    """Each player's stack at the start of the hand; None: not capped."""
     irregularities: tuple[Irregularity, ...] = field(init=False, repr=False, compare=False)
-    """What has to be resolved before the hand can be settled."""
+    """What must be resolved before the hand can be settled."""
 
     def __post_init__(self) -> None:
         if self.button not in SEATS:
@@ -107,7 +107,7 @@ class Hand:
 
     def _check_players(self) -> None:
         if len(self.stacks) == len(self.seats):
-            return  # nobody plays two hands
+            return  # no player has two hands
         owner, hands = Counter(self.owners).most_common(1)[0]
         if hands > MOST_HANDS_OF_PLAYER or len(self.stacks) < FEWEST_HANDS:
             raise HandError(

@@ -1,4 +1,4 @@
-"""What stops a settlement without being a foul (RULES §2.2): the dealer has to resolve it first."""
+"""Irregularities, which stop a settlement without being a foul (RULES §2.2): the dealer must resolve them first."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ SeatRows = Sequence[tuple[int, Rows | None]]
 """The seats of a hand, each with its rows if it has any."""
 
 What = Literal["wrong_number_of_cards", "card_twice", "unread_card"]
-"""What is irregular; also the name of the option that says how the house handles it."""
+"""The kind of irregularity; also the name of the option for the house's handling."""
 
 
 class Irregularity(NamedTuple):
-    """One thing that is wrong in one row."""
+    """One irregularity in one row."""
 
     seat: int
     row: str
     what: What
     cards: tuple[Card, ...]
-    """The cards concerned: all of the row where their number is wrong."""
+    """The cards concerned: the whole row if their number is wrong."""
 
 
 def find_irregularities(seats: SeatRows) -> tuple[Irregularity, ...]:
-    """Return everything that is irregular, by seat and row, each with the cards concerned."""
+    """Return all irregularities, by seat and row, each with the cards concerned."""
     return () if _is_regular(seats) else tuple(_irregularities(seats))
 
 
 def _is_regular(seats: SeatRows) -> bool:
-    """Return whether every row given is complete and read, and no card is there twice."""
+    """Return whether every row given is complete and read, and no card is duplicated."""
     cards: list[Card] = []
     for _, rows in seats:
         if rows is not None:

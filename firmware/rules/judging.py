@@ -1,4 +1,4 @@
-"""What each hand is by itself: its strengths and bonuses, whether it is a foul, which natural counts."""
+"""Evaluates each hand on its own: its strengths and bonuses, whether it is a foul, which natural counts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOTHING = (0, 0, 0)
 
 
 class Declaration(NamedTuple):
-    """What became of a declared natural."""
+    """The result of a declared natural."""
 
     verdict: Literal["counts", "not_borne_out", "voided_by_foul"]
     clause: str
-    """The path of the option that says so."""
+    """The path of the option that decides it."""
 
 
 _COUNTS = Declaration("counts", "naturals.kinds")
@@ -30,40 +30,40 @@ _EXCUSED = Declaration("not_borne_out", "naturals.excused_by_surrender")
 
 
 class JudgedHand(NamedTuple):
-    """A seat's hand as it goes into the comparison."""
+    """A seat's hand, evaluated for the comparison."""
 
     seat: int
     owner: str
-    """The player, by the name that stacks are kept under."""
+    """The player's name, the key of the stacks."""
     holds_button: bool
-    """The player holds the button, be it at another of the player's seats."""
+    """The player has the button, possibly at another of the player's seats."""
     is_regular: bool
     """Its rows are compared: it neither surrenders nor is a foul or a natural."""
     surrenders: bool
     rows: Rows | None
     scale: Scale
-    """What the strengths are measured on."""
+    """The scale of the strengths."""
     strengths: Strengths
-    """Of front, middle and back; 0 for a row that is irregular or not there."""
+    """Of front, middle and back; 0 for a row that is irregular or missing."""
     bonuses: tuple[int, int, int] = _NOTHING
-    """What the table gives each row, even where a foul or a natural loses it."""
+    """The table's bonus for each row, even if a foul or a natural cancels it."""
     fault: Fault | None = None
-    """Why the hand is a foul. A natural that counts is none."""
+    """Why the hand is a foul; None for a natural that counts."""
     natural: RankedNatural | None = None
     """The natural that counts."""
     holds: RankedNatural | None = None
     """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
     fantasyland_next: bool = False
     declaration: Declaration | None = None
-    """What became of the natural that the seat declared; None where it declared none."""
+    """The result of the seat's declaration; None if it declared no natural."""
 
     def text(self, row: int) -> str:
-        """Return a row of a hand that was judged in words: 0 is the front."""
+        """Return a row of an evaluated hand in words: 0 is the front."""
         return self.scale.text(self.strengths[row])
 
 
 class Judge:
-    """Judges hands under one profile."""
+    """Evaluates hands under one profile."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -77,7 +77,7 @@ class Judge:
         self._has_fantasyland = offers_fantasyland(profile)
 
     def judge(self, hand: Hand) -> list[JudgedHand]:
-        """Judge every seat of a hand that is regular."""
+        """Evaluate every seat of a regular hand."""
         holder = button_holder(hand)
         return [
             self._judge_seat(seat, owner, owner == holder, hand)
@@ -85,7 +85,7 @@ class Judge:
         ]
 
     def hands(self, hand: Hand) -> list[JudgedHand]:
-        """Return the seats of an irregular hand: what its sound rows are, and no judgement."""
+        """Return the seats of an irregular hand with the strengths of their regular rows only."""
         holder = button_holder(hand)
         unsound = {(found.seat, found.row) for found in hand.irregularities}
         seats = []
@@ -139,7 +139,7 @@ class Judge:
             if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
         fantasyland_next = False
-        # Judged on the rows as set: a natural does not mend their order.
+        # Evaluated on the rows as set: a natural does not correct their order.
         if self._has_fantasyland and not (order_foul or fault):
             fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
         return JudgedHand(
@@ -162,7 +162,7 @@ class Judge:
     def _declaration(
         self, seat: SeatHand, owner: str, counts: bool, wrong_order: bool, hand: Hand
     ) -> Declaration:
-        """Return what became of a seat's declaration."""
+        """Return the result of a seat's declaration."""
         if counts:
             return _COUNTS
         if wrong_order and self._foul_voids and seat.rows and self._highest[self._naturals(*seat.rows)]:
@@ -180,7 +180,7 @@ class Judge:
 
 
 def _surrendered_before(seat: SeatHand, other: SeatHand, unknown: bool) -> bool:
-    """Return whether another seat had surrendered when a seat declared; `unknown` where the order is not given."""
+    """Return whether another seat had surrendered when a seat declared; `unknown` if the order is not given."""
     if not other.surrenders:
         return False
     if seat.acted is None or other.acted is None:
@@ -189,7 +189,7 @@ def _surrendered_before(seat: SeatHand, other: SeatHand, unknown: bool) -> bool:
 
 
 def button_holder(hand: Hand) -> str | None:
-    """Return the player who holds the button; nobody where its seat does not play."""
+    """Return the player with the button; None if its seat is not in play."""
     for seat, owner in zip(hand.seats, hand.owners, strict=True):
         if seat.seat == hand.button:
             return owner

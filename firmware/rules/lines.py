@@ -1,4 +1,4 @@
-"""The lines of a settlement: each says why points pass between two hands, or why they do not."""
+"""The lines of a settlement: each states why points pass between two hands, or why not."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ NO_ROW = -1
 
 
 class Line(NamedTuple):
-    """One reason. It is said when it is asked for: a settlement has many lines, and few are read."""
+    """One reason. Its text is made on request: a settlement has many lines, and few are read."""
 
     id: str
-    """What happened: one of the keys of `CLAUSES`."""
+    """The kind of reason: a key of `CLAUSES`."""
     points: int
-    """What the first hand of the pair gains; negative: what it loses."""
+    """The points of the first hand of the pair; negative: it loses them."""
     winner: JudgedHand
-    """Whom the line favours. Where nobody is favoured: the first hand of the pair."""
+    """The hand that the line favours; if none, the first hand of the pair."""
     loser: JudgedHand
     row: int = NO_ROW
-    """0 is the front; `NO_ROW` where the line is about no single row."""
+    """0 is the front; `NO_ROW` if the line is about no single row."""
 
     @property
     def clause(self) -> str:
-        """The path of the option that says so."""
+        """The path of the option that decides it."""
         return CLAUSES[self.id] or f"bonus.{ROW_NAMES[self.row]}"
 
     @property
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
     @property
     def args(self) -> Mapping[str, str | int]:
-        """What the sentence is made of, for a page that says it in another language."""
+        """The parameters of the sentence, for a page in another language."""
         name, _, winner, loser, row = self
         args: dict[str, str | int] = {} if row == NO_ROW else {"row": ROW_NAMES[row]}
         if name == "foul":
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 new_line: Callable[[tuple[str, int, JudgedHand, JudgedHand, int]], Line] = partial(tuple.__new__, Line)
-"""Makes a line of all its fields. A settlement has dozens, and `Line(...)` itself takes twice as long."""
+"""Makes a line from all its fields. A settlement has dozens, and `Line(...)` itself takes twice as long."""
 
 CLAUSES = {
     "row_won": "scoring.row",
@@ -85,12 +85,12 @@ CLAUSES = {
     "surrender_foul": "surrender.pays_foul",
     "both_surrender": "surrender.points",
 }
-"""The option behind every kind of line; empty: the row's bonus table."""
+"""The option that decides each kind of line; empty: the row's bonus table."""
 
 NOTHING_BY_CLAUSE = {
     CLAUSES[name]: name for name in ("declaration_not_borne_out", "declaration_excused", "declaration_voided")
 }
-"""The line that says why a declaration came to nothing, by the option that decided it."""
+"""The kind of line for a declaration without effect, by the option that decided it."""
 
 _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both_surrender"})
 

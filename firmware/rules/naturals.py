@@ -1,8 +1,7 @@
 """Naturals (clean sweeps): which of the ten kinds thirteen cards hold, exactly.
 
-Everything is read off one number, the sum of the cards' packs (see `cards.RANK_COUNTS`): how many of each rank
-and of each suit. Nothing is searched for at the table; the partitions were gone through once, when the tables were
-built.
+Everything is computed from one number, the sum of the cards' packs (see `cards.RANK_COUNTS`): the count of each rank
+and suit. There is no search during play; the tables are built once from all partitions.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from firmware.rules.cards import RANK_COUNTS, Card
 from firmware.rules.strength import Wheel
 
 By = Literal["cards", "rows"]
-"""Whether three straights and three flushes may be arranged from the 13 cards, or must lie in the rows as set."""
+"""Whether three straights and three flushes may be arranged from the 13 cards, or must be in the rows as set."""
 
 
 class Natural(IntFlag):
@@ -56,11 +55,11 @@ NATURAL_WORDS: dict[str, str] = {
     "three_straights": "three straights",
     "three_flushes": "three flushes",
 }
-"""The kinds as a dealer says them."""
+"""The kinds in a dealer's words."""
 
 _SUIT_MASK = (1 << RANK_COUNTS) - 1
 _ONE_OF_EACH_RANK = sum(1 << 3 * rank for rank in range(13))
-# As plain ints: an operation on an IntFlag costs more than a whole search.
+# As plain ints: one operation on an IntFlag is slower than a whole lookup.
 _PAIRS = int(Natural.SIX_PAIRS)
 _PAIRS_AND_TRIPS = int(Natural.SIX_PAIRS | Natural.FIVE_PAIRS_TRIPS)
 _STRAIGHTS = int(Natural.THREE_STRAIGHTS)
@@ -69,25 +68,25 @@ _FLUSHES = int(Natural.THREE_FLUSHES)
 
 def _straights(size: int, wheel: Wheel) -> list[int]:
     """Return the rank counts of every straight of three or five cards."""
-    # From the ace below the deuce (rank -1, the same card as rank 12) up to the ace above the king.
+    # From the ace below the deuce (rank -1, the same card as rank 12) to the ace above the king.
     lowest = 0 if wheel == "not_a_straight" else -1
     return [sum(1 << 3 * (rank % 13) for rank in range(low, low + size)) for low in range(lowest, 14 - size)]
 
 
 def _three_straights(wheel: Wheel) -> set[int]:
-    """Return the rank counts of every 13 cards that make three straights: 589 of them where the wheel is one."""
+    """Return the rank counts of all 13 cards with three straights: 589 if the wheel is a straight."""
     pairs = [sum(pair) for pair in combinations_with_replacement(_straights(5, wheel), 2)]
     return {front + pair for front in _straights(3, wheel) for pair in pairs}
 
 
 def _three_flushes() -> set[int]:
-    """Return the suit counts of every 13 cards that make three flushes: each suit gives whole rows of 3, 5 and 5."""
+    """Return the suit counts of all 13 cards with three flushes: each suit has whole rows of 3, 5 and 5."""
     suits = range(0, RANK_COUNTS, 4)
     return {(3 << front) + (5 << middle) + (5 << back) for front, middle, back in product(suits, repeat=3)}
 
 
 def _suit_naturals(clubs: int, diamonds: int, hearts: int, spades: int) -> Natural:
-    """Return the kinds that depend on how many cards of a suit there are, three flushes apart."""
+    """Return the kinds that depend on suit counts, except three flushes."""
     most, red = max(clubs, diamonds, hearts, spades), diamonds + hearts
     kinds = Natural(0)
     if most == 13:
@@ -102,7 +101,7 @@ def _suit_naturals(clubs: int, diamonds: int, hearts: int, spades: int) -> Natur
 
 
 def _by_suits() -> dict[int, int]:
-    """Return the kinds for each of the 560 ways that 13 cards fall into four suits."""
+    """Return the kinds for each of the 560 suit counts of 13 cards."""
     flushes = _three_flushes()
     table = {}
     for clubs in range(14):
@@ -116,7 +115,7 @@ def _by_suits() -> dict[int, int]:
 
 
 class NaturalFinder:
-    """Finds every natural that a hand holds. Ask `natural_finder()` for one.
+    """Finds every natural in a hand. Use `natural_finder()` to get one.
 
     >>> from firmware.rules.cards import parse_cards
     >>> front, middle, back = parse_cards("As 2s 3s"), parse_cards("4s 5s 6s 7s 8s"), parse_cards("9h Ts Js Qs Ks")
@@ -133,7 +132,7 @@ class NaturalFinder:
         self._flush_rows = frozenset(cards << suit for cards in (3, 5) for suit in range(0, RANK_COUNTS, 4))
 
     def find(self, front: Sequence[Card], middle: Sequence[Card], back: Sequence[Card]) -> Natural:
-        """Return all kinds that 3, 5 and 5 known, different cards hold."""
+        """Return all kinds in 3, 5 and 5 known, different cards."""
         return Natural(self.bits(front, middle, back))
 
     def bits(self, front: Sequence[Card], middle: Sequence[Card], back: Sequence[Card]) -> int:
@@ -151,17 +150,17 @@ class NaturalFinder:
         return kinds
 
     def counted(self, pack: int) -> int:
-        """Return what the sum of thirteen cards' packs decides: every kind, in rows yet to be arranged."""
+        """Return every kind that follows from the sum of thirteen cards' packs, in any arrangement of the rows."""
         ranks = pack >> RANK_COUNTS
         kinds = self._by_suits[pack & _SUIT_MASK] | self._by_ranks.get(ranks, 0)
-        # 13 cards are six pairs and an odd card where exactly one rank's count is odd.
+        # 13 cards are six pairs and an odd card if exactly one rank's count is odd.
         odd = ranks & _ONE_OF_EACH_RANK
         if not odd & (odd - 1):
             kinds |= _PAIRS_AND_TRIPS if ranks & (odd << 1) else _PAIRS
         return kinds
 
     def _as_set(self, packs: tuple[int, int, int]) -> int:
-        """Return three straights and three flushes where the rows as set are."""
+        """Return three straights and three flushes if the rows as set are such."""
         kinds = 0
         if all(pack >> RANK_COUNTS in self._straight_rows for pack in packs):
             kinds |= _STRAIGHTS
@@ -172,13 +171,13 @@ class NaturalFinder:
 
 @cache
 def natural_finder(by: By = "cards", wheel: Wheel = "lowest") -> NaturalFinder:
-    """Return the finder for one reading of the rules; its tables are built once."""
+    """Return the finder for one variant of the rules; its tables are built once."""
     return NaturalFinder(by, wheel)
 
 
 @dataclass(frozen=True, slots=True)
 class RankedNatural:
-    """A natural as a profile's list ranks it."""
+    """A natural with its rank in a profile's list."""
 
     kind: str
     value: int
@@ -187,7 +186,7 @@ class RankedNatural:
 
 
 class NaturalRanking(dict[int, RankedNatural | None]):
-    """The highest natural of a profile's list among those that a hand holds, by `NaturalFinder.bits`."""
+    """The highest natural of a profile's list in a hand, by `NaturalFinder.bits`."""
 
     def __init__(self, kinds: Sequence[tuple[str, int]]) -> None:
         super().__init__()

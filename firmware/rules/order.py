@@ -1,4 +1,4 @@
-"""Whose turn it is: positions around the table, and in which order pairs are paid (RULES §7.1, §7.2)."""
+"""Positions around the table, and the order in which pairs are paid (RULES §7.1, §7.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware.rules.profiles.profile import Profile
 
 
 def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:
-    """Return the seats clockwise, beginning with `seat`, or the next one after it where it is not among them.
+    """Return the seats clockwise from `seat`, or from the next one if it is not among them.
 
     >>> clockwise_from([1, 2, 5], 3)
     [5, 1, 2]
@@ -18,7 +18,7 @@ def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:
 
 
 def positions(seats: Iterable[int], button: int, profile: Profile) -> tuple[int, ...]:
-    """Return the playing seats by position, the first to settle first."""
+    """Return the seats in play by position, the first to settle first."""
     return _positions(tuple(seats), button, profile.order.first, profile.order.direction)
 
 

@@ -1,4 +1,4 @@
-"""Table stakes: what is paid of what is owed, and the fewest transfers that do it (RULES §7.3, §7.4)."""
+"""Table stakes: how much of a debt is paid, and the fewest transfers for it (RULES §7.3, §7.4)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from firmware.rules.profiles.profile import Profile
 
 
 class Till:
-    """Pays the debts of one hand, in turn, as far as stacks go."""
+    """Pays the debts of one hand, in order, within the stacks."""
 
     def __init__(self, stacks: Mapping[str, int | None], profile: Profile) -> None:
-        """`stacks` is what lay in front of every player when the hand began; None is not capped."""
+        """`stacks`: each player's stack at the start of the hand; None is not capped."""
         self._nets = profile.stakes.cap == "net"
         capped = profile.stakes.cap != "none"
         self._may_lose = {player: stack for player, stack in stacks.items() if capped and stack is not None}
         self._may_win = self._may_lose.copy()
 
     def pay(self, a: str, b: str, owed: int) -> int:
-        """Return what is paid of what `a` has from `b` after netting their pair; negative: `a` pays."""
+        """Return what `a` receives from `b` for this debt after netting their pair; negative: `a` pays."""
         winner, payer, amount = (a, b, owed) if owed > 0 else (b, a, -owed)
         may_lose, may_win = self._may_lose, self._may_win
         if payer in may_lose and amount > may_lose[payer]:
@@ -29,17 +29,17 @@ class Till:
             amount = may_win[winner]
         if payer in may_lose:
             may_lose[payer] -= amount
-            if self._nets:  # what was lost may be won back
+            if self._nets:  # lost chips may be won back
                 may_win[payer] += amount
         if winner in may_win:
             may_win[winner] -= amount
-            if self._nets:  # what was won may be lost again
+            if self._nets:  # won chips may be lost again
                 may_lose[winner] += amount
         return amount if owed > 0 else -amount
 
 
 class Transfer(NamedTuple):
-    """Chips that one player hands to another."""
+    """Chips that one player gives to another."""
 
     payer: str
     winner: str
@@ -47,13 +47,13 @@ class Transfer(NamedTuple):
 
 
 def chips_plan(nets: Mapping[str, int]) -> tuple[Transfer, ...]:
-    """Return the fewest transfers that leave every player with their net. The nets sum to 0.
+    """Return the fewest transfers that give every player their net. The nets sum to 0.
 
-    Players fall into as many groups as possible whose nets sum to 0; a group of n settles in n - 1 transfers.
+    Players are split into as many groups as possible whose nets sum to 0; a group of n needs n - 1 transfers.
 
-    >>> chips_plan({"p1": 3, "p2": -7, "p3": 5, "p4": -1})
-    (Transfer(payer='p2', winner='p3', amount=5), Transfer(payer='p2', winner='p1', amount=2), \
-Transfer(payer='p4', winner='p1', amount=1))
+        >>> chips_plan({"p1": 3, "p2": -7, "p3": 5, "p4": -1})
+        (Transfer(payer='p2', winner='p3', amount=5), Transfer(payer='p2', winner='p1', amount=2), \
+    Transfer(payer='p4', winner='p1', amount=1))
     """
     players = [(player, net) for player, net in nets.items() if net]
     return tuple(transfer for group in _groups(players) for transfer in _settle_group(group))
@@ -63,7 +63,7 @@ _Nets = list[tuple[str, int]]
 
 
 def _groups(players: _Nets) -> list[_Nets]:
-    """Split players into as many groups as possible that each sum to 0. Tables are small: try them all."""
+    """Split players into as many groups as possible that each sum to 0. Tables are small: all splits are tried."""
     if not players:
         return []
     first, *rest = players
@@ -78,7 +78,7 @@ def _groups(players: _Nets) -> list[_Nets]:
 
 
 def _settle_group(group: _Nets) -> list[Transfer]:
-    """Let who owes most pay who is owed most, until nobody owes: every transfer squares somebody."""
+    """Have the largest debtor pay the largest creditor until none owes: every transfer settles at least one of them."""
     left = dict(group)
     transfers = []
     while any(left.values()):

@@ -1,4 +1,4 @@
-"""One player's thirteen cards as they are set: front, middle and back."""
+"""One player's thirteen cards as set: front, middle and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from firmware.rules.cards import Card, cards_text, parse_cards
 from firmware.rules.words import ROW_NAMES
 
 ROW_SIZES = (3, 5, 5)
-"""How many cards front, middle and back take."""
+"""Number of cards in front, middle and back."""
 
 
 class Rows(NamedTuple):
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Rows:
-        """Return the rows of a text, front first, with slashes between them.
+        """Parse rows, front first, separated by slashes.
 
         Raises UnknownCardError, or ValueError unless there are three rows.
         """

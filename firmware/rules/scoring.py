@@ -1,4 +1,4 @@
-"""What one hand has from another (RULES §2 to §6), as lines that sum to it."""
+"""The comparison of two hands (RULES §2 to §6), as lines whose points sum to the result."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scorer:
         return lines
 
     def natural_bonuses(self, hand: JudgedHand) -> tuple[int, int, int]:
-        """Return the bonuses that a natural earns from a regular hand or a foul: those of rows in the right order."""
+        """Return the bonuses of a natural against a regular hand or a foul: those of rows in the right order."""
         if not self._natural_keeps or hand.rows is None or not hand.natural:
             return _NOTHING
         return _NOTHING if order_fault(hand.strengths, hand.rows, self._profile) else hand.bonuses
@@ -121,7 +121,7 @@ class Scorer:
         return lines
 
     def _in_place(self, winner: JudgedHand, loser: JudgedHand, row: int, sign: int) -> list[Line]:
-        """Return the bonus that takes a won row's place."""
+        """Return the bonus that replaces a won row's points."""
         points = sign * winner.bonuses[row]
         lines = [Line("bonus_in_place", points, winner, loser, row)]
         if self._profile.bonus.doubles_same_category:
@@ -133,9 +133,9 @@ class Scorer:
     def _rows_won(
         self, lines: list[Line], rows: int, winner: JudgedHand, loser: JudgedHand, sign: int
     ) -> None:
-        """Add what two or three rows won earn: beyond the rows, or in place of their sum."""
+        """Add the points for winning two or three rows: in addition to the rows, or instead of their sum."""
         if self._outcome:
-            # The rows still say who won them, for no points; a bonus is none of their sum.
+            # The rows still name their winner, without points; a bonus is not part of their sum.
             lines[:] = [line._replace(points=0) if line.id in _ROW_LINES else line for line in lines]
             name, points = (
                 ("all_rows", self._outcome["three"]) if rows == 3 else ("two_rows", self._outcome["two"])
@@ -161,7 +161,7 @@ class Scorer:
                 lines.append(new_line(("bonus", -theirs, b, a, row)))
 
     def _stronger_bonus(self, a: JudgedHand, b: JudgedHand, row: int) -> list[Line]:
-        """Return what a row comes to in which both hold a bonus, and only the stronger hand's counts."""
+        """Return the lines of a row in which both have a bonus, and only the stronger hand's counts."""
         ours, theirs = a.strengths[row], b.strengths[row]
         if ours == theirs:
             return [Line("bonuses_tie", 0, a, b, row)]
@@ -180,7 +180,7 @@ def _bonus_lines(
 
 
 def _came_to_nothing(hand: JudgedHand, other: JudgedHand) -> list[Line]:
-    """Return why a hand's declared natural does not count, where no other line says it."""
+    """Return why a hand's declared natural does not count, unless another line states it."""
     if hand.declaration is None or hand.fault is Fault.FALSE_DECLARATION:
         return []
     name = NOTHING_BY_CLAUSE.get(hand.declaration.clause)

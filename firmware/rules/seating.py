@@ -14,16 +14,16 @@ from firmware.rules.profiles.profile import Profile
 
 
 class Absence(StrEnum):
-    """Why a seated player gets no cards."""
+    """Why a seated player is not dealt in."""
 
     SITS_OUT = "sits_out"
     """The player has left the game for a while."""
     PASSES = "passes"
-    """The player leaves this round to the fifth."""
+    """The player passes this round to the fifth player."""
     TOO_FEW_CHIPS = "too_few_chips"
-    """The stack is below what the profile asks of who is dealt in."""
+    """The stack is below the profile's minimum for being dealt in."""
     FIFTH = "fifth"
-    """Four others play."""
+    """Four others are in play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +32,19 @@ class Sitter:
 
     seat: int
     stack: int | None = None
-    """Cents; None: not known, and so not looked at."""
+    """Cents; None: unknown, and not checked."""
     sits_out: bool = False
     passes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """Who is dealt in."""
+    """The players who are dealt in."""
 
     playing: tuple[int, ...]
     """Clockwise from the button."""
     absent: Mapping[int, Absence]
-    """Everybody else, and why."""
+    """All other players, with the reason."""
 
     @property
     def is_enough(self) -> bool:
@@ -53,7 +53,7 @@ class Seating:
 
 
 def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile) -> Seating:
-    """Return who is dealt in: from the button clockwise, the first four who want to play and may.
+    """Return the players who are dealt in: from the button clockwise, the first four who want to play and may.
 
     >>> from firmware.rules import load_profile
     >>> five = [Sitter(seat=seat, passes=seat == 4) for seat in (1, 2, 3, 4, 5)]
@@ -86,10 +86,10 @@ def _absence(sitter: Sitter, unit: int, profile: Profile) -> Absence | None:
 
 
 def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | None = None) -> int:
-    """Return who has the button when a game opens.
+    """Return the seat with the button when a game opens.
 
-    Seat 1 is at the left of the house dealer. Where the house says who has it, `chosen` is what it said.
-    Raises SeatingError where nobody can have it.
+    Seat 1 is at the left of the house dealer. If the house chooses the button, `chosen` is its choice. Raises
+    SeatingError if no seat can have it.
     """
     seats = _in_the_game(sitters)
     if profile.order.opening == "left_of_dealer":
@@ -108,7 +108,7 @@ def next_button(button: int, sitters: Sequence[Sitter]) -> int:
 
 
 def can_play_two_hands(sitters: Sequence[Sitter]) -> bool:
-    """Return whether the players may agree to play two hands each: where there are only two of them."""
+    """Return whether the players may agree to play two hands each: only if there are exactly two of them."""
     return sum(not sitter.sits_out for sitter in sitters) == 2
 
 

@@ -1,4 +1,4 @@
-"""The settlement of a hand: who pays whom, in which order, how much, and why (RULES §2 to §8)."""
+"""The settlement of a hand: payments between players, their order, amounts and reasons (RULES §2 to §8)."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ from firmware.rules.scoring import Scorer
 
 
 class Pair(NamedTuple):
-    """What passes between two hands."""
+    """The payment between two hands."""
 
     a: int
     """The seat that comes first in position."""
     b: int
     points: int
-    """What a gains from b; negative: a pays."""
+    """Points that a gains from b; negative: a pays."""
     owed: int
     """The same in cents."""
     paid: int
-    """What table stakes leave of it."""
+    """The amount after table stakes."""
     lines: tuple[Line, ...]
-    """Why; their points sum to the pair's."""
+    """The reasons; their points sum to the pair's."""
 
     @property
     def short(self) -> int:
-        """What table stakes cut off. It is never carried over."""
+        """The amount cut off by table stakes. It is never carried over."""
         return abs(self.owed) - abs(self.paid)
 
 
 class Settlement(NamedTuple):
-    """A hand, settled; or what is irregular in it, and then nothing is."""
+    """A settled hand; or an irregular one, and then there are no payments."""
 
     hand: Hand
     profile: Profile
     order: tuple[int, ...]
     """The seats by position."""
     hands: tuple[JudgedHand, ...]
-    """By seat, in the order in which they were given."""
+    """By seat, in input order."""
     pairs: tuple[Pair, ...]
     """In the order of payment."""
     points: Mapping[int, int]
     """By seat."""
     paid: Mapping[int, int]
-    """What each seat won, in cents."""
+    """Each seat's net in cents."""
 
     @property
     def irregularities(self) -> tuple[Irregularity, ...]:
-        """What has to be resolved before the hand can be settled."""
+        """What must be resolved before the hand can be settled."""
         return self.hand.irregularities
 
     @property
     def stacks(self) -> Mapping[str, int]:
-        """What every player has after the hand; players without a stack are left out."""
+        """Each player's stack after the hand; players without a stack are left out."""
         return {
             player: stack + self._won_by(player)
             for player, stack in self.hand.stacks.items()
@@ -78,7 +78,7 @@ class Settlement(NamedTuple):
         return chips_plan({player: self._won_by(player) for player in self.hand.stacks})
 
     def natural_bonus(self, judged: JudgedHand) -> int:
-        """Return the bonus points that a natural earns in addition to its value, from a regular hand or a foul."""
+        """Return a natural's bonus points in addition to its value, against a regular hand or a foul."""
         return sum(_referee(self.profile).scorer.natural_bonuses(judged))
 
     def _won_by(self, player: str) -> int:
@@ -88,7 +88,7 @@ class Settlement(NamedTuple):
 def settle(hand: Hand, profile: Profile) -> Settlement:
     """Settle a hand under a profile.
 
-    Raises HandError where the hand does what the profile does not offer.
+    Raises HandError if the hand uses something that the profile does not offer.
     """
     judge, scorer = _referee(profile)
     _check_offered(hand, profile)
@@ -121,7 +121,7 @@ _points_of = attrgetter("points")
 
 
 class _Referee(NamedTuple):
-    """What a profile makes of hands, prepared once."""
+    """The parts of a profile needed for settling, prepared once."""
 
     judge: Judge
     scorer: Scorer
@@ -149,7 +149,7 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
 def _in_order_of_payment(
     hands: Sequence[JudgedHand], order: Sequence[int], profile: Profile
 ) -> list[tuple[JudgedHand, JudgedHand]]:
-    """Return every pair of different players' hands, the first of each the first in position."""
+    """Return every pair of different players' hands, the first in position first."""
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
     if profile.order.naturals_first:
@@ -162,7 +162,7 @@ def _in_order_of_payment(
 def _naturals_first(
     pairs: list[tuple[JudgedHand, JudgedHand]], naturals: list[JudgedHand], several: str
 ) -> None:
-    """Bring the pairs with a natural to the front; `naturals` are in the order of positions."""
+    """Move the pairs with a natural to the front; `naturals` are in the order of positions."""
     if several == "highest":
         naturals.sort(key=lambda judged: judged.natural.place if judged.natural else 0)
     turns = {judged.seat: 0 if several == "pairs" else turn for turn, judged in enumerate(naturals)}

@@ -1,4 +1,4 @@
-"""Everything that is wrong with an arrangement, at once."""
+"""All defects of an arrangement."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MIDDLE_FAULTS = {
 
 
 def status(rows: Rows, profile: Profile) -> Status:
-    """Return every defect of an arrangement; rows that are complete and read are compared whatever the others are.
+    """Return every defect of an arrangement; complete, read rows are compared even if others are not.
 
     >>> from firmware.rules import load_profile
     >>> status(Rows.parse("As Ah Kd / 2c 3d / 7c 7d 7h 7s As"), load_profile("washington-1-unit"))

@@ -1,7 +1,7 @@
-"""How strong a row is: one dense scale from 1 (5-4-2 in front) to 7,917 (a royal flush), for 3 and 5 cards alike.
+"""The strength of a row: one dense scale from 1 (5-4-2 in front) to 7,917 (a royal flush), for both 3 and 5 cards.
 
-A foul check and a comparison between players are then comparisons of two integers. The tables are derived here,
-in a few milliseconds, once for each reading of the wheel (5-4-3-2-A).
+A foul check and a comparison between players are then comparisons of two integers. The tables are built here, in a few
+milliseconds, once for each variant of the wheel (5-4-3-2-A).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from firmware.rules.cards import RANK_KEYS, SUIT_BITS, SUIT_KEYS, Card
 from firmware.rules.words import full_text, short_text
 
 Wheel = Literal["lowest", "second_highest", "not_a_straight"]
-"""What 5-4-3-2-A is: the lowest straight, the one below A-K-Q-J-T, or no straight at all."""
+"""The rank of 5-4-3-2-A: the lowest straight, the one below A-K-Q-J-T, or no straight at all."""
 
 WHEEL = (3, 2, 1, 0, 12)
 """The ranks of 5-4-3-2-A, its high card first."""
@@ -43,7 +43,7 @@ class Category(IntEnum):
 
     @property
     def words(self) -> str:
-        """The name a person reads: "one pair"."""
+        """The name in words: "one pair"."""
         return self.label.replace("_", " ")
 
 
@@ -51,14 +51,14 @@ CATEGORIES = {category.label: category for category in Category}
 
 
 class Kind(NamedTuple):
-    """What a strength stands for: all the rows that are equal to one another."""
+    """The meaning of a strength: all rows that are equal to each other."""
 
     category: Category
     ranks: tuple[int, ...]
-    """By how often a rank occurs, then by height. A straight's first is its high card."""
+    """Sorted by number of cards, then by height. A straight's first is its high card."""
 
 
-# How often the ranks of a category occur: (times, ranks) for the ones that occur most, then for the rest.
+# How often the ranks of a category occur: (times, ranks) for the most frequent ones, then for the rest.
 _SHAPES = {
     3: {
         Category.HIGH_CARD: ((1, 3), (1, 0)),
@@ -80,7 +80,8 @@ _HIGH_TO_LOW = range(12, -1, -1)
 _Entry = tuple[Category, tuple[int, ...], tuple[int, ...], int, int]
 """One strength before it has its number: category, height in it, ranks, number of cards, sum of the ranks' keys.
 
-Sorting entries sorts hands. A front's height is shorter than that of a five-card hand that begins alike, and so lower.
+Sorting entries sorts hands. A front's height is shorter than that of a five-card hand with the same first ranks, and so
+lower.
 """
 
 
@@ -99,7 +100,7 @@ def _entries(size: int, wheel: Wheel) -> Iterator[_Entry]:
 
 
 def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Entry]:
-    """Yield what five different ranks are: unsuited and suited."""
+    """Yield the entries of five different ranks: unsuited and suited."""
     plain, suited, height = Category.HIGH_CARD, Category.FLUSH, ranks
     if ranks[0] - ranks[4] == 4:
         plain, suited, height = Category.STRAIGHT, Category.STRAIGHT_FLUSH, ranks[:1]
@@ -115,14 +116,14 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
 
 _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
 _PLURALS = frozenset({Category.TWO_PAIRS, Category.THREE_OF_A_KIND, Category.FOUR_OF_A_KIND})
-"""Categories whose words are a plural: "three aces beat"."""
+"""Categories whose words are plural: "three aces beat"."""
 _STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
 class _Texts(dict[int, tuple[str, str, str]]):
-    """Strengths in words: without and with kickers, and the verb; each is worked out when it is first said."""
+    """Strengths in words: without and with kickers, and the verb; computed on first use."""
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         super().__init__()
@@ -136,7 +137,7 @@ class _Texts(dict[int, tuple[str, str, str]]):
 
 
 class Scale:
-    """Every strength under one reading of the wheel. Ask `scale()` for one; they are built once.
+    """Every strength for one variant of the wheel. Use `scale()` to get one; they are built once.
 
     >>> from firmware.rules.cards import parse_cards
     >>> lowest = scale("lowest")
@@ -149,7 +150,7 @@ class Scale:
 
     def __init__(self, wheel: Wheel) -> None:
         self.wheel = wheel
-        kinds = [Kind(Category.HIGH_CARD, (-1,))]  # nothing has strength 0
+        kinds = [Kind(Category.HIGH_CARD, (-1,))]  # strength 0 is unused
         self._threes: dict[int, int] = {}
         self._fives: dict[int, int] = {}
         self._flushes: dict[int, int] = {}
@@ -167,7 +168,7 @@ class Scale:
 
     @property
     def size(self) -> int:
-        """How many strengths there are: 7,917."""
+        """The number of strengths: 7,917."""
         return len(self._kinds) - 1
 
     def three(self, cards: Sequence[Card]) -> int:
@@ -201,7 +202,7 @@ class Scale:
         return self.three(cards) if len(cards) == 3 else self.five(cards)
 
     def kind(self, strength: int) -> Kind:
-        """Return the category and ranks that a strength stands for."""
+        """Return the category and ranks of a strength."""
         return self._kinds[strength]
 
     def at_least(self, category: Category, rank: int | None = None) -> int:
@@ -227,18 +228,18 @@ class Scale:
         return self._texts[strength][1]
 
     def beats_text(self, winner: int, loser: int) -> str:
-        """Return how one strength beats another, kickers only where they decide: "three aces beat pair of twos"."""
+        """Return how one strength beats another, with kickers only if they decide: "three aces beat pair of twos"."""
         won, lost = self._texts[winner], self._texts[loser]
         return f"{won[0]} {won[2]} {lost[0]}" if won[0] != lost[0] else f"{won[1]} {won[2]} {lost[1]}"
 
     def unlike_texts(self, one: int, other: int) -> tuple[str, str]:
-        """Return two different strengths in words, with kickers only where they tell them apart."""
+        """Return two different strengths in words, with kickers only if they are needed to distinguish them."""
         ours, theirs = self._texts[one], self._texts[other]
         return (ours[0], theirs[0]) if ours[0] != theirs[0] else (ours[1], theirs[1])
 
 
 @cache
 def scale(wheel: Wheel = "lowest") -> Scale:
-    """Return the scale for a reading of the wheel."""
+    """Return the scale for a variant of the wheel."""
     assert wheel in get_args(Wheel)
     return Scale(wheel)

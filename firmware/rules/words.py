@@ -1,4 +1,4 @@
-"""What the rules say in English: hands, rows, and who they belong to. A page in another language says it itself."""
+"""English words for hands and rows. A page in another language has its own."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _PLURALS = tuple(f"{name}es" if name == "six" else f"{name}s" for name in _RANKS
 
 
 def ranks_word(rank: int) -> str:
-    """Return a rank's name for several: "queens"."""
+    """Return a rank's plural: "queens"."""
     return _PLURALS[rank]
 
 
 def short_text(category: str, ranks: Sequence[int]) -> str:
-    """Return a hand as a dealer calls it, without kickers: "pair of aces".
+    """Return a hand in a dealer's words, without kickers: "pair of aces".
 
     `ranks` is ordered by how often a rank occurs, then by height; a straight's first rank is its high card.
     """

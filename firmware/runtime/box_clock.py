@@ -1,4 +1,4 @@
-"""Asks the root unit that sets the box's clock (`set_clock.py`): the table process has no right to do it."""
+"""Requests clock changes from the root service (`set_clock.py`): the table process may not set the clock itself."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from firmware.table import CommandRefused
 from firmware.table.commands.setup import SetClock
 
 UNIT: Final = Path("/run/feltwatch-clock.sock")
-"""Where the service manager listens for it (systemd/units/feltwatch-clock.socket)."""
+"""The service manager's socket for it (systemd/units/feltwatch-clock.socket)."""
 WITHIN: Final = 10.0
-"""Seconds that it may take: half of what the watchdog gives."""
+"""Timeout in seconds: half of the watchdog's interval."""
 REFUSALS: Final = {
     "time": Message("That is no date and time: key the year, the month, the day, the hour and the minute."),
     "zone": Message("The box knows no such time zone."),
@@ -23,7 +23,7 @@ REFUSALS: Final = {
 
 
 def ask(command: SetClock, unit: Path = UNIT) -> None:
-    """Have the clock set. Raises CommandRefused with a sentence why it was not."""
+    """Have the clock set. Raises CommandRefused with the reason if it was not set."""
     wanted = {"date": command.date, "time": command.time, "zone": command.zone}
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:

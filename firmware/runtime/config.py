@@ -34,7 +34,7 @@ KEY: Final = Path("/var/lib/feltwatch-key")
 HOUSE_CONFIG: Final = Path("/etc/feltwatch/feltwatch.toml")
 """The configuration of an installed box (docs/install.md)."""
 SOCKET: Final = "table.sock"
-"""The table's socket, in the data folder: the page finds it there."""
+"""The table's socket in the data folder; the page connects to it."""
 
 
 class _Section(BaseModel):
@@ -42,7 +42,7 @@ class _Section(BaseModel):
 
 
 class SeatConfig(_Section):
-    """A seat that plays."""
+    """A seat in play."""
 
     seat: int = Field(ge=1, le=5)
     place: Literal["A", "B", "C", "D"]
@@ -51,14 +51,15 @@ class SeatConfig(_Section):
 
     @property
     def name(self) -> str:
-        """The player's name, or the seat's."""
+        """The player's name, or the seat's name if there is none."""
         return self.player or f"Seat {self.seat}"
 
 
 class PuckConfig(_Section):
-    """The puck reader: its port, and the tag ids of the disks in hex, until they are named (`firmware.runtime.disks`).
+    """The puck reader: its port, and the tag ids of the disks in hex, used until they are named
+    (`firmware.runtime.disks`).
 
-    `puckd`: the reader with an antenna at every seat. The others read one `spot`, the seat that `seat` names.
+    `puckd`: a reader with an antenna at every seat. The other kinds read one `spot`, the seat in `seat`.
     """
 
     kind: Literal["puckd", "rdm6300", "id12la", "pn532"] = "puckd"
@@ -69,35 +70,37 @@ class PuckConfig(_Section):
 
 
 class CameraConfig(_Section):
-    """The camera, and how it is fixed; what is not named is the camera's own default (firmware/devices/README.md).
+    """The camera and its settings; an option that is not set keeps the camera's own default
+    (firmware/devices/README.md).
 
-    `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera. `files`: a picture or a folder of pictures, one
-    after another, in the place of a camera. `replay`: a hand's folder of captures, seen as it was recorded.
+    `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera. `files`: a picture, or a folder of pictures one
+    after another, instead of a camera. `replay`: a folder of captures of a recorded hand.
     """
 
     kind: Literal["rpicam", "uvc", "files", "replay"] = "rpicam"
     device: Path = Path("/dev/feltwatch-camera")
-    """The USB camera's stable name, or the folder; a ribbon cable needs none."""
+    """The USB camera's stable name, or the folder; not needed for a ribbon cable."""
     layout: Path | None = None
-    """The felt's layout, a TOML file; the product's own without one."""
+    """The felt's layout, a TOML file; without one, the built-in layout."""
     mains_hz: Literal[50, 60] = 50
     exposure_ms: float | None = Field(default=None, gt=0, le=100)
-    """A multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz; without it, one."""
+    """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period.
+    """
     gain: float | None = Field(default=None, gt=0)
     focus: float | None = Field(default=None, ge=0)
-    """Dioptres (1 / metres) at a ribbon cable, a USB camera's own steps there."""
+    """Dioptres (1 / metres) for a ribbon cable camera; the camera's own steps for a USB camera."""
     white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
-    """Of a USB camera, in kelvin."""
+    """USB camera only, in kelvin."""
     colour_gains: tuple[float, float] | None = None
-    """Of a camera on a ribbon cable: red and blue against green."""
+    """Ribbon cable camera only: gains of red and blue relative to green."""
     late_s: float = Field(default=2.0, gt=0, le=60)
-    """Seconds after which a frame is late, at least. Frames that do come later let this limit grow."""
+    """Minimum in seconds before a frame counts as late. The limit grows with the measured frame times."""
     late_ceiling_s: float = Field(default=20.0, gt=0, le=120)
-    """The same at most."""
+    """Maximum of the same limit, in seconds."""
     hung_s: float = Field(default=4.0, gt=0, le=60)
-    """Seconds without any frame after which the camera hangs, and the reading process is replaced."""
+    """Seconds without a frame after which the camera counts as hung and the reading process is replaced."""
     open_s: float = Field(default=8.0, gt=0, le=120)
-    """Seconds that opening it may take."""
+    """Seconds allowed for opening the camera."""
 
     @model_validator(mode="after")
     def _fits_mains(self) -> Self:
@@ -119,29 +122,29 @@ class CameraConfig(_Section):
 
 
 class TimesConfig(_Section):
-    """Seconds.
+    """Times in seconds.
 
-    A pair of `x` and `x_ceiling` is an adaptive limit against hangs (`firmware.adaptive_limit`): never shorter than
-    the first, which also holds until something was timed, and never longer than the second.
+    A pair of `x` and `x_ceiling` is an adaptive limit against hangs (`firmware.adaptive_limit`). `x` is its minimum and
+    its value until something was measured; `x_ceiling` is its maximum.
     """
 
     turn_up: float = Field(default=3.0, ge=0, le=60)
-    """From the showdown signal to the first look: the cards are being turned up."""
+    """From the showdown signal to the first reading, while the cards are being turned up."""
     still: float = Field(default=12.0, gt=0, le=300)
-    """A table that takes longer to lie still is not read; the dealer looks again."""
+    """A table that takes longer to come to rest is not read; the dealer requests another reading."""
     answer: float = Field(default=10.0, gt=0, le=300)
-    """A command that the table has not begun by then is refused."""
+    """A command that the table has not started by then is refused."""
     reading: float = Field(default=20.0, gt=0, le=300)
-    """A reading that takes longer is given up, and the reading process replaced. It includes waiting for `still`."""
+    """A reading that takes longer is abandoned and the reading process is replaced. Includes the wait for `still`."""
     reading_ceiling: float = Field(default=300.0, gt=0, le=3600)
     reading_start: float = Field(default=60.0, gt=0, le=300)
-    """The same for the reading process's start: it opens the camera and loads the model."""
+    """The same for the start of the reading process: it opens the camera and loads the model."""
     reading_start_ceiling: float = Field(default=600.0, gt=0, le=3600)
     camera_step: float = Field(default=20.0, gt=0, le=300)
-    """The same for one step of a calibration, of a deck learnt or counted."""
+    """The same for one step of a calibration, a deck enrolment or a deck count."""
     camera_step_ceiling: float = Field(default=300.0, gt=0, le=3600)
     reader_silence: float = Field(default=7.0, gt=0, le=300)
-    """The same between two signs of life of a reading process that nothing is asked of; it gives one a second."""
+    """The same between two signs of life of an idle reading process, which sends one a second."""
     reader_silence_ceiling: float = Field(default=60.0, gt=0, le=3600)
 
     @model_validator(mode="after")
@@ -153,14 +156,14 @@ class TimesConfig(_Section):
 
 
 class PowerConfig(_Section):
-    """When the box shuts itself down on its battery. What the battery lasts is the house's to measure."""
+    """When the box shuts itself down on battery. The house must measure how long its battery lasts."""
 
     between_hands_s: float = Field(default=30.0, ge=0, le=3600)
-    """Seconds without mains after which it shuts down where no hand is open."""
+    """Seconds without mains before it shuts down while no hand is open."""
     at_latest_s: float = Field(default=120.0, ge=0, le=3600)
-    """The same in the middle of a hand; the hand goes on from where it was when the mains is back."""
+    """The same during a hand; the hand continues where it was when the mains is back."""
     request: Path = Path("/run/feltwatch/poweroff")
-    """The file whose presence asks the service manager for it."""
+    """The file whose presence makes the service manager switch the box off."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -170,16 +173,16 @@ class PowerConfig(_Section):
 
 
 class KeepingConfig(_Section):
-    """What is kept of images; rows are kept for ever. Without limits nothing is dropped."""
+    """Retention of images; rows are never deleted. Without limits no image is deleted."""
 
     days: int | None = Field(default=None, ge=1)
-    """Images of hands older than this go; only while the network has set the clock."""
+    """Images of older hands are deleted, but only while the clock is synchronised by the network."""
     megabytes: int | None = Field(default=None, ge=100)
-    """Images beyond this go, the oldest hands' first."""
+    """Images beyond this size are deleted, the oldest hands' first."""
 
 
 class UiConfig(BaseModel):
-    """The page's own section: `feltwatch ui` checks it."""
+    """The page's section, checked by `feltwatch ui`."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -202,7 +205,7 @@ class Config(_Section):
     table: str = Field(default="", max_length=20)
     """The table's number in the room."""
     language: str = ""
-    """The page's, where a browser has chosen none."""
+    """The page's language where a browser has chosen none."""
     seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=5)
     puck: PuckConfig = PuckConfig()
     camera: CameraConfig = CameraConfig()
@@ -215,7 +218,7 @@ class Config(_Section):
 
     @model_validator(mode="after")
     def _each_its_own(self) -> Self:
-        # The fifth player sits out and gets whatever place is free when another passes.
+        # The fifth player sits out and takes the place that becomes free when another passes.
         for what in ("seat", "place") if len(self.seats) <= len(_SEATS) else ("seat",):
             values = [getattr(seat, what) for seat in self.seats]
             if len(set(values)) != len(values):
@@ -236,9 +239,9 @@ class Config(_Section):
 
 
 def load_config(path: Path | None = None, **overrides: Any) -> Config:
-    """Return the configuration of a file (without one, the defaults), with some values overridden.
+    """Return the configuration from a file (without one, the defaults), with some values overridden.
 
-    Raises ConfigError with a sentence that names the file and the key.
+    Raises ConfigError with a message that names the file and the key.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -250,7 +253,7 @@ def load_config(path: Path | None = None, **overrides: Any) -> Config:
             raise ConfigError(f"The configuration {path} is no TOML: {error}.") from error
     values |= {key: value for key, value in overrides.items() if value is not None}
     try:
-        # By way of JSON, whose types are TOML's: strict about 1 and "1", while an array may become a tuple.
+        # Validated as JSON, whose types match TOML's: strict about 1 and "1", but an array may become a tuple.
         return Config.model_validate_json(json.dumps(values, default=str))
     except ValidationError as error:
         first = error.errors()[0]

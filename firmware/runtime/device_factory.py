@@ -1,4 +1,4 @@
-"""The real devices, as the configuration names them. UNTESTED on hardware."""
+"""Creates the real devices from the configuration. UNTESTED on hardware."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAINS_GONE: Final = (
 
 @dataclass(frozen=True)
 class _Panel:
-    """What hangs on the header."""
+    """The devices on the GPIO header."""
 
     buttons: GpioButtons
     lamps: GpioLamps
@@ -33,7 +33,7 @@ class _Panel:
 
 
 def open_devices(config: Config) -> Devices:
-    """Return the table's devices; what is missing is told as a fault, and the table runs without it."""
+    """Return the table's devices. A missing device becomes a fault, and the table runs without it."""
     faults: dict[str, str] = {}
     puck: PuckReader | None = None
     disks = Disks()
@@ -74,7 +74,7 @@ def open_devices(config: Config) -> Devices:
 
 
 def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, bool | float | None]:
-    """Return what the sensors of the power supply say: of the UPS's line, and of the Pi itself."""
+    """Return the power supply's sensor values: the UPS's line and the Pi's own."""
     failing = line.failing() if line else None
     seen = watch.reading if watch else None
     return {
@@ -86,13 +86,13 @@ def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, boo
 
 
 def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:
-    """Return what is wrong on the header: a stuck button, the mains gone."""
+    """Return the faults on the header: a stuck button, no mains."""
     faults = {"buttons": buttons.fault} if buttons.fault else {}
     return faults | {"power": MAINS_GONE} if power_line.failing() else faults
 
 
 def make_camera(config: CameraConfig) -> FrameSource:
-    """Make the configured camera; anyone who takes it opens it."""
+    """Make the configured camera; the caller opens it."""
     match config.kind:
         case "files":
             from firmware.devices.camera.files import FileFrames

@@ -1,8 +1,8 @@
-"""Devices tried one by one by a technician: what they say is judged here, and nothing that is pressed plays a hand.
+"""Tests of single devices by a technician. No press during a test plays a hand.
 
-A trial goes on while the page asks how it stands; a page that dies lets it end by itself after `LASTS_S`. Its begin and
-its end are in the journal, so every screen says that buttons do nothing meanwhile. What is found is named by an
-identifier (`Finding.why`) with figures; the page has the words for it, in its reader's language.
+A test goes on while the page polls it; without a poll it ends by itself after `LASTS_S`. Its start and end are in the
+journal, so every screen can show that the buttons are out of use. Results are an identifier (`Finding.why`) with
+figures; the page translates it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.zone import use_zone, zone_now
 
 LASTS_S: Final = 8.0
-"""Seconds without a word from the page after which a trial is over."""
+"""Seconds without a poll from the page after which a test ends."""
 ASKED: Final[tuple[ButtonName, ...]] = ("next", "confirm", "reject")
-"""The buttons in the order in which they are asked for: white, green, red."""
+"""The buttons in the order in which they are tested: white, green, red."""
 ROOM_MB: Final = 1000
 """Megabytes that must be free: a hundred hands (10 MB each, DESIGN.md 5)."""
 SLOW_MS: Final = 250.0
-"""Milliseconds to write and sync a megabyte from which on a card is too slow to keep up with a table."""
+"""Milliseconds to write and sync a megabyte above which a card is too slow for a table."""
 BEEPS: Final = 3
 
 DeviceTestCommand = TryDevice | EndTrial | SetClock | NameDisk
@@ -46,17 +46,17 @@ Figures = dict[str, str | int | float | bool | None]
 
 @dataclass(frozen=True)
 class Finding:
-    """How a device stands: `waits` while something of the trial is still to be done."""
+    """The state of a device; `waits` while the test is not finished."""
 
     verdict: Literal["pass", "fail", "waits"]
     why: str
     figures: Figures = field(default_factory=dict)
     asks: str = ""
-    """What is to be pressed, or which lamp to look at, next."""
+    """The next button to press, or the next lamp to look at."""
 
 
 class Hardware(Protocol):
-    """What hangs on the table, as the table process holds it."""
+    """The table's hardware, as the table process holds it."""
 
     buttons: Buttons | None
     lamps: Lamps | None
@@ -64,38 +64,38 @@ class Hardware(Protocol):
 
     @property
     def power(self) -> Callable[[], Mapping[str, bool | float | None]]:
-        """What the power supply's sensors say, by name."""
+        """The power supply's sensor values by name."""
 
     @property
     def disks(self) -> Disks:
-        """The disks by which the puck reader goes."""
+        """The disks that the puck reader recognises."""
 
     def use(self, disks: Disks) -> None:
-        """Have it go by others."""
+        """Make it recognise these disks."""
 
 
 class Table(Protocol):
-    """Whose devices are tried: the table process."""
+    """The table process whose devices are tested."""
 
     @property
     def state(self) -> State:
-        """What its record says now."""
+        """The record's current state."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably. Raises CommandRefused, JournalError."""
+        """Record events durably. Raises CommandRefused, JournalError."""
 
     def relight(self) -> None:
-        """Show the lamps again."""
+        """Update the lamps."""
 
     def trouble_of(self, device: str) -> str | None:
-        """Return what is wrong with a device, "" where it is well, None where it was not heard of yet."""
+        """Return a device's fault: "" if it works, None if it has not reported yet."""
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
-        """Have the camera take a picture, or ask how far that is. Raises CommandRefused."""
+        """Have the camera take a picture, or return the progress of that job. Raises CommandRefused."""
 
 
 class DeviceTests:
-    """The trial of one device after another. Used on the table's own thread."""
+    """Tests one device at a time. Used on the table's own thread."""
 
     def __init__(
         self,
@@ -130,23 +130,23 @@ class DeviceTests:
         self._unwritable = ""
         self._look: int | None = None
 
-    # ---- what the table process hands on ----
+    # ---- input from the table process ----
 
     def puck(self, reading: PuckReading) -> None:
-        """Take what the puck reader says."""
+        """Take a puck reading."""
         self._puck = reading
         if len(reading.dealer_at) == 1:
             self._visited.add(reading.dealer_at[0])
         self._action_seen = self._action_seen or bool(reading.action_at)
 
     def takes(self, press: Press, state: State) -> bool:
-        """Take a press that is not the table's: while devices are tried, and before the first set-up is over."""
+        """Return whether the press belongs to a test: during a test, and before the first set-up is finished."""
         if state.on_trial and self._device == "buttons" and not press.held:
             self._press(press.button)
         return state.on_trial or not state.set_up
 
     def lights(self, state: State) -> dict[LampName, Light] | None:
-        """Return the panel of a trial; that of a box nobody has set up, whose buttons do nothing; None for neither."""
+        """Return the lamps of a test, or of a box without set-up, whose buttons are out of use; None for neither."""
         if not state.on_trial:
             return None if state.set_up else {"ready": Light.BLINK}
         if self._device == "lamps":
@@ -155,13 +155,13 @@ class DeviceTests:
         return {asked: Light.BLINK} if asked else {}
 
     def is_over(self, state: State) -> bool:
-        """Say whether the page of a trial says nothing any more."""
+        """Return whether the page has stopped polling the test."""
         return state.on_trial and self._clock() - self._heard_at > LASTS_S
 
     # ---- commands ----
 
     def handle(self, command: DeviceTestCommand, table: Table, who: Who) -> dict[str, Any]:
-        """Do a command of the trial and say how the device stands. Raises CommandRefused, JournalError."""
+        """Run a command of the test and return the device's state. Raises CommandRefused, JournalError."""
         if isinstance(command, EndTrial):
             seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
             return {"ok": True} | ({"seq": seq} if seq else {})
@@ -221,7 +221,7 @@ class DeviceTests:
             self._mute = str(error)
 
     def _kept(self, found: Finding, command: TryDevice, table: Table, who: Who) -> Finding:
-        """Bring the verdict into the record; `seen` false: the person goes on without the device."""
+        """Record the verdict. `seen` false: the user continues without the device."""
         if command.seen is False and found.verdict == "waits":
             found = Finding("fail", f"{found.why}_left", found.figures)
         if found.verdict == "waits":
@@ -261,7 +261,7 @@ class DeviceTests:
         if self._look is None:
             try:
                 self._look = int(table.camera(Look(), who)["job"])
-            except CommandRefused:  # somebody has it do something else
+            except CommandRefused:  # the camera is busy with another job
                 return Finding("waits", "camera_takes")
         answer = table.camera(AskJob(job=self._look), who)
         if answer["state"] == "failed":
@@ -350,7 +350,7 @@ class DeviceTests:
         return Finding("pass", "buzzer_well") if self._seen["buzzer"] else Finding("fail", "buzzer_silent")
 
     def _write(self) -> None:
-        """Write a megabyte to where the record lies, sync it and take it away again."""
+        """Write a megabyte next to the record, sync it and delete it."""
         path = self._data / "trial.tmp"
         began = self._clock()
         try:
@@ -390,14 +390,14 @@ class DeviceTests:
         )
 
     def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
-        """Have the box's clock set; who did it, from when to when, is in the record."""
+        """Have the box's clock set, and record who set it, the old time and the new time."""
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open: the clock is set between hands.")
         before, zone = self._box.read().wall_ms, zone_now()
         box_clock.ask(command, self._clock_unit)
         if command.zone:
             use_zone(command.zone)
-        after = self._box.read().wall_ms  # and so the next look tells of no jump
+        after = self._box.read().wall_ms  # so that the next reading reports no jump
         done = ev.ClockSet(before, after, zone, command.zone or zone)
         return {"ok": True, "seq": table.write((done,), who.actor)}
 

@@ -1,7 +1,7 @@
-"""The house's disks: by which tags the puck reader goes.
+"""The house's disks: the tags that the puck reader recognises.
 
-A technician names them by laying each disk down (`DisksNamed`), and the last such event holds, over what the
-configuration says and through every restart. A box without one goes by its configuration.
+A technician names them by laying each disk down (`DisksNamed`). The last such event overrides the configuration, also
+after a restart. Without such an event the configuration applies.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ log = logging.getLogger(__name__)
 
 
 class Hardware(Protocol):
-    """What goes by them: `Devices`."""
+    """The devices that use the disks: `Devices`."""
 
     @property
     def disks(self) -> Disks:
-        """The disks by which the puck reader goes now."""
+        """The disks that the puck reader recognises now."""
 
     def use(self, disks: Disks) -> None:
-        """Have it go by others from now on."""
+        """Make it recognise these disks from now on."""
 
 
 class Record(Protocol):
-    """Where the naming is written: the table process."""
+    """Where the names are recorded: the table process."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
-        """Make events happen, durably. Raises CommandRefused, JournalError."""
+        """Record events durably. Raises CommandRefused, JournalError."""
 
 
 def use_named(reader: JournalReader, hardware: Hardware) -> None:
-    """Have the puck reader go by the disks that were named last, if any were. Raises JournalError."""
+    """Make the puck reader use the disks that were named last, if any. Raises JournalError."""
     for row in reader.of_type(DisksNamed.type)[-1:]:
         if isinstance(row.event, DisksNamed):
             try:
@@ -52,7 +52,7 @@ def use_named(reader: JournalReader, hardware: Hardware) -> None:
 def name_disk(
     command: NameDisk, reading: PuckReading | None, hardware: Hardware, record: Record, actor: str
 ) -> int:
-    """Do what the command says, record it, and return the row's number.
+    """Run the command, record it, and return the row's number.
 
     Raises CommandRefused, JournalError.
     """
@@ -75,7 +75,7 @@ def name_disk(
 
 
 def tags(reading: PuckReading | None, disks: Disks) -> list[tuple[int, str, str]]:
-    """Return every tag that is read, as (seat, tag id, its disk or ""); then, at seat 0, the disks' other tags."""
+    """Return every tag in the reading as (seat, tag id, its disk or ""), then the disks' other tags at seat 0."""
     read = sorted({*reading.ours, *reading.strangers}) if reading else []
     unread = sorted((disks.dealer | disks.action) - {tag for _, tag in read})
     of = dict.fromkeys(disks.dealer, "dealer") | dict.fromkeys(disks.action, "action")

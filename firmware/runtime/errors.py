@@ -1,10 +1,10 @@
-"""What can go wrong in wiring the appliance."""
+"""Errors in starting and configuring the appliance."""
 
 from __future__ import annotations
 
 
 class AppError(Exception):
-    """Root of this package's errors; the message tells a person what to do."""
+    """Root of this package's errors. The message states what the user should do."""
 
 
 class ConfigError(AppError, ValueError):

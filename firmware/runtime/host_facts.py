@@ -1,7 +1,7 @@
-"""What can be learnt of the box without asking anything that may hang: its disk, its memory, its clock, its files.
+"""Facts about the box that can be read without a call that may hang: disk, memory, clock, files.
 
-Facts are those of `firmware.health.checks.Facts`; what cannot be learnt is absent. Sensors and wear are UNTESTED on
-hardware: read as the kernel's and Raspberry Pi's documentation say.
+The keys are those of `firmware.health.checks.Facts`; a fact that cannot be read is absent. Sensors and wear are
+UNTESTED on hardware: they are read as the documentation of the kernel and of Raspberry Pi describes.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ ANTENNAS: Final = range(1, 6)
 
 
 class Hardware(Protocol):
-    """What hangs on the table, as the table process holds it."""
+    """The table's hardware, as the table process holds it."""
 
     puck: Any
     buttons: Any
 
     @property
     def power(self) -> Any:
-        """What the power supply's sensors say, by name."""
+        """The power supply's sensor values by name."""
 
 
 class BoxFacts:
-    """Looks at the box. Used on one thread."""
+    """Collects facts about the box. Used on one thread."""
 
     def __init__(self, data: Path, root: Path = Path("/"), clock: SystemClock | None = None) -> None:
-        """`root`: where /proc and /sys lie."""
+        """`root`: the folder that holds /proc and /sys."""
         self._data = data
         self._root = root
         self._clock = clock or SystemClock(root)
@@ -44,7 +44,7 @@ class BoxFacts:
         self._model: tuple[str, str] | None = None
 
     def on_answer(self, answer: object) -> None:
-        """Take what the reading process says: the last picture's verdicts are kept."""
+        """Take an answer of the reading process and keep the last picture's verdicts."""
         match answer:
             case ReadingDone():
                 seen = answer.reading.get("verdicts")
@@ -56,20 +56,20 @@ class BoxFacts:
             self._picture |= seen
 
     def of_table(self, hardware: Hardware, puck: PuckReading | None) -> dict[str, Any]:
-        """Return what the table process knows: of the box, of its devices, of the last picture."""
+        """Return the table process's facts: of the box, its devices and the last picture."""
         found = self.of_box() | {"answers": True, "buttons": hardware.buttons is not None}
         if self._picture:
             found["picture"] = dict(self._picture)
         if puck is not None:
             answers = set(puck.readers_ok)
-            # One reader alone serves one spot: it cannot answer for five.
+            # A reader with a single spot cannot serve five seats.
             found |= {"readers_ok": len(answers), "readers": len(ANTENNAS) if len(answers) > 1 else 1}
         power = dict(hardware.power())
         names = {"celsius": "celsius", "weak": "weak", "was_weak": "was_weak"}
         return found | {ours: power[name] for name, ours in names.items() if power.get(name) is not None}
 
     def of_box(self) -> dict[str, Any]:
-        """Return what anybody sees of the box."""
+        """Return the facts that any process can read."""
         now = self._clock.read()
         named, held = self._hashes()
         facts: dict[str, Any] = {
@@ -80,7 +80,7 @@ class BoxFacts:
             "rtc": now.rtc,
             "jumped_ms": now.jumped_ms,
             "model_named": named or None,
-            "model_hash": held if named else None,  # one that is named and not there is "", and no riddle
+            "model_hash": held if named else None,  # "" for a named model without a file
         }
         return {name: value for name, value in facts.items() if value is not None}
 
@@ -108,7 +108,7 @@ class BoxFacts:
         except OSError:
             return None
         disk = self._root / f"sys/dev/block/{os.major(number)}:{os.minor(number)}"
-        for place in (disk, disk.resolve().parent):  # a partition's own folder lies within its disk's
+        for place in (disk, disk.resolve().parent):  # a partition's folder is inside its disk's folder
             steps = [
                 int(part, 16) for part in _text(place / "device/life_time").split() if part.startswith("0x")
             ]
@@ -117,7 +117,7 @@ class BoxFacts:
         return None
 
     def _hashes(self) -> tuple[str, str]:
-        """Return the networks' hash by their manifests, and of their files; "" for what is not there; kept."""
+        """Return the networks' hash from their manifests and that of their files; "" for missing ones. Cached."""
         if self._model is None:
             named = held = ""
             try:

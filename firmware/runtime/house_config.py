@@ -1,4 +1,4 @@
-"""From the configuration to what hands open with: rules, seats, and the content that the journal keeps of them."""
+"""Turns the configuration into what hands open with: rules, seats, and the content stored in the journal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SOFTWARE = f"feltwatch {version('feltwatch')}"
 
 
 def house_rules(config: Config) -> tuple[Profile, Profile]:
-    """Return the configured profile as it is written, and with the house's options in it.
+    """Return the configured profile as written, and the same with the house's options applied.
 
-    Raises ConfigError for a profile that cannot be used or played.
+    Raises ConfigError for a profile that is invalid or cannot be played.
     """
     try:
         written = load_profile(config.profile)
@@ -30,9 +30,9 @@ def house_rules(config: Config) -> tuple[Profile, Profile]:
 
 
 def prepare_house(config: Config, journal: Journal) -> House:
-    """Return what the next hands open with; the texts behind its hashes are in the journal afterwards.
+    """Return the setup of the next hands, and store the texts behind its hashes in the journal.
 
-    Raises ConfigError, or JournalError.
+    Raises ConfigError, JournalError.
     """
     written, rules = house_rules(config)
     return House(
@@ -52,7 +52,7 @@ def prepare_house(config: Config, journal: Journal) -> House:
 
 
 def _layout(config: Config) -> bytes:
-    """Return the layout's text; the reading process is who checks it."""
+    """Return the layout's text; the reading process validates it."""
     path = config.camera.layout
     try:
         return path.read_bytes() if path else (files("hardware") / "table.toml").read_bytes()
@@ -63,5 +63,5 @@ def _layout(config: Config) -> bytes:
 def _model_hash() -> str:
     try:
         return networks_hash(files("models"))
-    except OSError:  # without them nothing is read, and the reading process says so
+    except OSError:  # Without a layout nothing is read, and the reading process reports that.
         return ""

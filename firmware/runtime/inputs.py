@@ -1,4 +1,4 @@
-"""What reaches the table process's queue from people; devices and the reading process put their own messages."""
+"""Commands from users in the table process's queue. Devices and the reading process add their own message types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """A command's line, and where its answer goes."""
+    """A command line and the future for its answer."""
 
     line: bytes
     answer: Future[dict[str, Any]] = field(default_factory=Future)
@@ -17,4 +17,4 @@ class Request:
 
 @dataclass(frozen=True)
 class Stop:
-    """End the table process."""
+    """Stops the table process."""

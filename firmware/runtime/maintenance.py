@@ -1,7 +1,7 @@
-"""What the table process does for the record, apart from the hands: its key, anchors, exports, the index, old images.
+"""The table process's work on the record outside the hands: key, anchors, exports, index, retention of images.
 
-Events are written on the table's own thread. What takes longer (the index, a dispute file, looking for images to drop)
-is done on one worker thread that only reads the journal.
+Events are written on the table's own thread. Slow work (the index, a dispute file, finding images to delete) runs on
+one worker thread that only reads the journal.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ log = logging.getLogger(__name__)
 KEPT_EXPORTS: Final = 20
 INDEX_EVERY: Final = 1.0
 INDEX_EVERY_IN_PLAY: Final = 15.0
-"""Seconds between two looks at the journal for the index; a list need not show a hand in the middle of it."""
+"""Seconds between two updates of the index; a list need not show a hand in progress."""
 INDEX_RETRY: Final = 60.0
 KEEP_EVERY: Final = 24 * 3600.0
 KEEP_FIRST: Final = 600.0
-"""Seconds after the start: a box that is switched on every evening drops its old images, too."""
+"""Seconds after the start, so that a box that is switched on every evening deletes its old images too."""
 
 Pdf = Callable[[Path, int], bytes]
-"""Data folder and hand → the hand's page for people."""
+"""Data folder and hand number → the hand's printable page."""
 Answer = dict[str, Any] | Future[dict[str, Any]]
 
 
 class Table(Protocol):
-    """The table process, as it is seen from here."""
+    """The part of the table process that is used here."""
 
     state: State
 
     def write(self, events: list[ev.Event], actor: str) -> int:
-        """Make events happen, durably. Raises CommandRefused, JournalError."""
+        """Record events durably. Raises CommandRefused, JournalError."""
 
 
 class RecordMaintenance:
@@ -73,7 +73,7 @@ class RecordMaintenance:
         stick: StickDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Read the device's key, or make it. Without one hands go on; nothing can be signed, and a fault says so."""
+        """Read the device's key, or make it. Without a key hands go on, but nothing is signed and a fault is shown."""
         self._data, self._journal, self._wall, self._pdf, self._clock = data, journal, wall, pdf, clock
         self._stick = stick
         self._rule = Rule(keeping.days, keeping.megabytes)
@@ -95,20 +95,20 @@ class RecordMaintenance:
 
     @property
     def faults(self) -> dict[str, str]:
-        """What is wrong, by the name it is shown under."""
+        """Faults by the name that is shown."""
         return {"key": self._trouble} if self._trouble else {}
 
     def begin(self, table: Table) -> None:
-        """Say in the record with which key this box signs. Raises JournalError."""
+        """Record the key with which this box signs. Raises JournalError."""
         if self._key is None:
             return
-        words = self._archive.reader.last_key()
+        last = self._archive.reader.last_key()
         public = self._key.public.hex()
-        if words is None or getattr(words.event, "key", "") != public:
+        if last is None or getattr(last.event, "key", "") != public:
             table.write([ev.KeyAnnounced(public)], TABLE)
 
     def turn(self, table: Table) -> None:
-        """Do what is due, a little at a time."""
+        """Do the work that is due, a little at a time."""
         now = self._clock()
         self._index(table.state, now)
         if table.state.phase not in BETWEEN_HANDS:
@@ -125,13 +125,13 @@ class RecordMaintenance:
             self._drop(self._drops.popleft(), table)
 
     def close(self) -> None:
-        """End the worker; a dispute file that is being written is finished first. May be called twice."""
+        """End the worker after the dispute file in progress. May be called twice."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    # ---- what is asked ----
+    # ---- commands ----
 
     def handle(self, command: RecordCommand, table: Table, who: Who) -> Answer:
-        """Do a command that needs the key or the images; a dispute file's answer comes later.
+        """Run a command that needs the key or the images. The answer for a dispute file comes later.
 
         Raises CommandRefused, JournalError.
         """
@@ -188,7 +188,7 @@ class RecordMaintenance:
         return self._stick
 
     def _write_file(self, number: int, key: DeviceKey, stick: str | None) -> dict[str, Any]:
-        """Make a hand's dispute file; `stick`: it is put on one as that table's."""
+        """Make a hand's dispute file. `stick`: the table name under which it is copied to a USB stick."""
         out = export_path(self._data, number)
         pdf = self._pdf
         try:
@@ -205,12 +205,12 @@ class RecordMaintenance:
         return {"ok": True, "file": out.name, **asked}
 
     def _forget_old_exports(self, folder: Path) -> None:
-        """Dispute files are copies: the record has all that is in them."""
+        """Delete old dispute files. They are copies; the record holds their content."""
         files = sorted(folder.glob("hand-*.zip"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in files[KEPT_EXPORTS:]:
             path.unlink(missing_ok=True)
 
-    # ---- by itself ----
+    # ---- periodic work ----
 
     def _index(self, state: State, now: float) -> None:
         if self._indexing is not None:
@@ -238,7 +238,7 @@ class RecordMaintenance:
         return list(plan(self._archive, rule, now_ms))
 
     def _drop(self, drop: Deletion, table: Table) -> None:
-        """Write the tombstone, then remove. A hand that came under dispute meanwhile is refused by the state."""
+        """Write the tombstone, then delete. The state refuses a hand that came under dispute meanwhile."""
         try:
             table.write([drop.tombstone], TABLE)
         except TableError as error:

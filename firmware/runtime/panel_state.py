@@ -1,4 +1,4 @@
-"""Which lamps a state lights: a lamp is on where its button does something now. And when the buzzer calls."""
+"""The panel for a state: a lamp is lit if its button does something now. Also the buzzer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from firmware.table.streets import not_complete
 from firmware.table.white import looks_again, payback_refused
 
 WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
-"""While cards are placed it goes on once all of them are."""
+"""White is lit during placing once all cards are placed."""
 
 
 def lights(state: State, trouble: bool, house: House | None = None) -> dict[LampName, Light]:
-    """Return the panel for a state; `trouble`: something does not work; `house`: with what hands are opened.
+    """Return the lamps for a state. `trouble`: there is a fault; `house`: the setup of the next hands.
 
-    Green blinks while a natural waits for it: the one lamp that asks for a press.
+    Green blinks while a natural waits for it: the only lamp that requests a press.
     """
     asked = {question.what for question in state.questions}
     shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
@@ -39,7 +39,7 @@ def lights(state: State, trouble: bool, house: House | None = None) -> dict[Lamp
 
 
 def _wrong_button(state: State, house: House | None) -> bool:
-    """Say whether the button's seat is asked before anything else: there another of five would be dealt in."""
+    """Return whether the button's seat must be asked for first; otherwise the wrong one of five would be dealt in."""
     if house is None or state.phase is not Phase.DEALING:
         return False
     try:
@@ -58,9 +58,9 @@ def _looks_again(state: State) -> bool:
 
 
 def beeps(before: tuple[bool, bool], now: tuple[bool, bool]) -> int:
-    """Return how often the buzzer sounds when (trouble, something is asked of the dealer) changes so.
+    """Return the number of beeps for a change of (fault, question to the dealer).
 
-    Two: something has broken. One: the table asks. Silence for whatever was so before, and for what gets better.
+    Two: a new fault. One: a new question. None for what was so before or has ended.
     """
     trouble, asks = (is_so and not was for was, is_so in zip(before, now, strict=True))
     return 2 if trouble else 1 if asks else 0

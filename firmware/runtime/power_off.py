@@ -1,7 +1,7 @@
-"""When a box on its battery shuts itself down: between hands if it can wait for that, else before it is empty.
+"""When a box on battery shuts itself down: between hands if it can wait that long, otherwise before it is empty.
 
-It only asks: the service manager sees the file, stops the table in good order and switches the box off
-(systemd/units/feltwatch-poweroff.path). Every event was on the disk already.
+The table only requests it: the service manager sees the file, stops the table cleanly and switches the box off
+(systemd/units/feltwatch-poweroff.path). All events are on disk by then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class PowerOff:
-    """Counts the seconds on the battery. `look` is called at every turn of the table."""
+    """Counts the seconds on battery. `update` is called at every turn of the table."""
 
     def __init__(self, config: PowerConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self._config = config
@@ -26,7 +26,7 @@ class PowerOff:
         self._asked = False
 
     def update(self, mains_gone: bool, phase: Phase) -> None:
-        """Look at the mains and the hand; ask for the box to be switched off when it is time, once."""
+        """Update the mains and the hand's phase; request the shutdown once, when it is due."""
         if not mains_gone:
             if self._gone_at is not None:
                 log.info("the mains is back")

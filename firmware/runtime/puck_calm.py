@@ -1,7 +1,7 @@
-"""Keeps a puck reader that says something else every moment from filling the record.
+"""Prevents an unstable puck reader from filling the record.
 
-A tag between two antennas is seen now here, now there, several times a second. That is one fault, and one answer ("it
-lies nowhere for certain", so that the button is asked), until it has kept still.
+A tag between two antennas appears at one and then the other, several times a second. This counts as one fault, and as
+an undecided position (so that the dealer is asked for the button), until it is stable.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Final
 from firmware.devices.puck.reading import PuckReading, PuckState
 
 CHANGES: Final = 8
-"""Changes within `WITHIN_S` seconds that no hand makes: who moves the disk lifts it once and lays it down once."""
+"""More changes than this within `WITHIN_S` seconds are unstable: to move the disk is one lift and one placement."""
 WITHIN_S: Final = 6.0
 CALM_S: Final = 10.0
-"""Seconds without a change after which the reader is believed again."""
+"""Seconds without a change after which the reader counts as stable again."""
 RESTLESS: Final = (
     "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
     "Until it keeps still the button is asked."
@@ -24,7 +24,7 @@ RESTLESS: Final = (
 
 
 class CalmPuck:
-    """What the puck reader says, for anyone who writes it down."""
+    """A stable view of the puck reader, for the record."""
 
     def __init__(self) -> None:
         self._last: PuckReading | None = None
@@ -32,7 +32,7 @@ class CalmPuck:
         self._is_restless = False
 
     def take(self, reading: PuckReading, now: float) -> None:
-        """Take what the reader says now."""
+        """Take a reading."""
         if self._last is not None and _key(reading) != _key(self._last):
             self._changed.append(now)
         self._last = reading
@@ -40,14 +40,14 @@ class CalmPuck:
             self._is_restless = True
 
     def fault(self, now: float) -> str:
-        """Return what is wrong with it; "" where it keeps still."""
+        """Return the reader's fault; "" while it is stable."""
         if self._is_restless and now - self._changed[-1] >= CALM_S:
             self._is_restless = False
             self._changed.clear()
         return RESTLESS if self._is_restless else ""
 
     def reading(self, now: float) -> PuckReading | None:
-        """Return what is to be believed of it; None where it said nothing yet."""
+        """Return the reading to use; None before the first one."""
         if self._last is None or not self.fault(now):
             return self._last
         return replace(self._last, state=PuckState.AMBIGUOUS, seat=None, detail=RESTLESS)

@@ -1,7 +1,7 @@
-"""Checks the whole record when the table starts: at once where it is short, next to the table where it is long.
+"""Checks the whole record when the table starts: before play if it is short, in parallel if it is long.
 
-The journal's own opening checks the file's shape and the last rows both ways; this is every page and every row. A
-record that does not hold is a fault that stops play until a floor person has read it.
+Opening the journal checks the file's shape and the last rows; this checks every page and every row. An invalid record
+is a fault that stops play until a floor person has acknowledged it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from firmware.table.events import Event, RecordFault
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 24_000_000
-"""Bytes of a journal that is checked before the table takes a command."""
+"""Size in bytes up to which a journal is checked before the table takes a command."""
 NICE: Final = 19
 
 Attempt = Callable[[list[Event], str], bool]
-"""What writes events down where no person waits for it: `TableProcess.attempt`."""
+"""Records events that no user waits for: `TableProcess.attempt`."""
 
 
 class RecordCheck:
@@ -44,7 +44,7 @@ class RecordCheck:
         self._answer: Connection | None = None
 
     def begin(self, attempt: Attempt) -> None:
-        """Check a short record now, and begin with a long one."""
+        """Check a short record now, or start the check of a long one."""
         if not self._is_due:
             return
         self._is_due = False
@@ -66,7 +66,7 @@ class RecordCheck:
         there.close()
 
     def turn(self, attempt: Attempt) -> None:
-        """Say in the record what was found, once it was."""
+        """Record the result of the check once it is known."""
         if self._answer is not None and self._answer.poll():
             try:
                 self._found = self._answer.recv()
@@ -79,7 +79,7 @@ class RecordCheck:
                 self._found = ""
 
     def close(self) -> None:
-        """End it; what is not checked by then is checked at the next start. May be called twice."""
+        """End the check; what is unchecked by then is checked at the next start. May be called twice."""
         if self._process is not None:
             self._process.terminate()
             self._process.join()
@@ -95,7 +95,7 @@ def _check(data: Path, answer: Connection) -> None:
 
 
 def first_problem(data: Path) -> str:
-    """Return the first thing in a record that does not hold, "" where all of it does; its images are not read."""
+    """Return the first defect of a record, "" if there is none; its images are not read."""
     try:
         found = verify(data, images=False, replayed=False, is_open_here=True)
     except JournalError as error:

@@ -1,4 +1,4 @@
-"""Watches what the record stands on: room on the disk, the clock, the last hand's images."""
+"""Watches the conditions of the record: free disk space, the clock, the last hand's images."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes,
 from firmware.record.journal.journal import Journal, JournalReader
 
 EVERY: Final = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 ENOUGH: Final = RESERVE + 16 * MB
-"""Bytes free from which hands open again: above the reserve, so that the lamp does not flicker at its edge."""
+"""Free bytes from which hands open again: above the reserve, so that the lamp does not flicker at the limit."""
 
 DISK: Final = (
     f"The disk has less than {RESERVE // MB} MB left: no new hand is opened. "
@@ -31,12 +31,12 @@ CLOCK: Final = (
 
 
 class RecordWatch:
-    """Faults of the record, by the name they are shown under. Used on the table's own thread."""
+    """Faults of the record, by the name that is shown. Used on the table's own thread."""
 
     def __init__(
         self, data: Path, journal: Journal, clock: Callable[[], float] = time.monotonic, every: float = EVERY
     ) -> None:
-        """Look at the last hand's images; a torn one is named until the next hand. Raises JournalError."""
+        """Check the last hand's images; a damaged one is reported until the next hand. Raises JournalError."""
         self._data = data
         self._journal = journal
         self._clock = clock
@@ -49,7 +49,7 @@ class RecordWatch:
         self._torn = " ".join(torn(data, entries))
 
     def faults(self, hand: int) -> dict[str, str]:
-        """Return what is wrong now, while this hand is on the table."""
+        """Return the current faults, while this hand is on the table."""
         if self._clock() >= self._next:
             self._next = self._clock() + self._every
             self._faults = self._look()

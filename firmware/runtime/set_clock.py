@@ -1,8 +1,8 @@
-"""The root program that sets the box's clock: one line in, one line out, and nothing else (feltwatch-clock@.service).
+"""The root program that sets the box's clock: one request line in, one answer line out (feltwatch-clock@.service).
 
 In: JSON of `date` ("2026-11-22") and `time` ("21:30"), both or neither, and `zone` ("Europe/Madrid" or ""). Out: JSON
-of `ok`, and where it is false of `why`: "request", "zone", "time" or "refused". What it is sent is checked, and what is
-sound is handed to timedatectl. It imports nothing of ours. UNTESTED on a box with a real battery-backed clock.
+of `ok`, and if it is false `why`: "request", "zone", "time" or "refused". A valid request is passed to timedatectl.
+Imports none of our modules. UNTESTED on a box with a real battery-backed clock.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 LONGEST: Final = 200
-"""Bytes of a request at most."""
+"""Maximum length of a request in bytes."""
 EARLIEST: Final = datetime(2025, 1, 1)
 LATEST: Final = datetime(2100, 1, 1)
 _ZONE: Final = re.compile(r"[A-Z][A-Za-z0-9_+-]{0,31}(/[A-Z][A-Za-z0-9_+-]{0,31}){0,2}")
@@ -28,7 +28,7 @@ Run = Callable[[Sequence[str]], str]
 
 
 class Refused(Exception):
-    """What is not done, by the word that says why."""
+    """A refusal; the message is the `why` of the answer."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -48,20 +48,20 @@ def main(arguments: Sequence[str] = ()) -> int:
 def read(line: bytes) -> dict[str, str]:
     """Return a request's fields. Raises Refused."""
     try:
-        facts = json.loads(line) if len(line) <= LONGEST else None
+        fields = json.loads(line) if len(line) <= LONGEST else None
     except (ValueError, RecursionError):
-        facts = None
-    if not isinstance(facts, dict) or set(facts) != {"date", "time", "zone"}:
+        fields = None
+    if not isinstance(fields, dict) or set(fields) != {"date", "time", "zone"}:
         raise Refused("request")
-    if not all(isinstance(value, str) and value.isascii() for value in facts.values()):
+    if not all(isinstance(value, str) and value.isascii() for value in fields.values()):
         raise Refused("request")
-    if bool(facts["date"]) != bool(facts["time"]) or not (facts["date"] or facts["zone"]):
+    if bool(fields["date"]) != bool(fields["time"]) or not (fields["date"] or fields["zone"]):
         raise Refused("request")
-    return facts
+    return fields
 
 
 def checked(facts: dict[str, str], zones: Path) -> tuple[str, str]:
-    """Return the time, as timedatectl takes it, and the zone; either may be "". Raises Refused."""
+    """Return the time as timedatectl expects it, and the zone; either may be "". Raises Refused."""
     moment = ""
     if facts["date"]:
         if not (_DATE.fullmatch(facts["date"]) and _TIME.fullmatch(facts["time"])):
@@ -79,7 +79,7 @@ def checked(facts: dict[str, str], zones: Path) -> tuple[str, str]:
 
 
 def is_zone(name: str, zones: Path) -> bool:
-    """Say whether there is a time zone of this name: a file of that form, below the folder of the zones."""
+    """Return whether a time zone of this name exists: a time zone file inside the folder of the zones."""
     if not _ZONE.fullmatch(name):
         return False
     try:
@@ -90,14 +90,14 @@ def is_zone(name: str, zones: Path) -> bool:
 
 
 def set_clock(moment: str, zone: str, run: Run) -> None:
-    """Set the zone, then the time in it. What follows the network goes on doing so. Raises Refused."""
+    """Set the zone, then the time in it. Network time stays on if it was on. Raises Refused."""
     if zone:
         run(["set-timezone", zone])
     if not moment:
         return
     follows = run(["show", "--property=NTP", "--value"]).strip() == "yes"
     if follows:
-        run(["set-ntp", "false"])  # else no time is taken
+        run(["set-ntp", "false"])  # otherwise timedatectl refuses a time
     try:
         run(["set-time", moment])
     finally:

@@ -1,4 +1,4 @@
-"""The table's Unix socket: one JSON line in, one JSON line out, any number of lines a connection."""
+"""The table's Unix socket: one JSON line in, one JSON line out, any number of lines per connection."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from firmware.runtime.errors import SocketError
 log = logging.getLogger(__name__)
 
 LONGEST_LINE: Final = 256 * 1024
-"""Bytes; a command is a hundred, but for one that brings a profile's text."""
+"""Bytes; a command has a hundred, except one with a profile's text."""
 LONGEST_PATH: Final = 107
-"""Bytes of a Unix socket's path that the kernel takes."""
+"""Maximum length in bytes of a Unix socket's path."""
 MOST_CONNECTIONS: Final = 128
-"""Connections at once, each of which holds a thread; the page has a few."""
+"""Maximum number of connections; each holds a thread, and the page opens a few."""
 SILENT_TOO_LONG: Final = 60.0
-"""Seconds after which a connection that says nothing is closed."""
+"""Seconds after which a silent connection is closed."""
 
 Submit = Callable[[bytes], dict[str, Any]]
 
 
 class CommandSocket:
-    """Hands every line to `submit` and its answer back. Anyone who may open the socket may send commands."""
+    """Passes every line to `submit` and sends its answer. Any process that may open the socket may send commands."""
 
     def __init__(self, path: Path, submit: Submit) -> None:
         """Open the socket. Raises SocketError."""
@@ -40,7 +40,7 @@ class CommandSocket:
                 f"The path of the table's socket is too long ({path}); choose a shorter data folder."
             )
         try:
-            path.unlink(missing_ok=True)  # a dead process's: the journal's lock says that nobody else lives
+            path.unlink(missing_ok=True)  # left by a dead process: the journal is locked, so no other runs
             self._server = _Server(str(path), _Handler)
             path.chmod(0o660)
         except OSError as error:
@@ -49,16 +49,16 @@ class CommandSocket:
         self._thread = threading.Thread(target=self._server.serve_forever, name="socket", daemon=True)
 
     def start(self) -> None:
-        """Take connections, on a thread of its own."""
+        """Accept connections, on a separate thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Accept no more connections."""
         if self._thread.is_alive():
             with suppress(OSError):
                 self._server.socket.shutdown(
                     SHUT_RDWR
-                )  # wakes the server, which looks up twice a second only
+                )  # wakes the server, which otherwise polls only twice a second
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
@@ -76,7 +76,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)  # anyone who opened so many means harm; the table goes on
+            self.shutdown_request(request)  # so many connections are an attack; the table goes on
             return
         super().process_request(request, client_address)
 

@@ -1,8 +1,8 @@
-"""Puts one dispute file on a USB stick, as root (systemd/units/feltwatch-stick.service).
+"""Copies one dispute file to a USB stick, as root (systemd/units/feltwatch-stick.service).
 
-A stick is something that anybody may have made. Nothing on it is read but what was just written there, no link on it
-followed and no file replaced; what the file is called there is ours to say. The table's process may have been taken
-over: what it asks for can be nothing but one file of one form out of one folder.
+A stick is untrusted. Only the file just written is read from it, no link on it is followed, no file is replaced, and
+this program chooses the file's name. The table's process may be compromised: it can request only a file of one form
+from one folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 PIECE: Final = 1 << 20
 SYNC_EVERY: Final = 4 << 20
-"""Bytes after which the stick must have them, so that what is told lies on it."""
+"""Bytes after which data is synced to the stick, so that the reported progress is true."""
 SPARE: Final = 1 << 20
 """Bytes that a file system needs for itself."""
 TELL_EVERY: Final = 0.2
@@ -51,14 +51,14 @@ Find = Callable[[], Stick | None]
 
 
 class Teller:
-    """Says how far it is, not more often than anybody looks."""
+    """Reports progress, no more often than it is polled."""
 
     def __init__(self, request: Request, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._progress = Progress(request.id, request.hand)
         self._path, self._clock, self._at = path, clock, float("-inf")
 
     def say(self, often: bool = False, /, **changes: object) -> None:
-        """Change what is told; `often`: it may be left out this time. What cannot be told is only logged."""
+        """Change the progress. `often`: this update may be skipped. A failure to report is only logged."""
         self._progress = replace(self._progress, **changes)  # type: ignore[arg-type]
         if often and self._clock() - self._at < TELL_EVERY:
             return
@@ -70,7 +70,7 @@ class Teller:
 
 
 def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float) -> bool:
-    """Put a hand's dispute file on the stick that is found within some seconds; say whether it lies there."""
+    """Copy a hand's dispute file to the stick, waiting some seconds for one; return whether it was written."""
     try:
         name = _put(request, data, _stick(find, teller, wait_s), teller)
     except NotWritten as error:
@@ -114,7 +114,7 @@ def _put(request: Request, data: Path, stick: Stick, teller: Teller) -> str:
 
 
 def _source(path: Path) -> int:
-    """Open the table's file: a plain one in a plain folder."""
+    """Open the table's file, which must be a regular file in a regular folder."""
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
         try:
@@ -131,7 +131,7 @@ def _source(path: Path) -> int:
 
 
 def _written(source: int, size: int, at: Path, request: Request, teller: Teller) -> tuple[str, str]:
-    """Write the file under a name that nothing on the stick has; return that name and the file's SHA-256."""
+    """Write the file under a name that is free on the stick; return that name and the file's SHA-256."""
     folder = os.open(at, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
     try:
         room = os.fstatvfs(folder)
@@ -166,7 +166,7 @@ def _written(source: int, size: int, at: Path, request: Request, teller: Teller)
 
 
 def _new_file(folder: int, request: Request) -> tuple[str, int]:
-    """Make a file where nothing is: neither a file nor a link of that name is touched."""
+    """Create a new file; never open an existing file or link of that name."""
     for number in range(1, MOST_NAMES + 1):
         name = stick_name(request, number)
         with suppress(FileExistsError):
@@ -175,7 +175,7 @@ def _new_file(folder: int, request: Request) -> tuple[str, int]:
 
 
 def stick_name(request: Request, number: int = 1) -> str:
-    """Return what a file is called on a stick, whatever the house calls its table.
+    """Return the file's name on a stick, with the table's name made safe.
 
     >>> stick_name(Request("", 12, "Pit 4/../é"), 1), stick_name(Request("", 12, ""), 2)
     ('feltwatch-Pit-4-hand-12.zip', 'feltwatch-hand-12-2.zip')
@@ -186,7 +186,7 @@ def stick_name(request: Request, number: int = 1) -> str:
 
 
 def _read_back(at: Path, name: str, size: int, teller: Teller) -> str:
-    """Return the SHA-256 of what lies on the stick, from the stick and not from memory."""
+    """Return the SHA-256 of the file, read from the stick and not from the cache."""
     handle = os.open(at / name, os.O_RDONLY | os.O_NONBLOCK | _NO_LINK)
     with closing(os.fdopen(handle, "rb", buffering=0)) as file:
         found = os.fstat(handle)

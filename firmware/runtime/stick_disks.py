@@ -1,7 +1,7 @@
-"""The stick that is plugged in, and its file system in a mount that nobody else sees.
+"""The USB stick, and its file system in a private mount.
 
-A stick may have been made by anybody: what it says of itself is not believed, and no program on it is ever run. That
-its file system is mounted at all is the kernel's to survive (docs/security.md). UNTESTED on a real stick.
+A stick is untrusted: its own description is not believed, and no program on it is ever run. Mounting its file system
+relies on the kernel (docs/security.md). UNTESTED on a real stick.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GONE: Final = Message(
 
 
 class NotWritten(Exception):
-    """The file is not on the stick; `said` is why."""
+    """The file is not on the stick; `said` is the reason."""
 
     def __init__(self, words: Message) -> None:
         super().__init__(str(words))
@@ -45,54 +45,54 @@ class NotWritten(Exception):
 
 
 class Stick(Protocol):
-    """Something to write on."""
+    """A target to write to."""
 
     def mounted(self, *, write: bool) -> AbstractContextManager[Path]:
-        """Return its folder, for as long as it is needed. Raises NotWritten."""
+        """Return its folder while the context is open. Raises NotWritten."""
 
 
 @dataclass(frozen=True)
 class FolderStick:
-    """A folder in the place of a stick, for a machine that has none."""
+    """A folder instead of a stick, for a machine without one."""
 
     folder: Path
 
     @contextmanager
     def mounted(self, *, write: bool) -> Iterator[Path]:
-        """Give the folder."""
+        """Return the folder."""
         yield self.folder
 
 
 @dataclass(frozen=True)
 class BlockStick:
-    """The partitions of a disk; the disk itself where it has none."""
+    """The partitions of a disk, or the disk itself if it has none."""
 
     nodes: tuple[Path, ...]
 
     @contextmanager
     def mounted(self, *, write: bool) -> Iterator[Path]:
-        """Mount the first file system that is one of ours."""
+        """Mount the first file system of a supported type."""
         with tempfile.TemporaryDirectory(prefix="stick-") as folder:
             _mount(self.nodes, folder, write)
             try:
                 yield Path(folder)
             finally:
                 if _run("umount", folder).returncode:
-                    _run("umount", "--lazy", folder)  # what was pulled out may look busy
+                    _run("umount", "--lazy", folder)  # a removed stick may look busy
 
 
 def _mount(nodes: tuple[Path, ...], folder: str, write: bool) -> None:
-    words = ""
+    problems = ""
     for node in nodes:
         options = f"{'rw' if write else 'ro'},{OPTIONS}"
         done = _run("mount", "--types", KINDS, "--options", options, str(node), folder)
         if done.returncode == 0:
             return
-        words += done.stderr
-    log.warning("the stick cannot be mounted: %s", words.strip())
-    if not write:  # it could be a moment ago
+        problems += done.stderr
+    log.warning("the stick cannot be mounted: %s", problems.strip())
+    if not write:  # it was writable a moment ago
         raise NotWritten(GONE)
-    raise NotWritten(PROTECTED if "write-protected" in words else NO_FORMAT)
+    raise NotWritten(PROTECTED if "write-protected" in problems else NO_FORMAT)
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -108,14 +108,14 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
     """Return the one stick that is plugged in; None where there is none. Raises NotWritten.
 
-    A stick is a disk on USB, or one that says that it can be taken out, with a medium in it, of which nothing is in
-    use: a box may run from such a disk itself.
+    A stick is a disk on USB, or one marked as removable, with a medium in it, of which nothing is in use: the box
+    itself may run from such a disk.
     """
     sticks: list[Path] = []
     for disk in sorted(disks.glob("sd*")):
         on_usb = any(part.startswith("usb") for part in disk.resolve().parts)
         if (on_usb or _attribute(disk, "removable") == "1") and _attribute(disk, "size") not in ("", "0"):
-            try:  # without O_CREAT: refused where the kernel has it mounted, anyone who did that and wherever
+            try:  # without O_CREAT: refused if the kernel has it mounted anywhere
                 os.close(os.open(nodes / disk.name, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
             except OSError as error:
                 if error.errno == errno.EBUSY:

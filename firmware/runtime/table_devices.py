@@ -1,6 +1,6 @@
-"""What hangs on the table: begun and ended with it, lit and sounded by it, and what is wrong with each.
+"""The table's devices: starting, ending, lamps, buzzer, and the faults of each.
 
-Used on the table's own thread. A device that fails is a fault with words, and the table goes on without it.
+Used on the table's own thread. A device that fails is a fault with a message, and the table goes on without it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from firmware.devices.panel.interface import Buttons, Buzzer, LampName, Lamps, L
 from firmware.devices.puck.reading import Disks, PuckReader, PuckReading, PuckState
 
 PUCK_GRACE: Final = 2.0
-"""Seconds that the puck reader may be unknown before it counts as a fault: it has to be opened and asked first."""
+"""Seconds that the puck reader may be unknown before it counts as a fault: opening it takes time."""
 
 
 class Part(Protocol):
     """A device that only has to be started and closed."""
 
     def start(self) -> None:
-        """Begin. Raises DeviceError, and says so itself."""
+        """Start. Raises DeviceError, and reports the fault itself."""
 
     def close(self) -> None:
         """End. May be called twice."""
@@ -30,9 +30,9 @@ class Part(Protocol):
 
 @dataclass
 class Devices:
-    """What hangs on the table; None for what is not there. `trouble` tells faults that no device puts.
+    """The table's devices; None for a missing one. `trouble` returns faults that no device puts in the queue.
 
-    `others` are only started and closed with the table: anyone who made them tells of them in `trouble`.
+    `others` are only started and closed with the table; their creator reports their faults in `trouble`.
     """
 
     puck: PuckReader | None
@@ -43,21 +43,21 @@ class Devices:
     others: Sequence[Part] = ()
     mains_gone: Callable[[], bool] = lambda: False
     power: Callable[[], Mapping[str, bool | float | None]] = dict
-    """What the power supply's sensors say, by name; None for one that says nothing."""
+    """The power supply's sensor values by name; None for one without a value."""
     disks: Disks = field(default_factory=Disks)
-    """By which tags the puck reader goes: the configuration's, until `use`."""
+    """The tags that the puck reader recognises: the configuration's, until `use`."""
     _failed: dict[str, str] = field(default_factory=dict, init=False)
-    """By device: why what it was last asked to do failed."""
+    """By device: the error of its last command."""
     _puck_known_at: float | None = field(default=None, init=False)
 
     def start(self, put: Callable[[Any], None]) -> None:
-        """Begin; `put` gets presses and puck readings. What cannot begin is a fault; lamps and buzzer are then gone."""
+        """Start the devices; `put` receives presses and puck readings. A device that fails becomes a fault."""
         if self.lamps is not None and not self._does("lamps", self.lamps.start):
             self.lamps = None
         if self.buzzer is not None and not self._does("buzzer", self.buzzer.start):
             self.buzzer = None
         for part in self.others:
-            with suppress(DeviceError):  # `trouble` tells of it
+            with suppress(DeviceError):  # `trouble` reports it
                 part.start()
         buttons = self.buttons
         if buttons is not None:
@@ -66,13 +66,13 @@ class Devices:
             self.puck.start(put)
 
     def use(self, disks: Disks) -> None:
-        """Have the puck reader go by these disks from now on."""
+        """Make the puck reader recognise these disks from now on."""
         self.disks = disks
         if self.puck is not None:
             self.puck.use(disks)
 
     def show(self, lit: Mapping[LampName, Light], beeps: int) -> None:
-        """Light the panel, and beep so many times."""
+        """Set the lamps, and beep this many times."""
         lamps, buzzer = self.lamps, self.buzzer
         if lamps is not None:
             self._does("lamps", lambda: lamps.show(lit))
@@ -80,7 +80,7 @@ class Devices:
             self._does("buzzer", lambda: buzzer.beep(beeps))
 
     def faults(self, puck: PuckReading | None, now: float) -> dict[str, str]:
-        """Return what is wrong, by device. `puck`: what its reader said last; `now`: the monotonic clock."""
+        """Return the faults by device. `puck`: the reader's last reading; `now`: the monotonic clock."""
         found = {**self.trouble(), **self._failed}
         if self.puck is None:
             return found

@@ -1,8 +1,8 @@
 """The table process: one thread with a queue owns the state, the journal and the lamps.
 
-Devices, the reading process and the socket only put into the queue. Every event is in the journal before anything
-is shown, lit or answered. What devices say is kept as it stands now and brought into the journal level by level
-(`_catch_up`), so that a write that failed is made up for and nothing is repeated.
+Devices, the reading process and the socket only put into the queue. Every event is in the journal before anything is
+shown, lit or answered. The devices' current state is kept, and differences are brought into the journal (`_catch_up`):
+after a failed write nothing is missing and nothing is repeated.
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ from firmware.table.settling import natural_verdict, pending_natural, rules_of
 log = logging.getLogger(__name__)
 
 TICK: Final = 0.1
-"""Seconds between two looks at the clock when nothing happens."""
+"""Seconds between two checks of the clock when there is no input."""
 RETRY: Final = 1.0
-"""Seconds before something that could not be written is tried again."""
+"""Seconds before a failed write is repeated."""
 ANSWER_WITHIN: Final = 10.0
-"""Seconds that a command may wait until it is begun, where nothing else is configured."""
+"""Seconds that a command may wait for its start, unless configured otherwise."""
 UNSEEN: Final = 0.45
-"""Seconds after the camera changed what a press does in which one is not for it; the page's `SETTLE_MS`."""
+"""Seconds in which a press is ignored after the camera has changed what it does; the page's `SETTLE_MS`."""
 KNOWN_COMMANDS: Final = 1000
-"""Last commands whose ids are known at least: a sender gives up long before."""
+"""Number of last commands whose ids are remembered; a sender gives up long before."""
 MADE_WITHIN: Final = 50.0
-"""Seconds more for what was begun and takes its time: a dispute file with its pages."""
+"""Additional seconds for a slow command: a dispute file with its pages."""
 
 BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
     "next": Next(),
@@ -97,23 +97,23 @@ BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
 
 
 class Readings(Protocol):
-    """What asks for readings: `ReadingProcess`."""
+    """Requests readings: `ReadingProcess`."""
 
     def start(self, put: Callable[[Any], None]) -> None:
-        """Begin; `put` gets `ReaderState`, `ReadingDone` and `ReadingLost`."""
+        """Start; `put` receives `ReaderState`, `ReadingDone` and `ReadingLost`."""
 
     def use(self, setup: ReaderSetup) -> None:
-        """Read by these calibrations from now on."""
+        """Use these calibrations from now on."""
 
     def request(self, job: ReadingJob | CameraJob) -> None:
-        """Ask for a reading, or for something else to be done with the camera."""
+        """Request a reading or another camera job."""
 
     def close(self) -> None:
         """End."""
 
 
 class TableProcess:
-    """One table. Build it, `run` it on a thread, `stop` it from any other."""
+    """One table. Build it, `run` it on a thread, `stop` it from any other thread."""
 
     def __init__(
         self,
@@ -132,10 +132,10 @@ class TableProcess:
     ) -> None:
         """Recover the state from the journal.
 
-        `socket`: where commands come from, None for nowhere but `put`; `turn_up`: seconds from the showdown signal to
-        the first look; `keeper`: who signs, exports and keeps the record, closed with the table; `answer_within`:
-        seconds after which a command that is not begun yet is refused; `limits`: what health tells of, by name.
-        Raises TableError where the record cannot be gone on with, SocketError.
+        `socket`: where commands come from, None for `put` only; `turn_up`: seconds from the showdown signal to the
+        first reading; `keeper`: signs, exports and maintains the record, closed with the table; `answer_within`:
+        seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name.
+        Raises TableError for a record that cannot be continued, SocketError.
         """
         self._journal = journal
         self._configured = self._house = house
@@ -179,11 +179,11 @@ class TableProcess:
     # ---- from other threads ----
 
     def put(self, item: Any) -> None:
-        """Take what a device or the reading process has to say."""
+        """Add a message of a device or of the reading process to the queue."""
         self._queue.put(item)
 
     def ask(self, line: bytes) -> dict[str, Any]:
-        """Judge and do a command, and return its answer: once it is durable, or refused."""
+        """Run a command and return its answer once it is durable or refused."""
         request = Request(line)
         self._queue.put(request)
         try:
@@ -201,7 +201,7 @@ class TableProcess:
     # ---- the one thread ----
 
     def run(self, turned: Callable[[], None] = lambda: None) -> None:
-        """Run until `stop`; call `turned` when all is begun and after every turn, ten times a second at least."""
+        """Run until `stop`. Call `turned` after the start and after every turn, at least ten times a second."""
         try:
             self.begin()
             turned()
@@ -212,20 +212,20 @@ class TableProcess:
             self.end()
 
     def begin(self) -> None:
-        """Write the start down, start the devices and take commands. See `run`."""
+        """Record the start, start the devices and accept commands. See `run`."""
         self._start()
         use_named(self._reader, self._devices)
         self._devices.start(self.put)
-        self._show()  # there were no lamps yet when the start was written down
+        self._show()  # there were no lamps yet when the start was recorded
         self._calibration.put_in_force(self.state.calibrations, self._house)
         self._readings.start(self.put)
         if self._socket is not None:
             self._socket.start()
 
     def _start(self) -> None:
-        """Write the start down; on a full disk the table shows what is on record, and does so once there is room.
+        """Record the start. On a full disk the table shows the record, and records the start once there is space.
 
-        Raises JournalDamaged: a file that takes no row is not gone on with.
+        Raises JournalDamaged: a file that takes no row cannot be continued.
         """
         begun = ev.TableStarted(self._configured.software, self._configured.settings)
         self._started = self._attempt_on_sound([begun], TABLE)
@@ -241,7 +241,7 @@ class TableProcess:
         self._check.begin(self._attempt_on_sound)
 
     def turn(self, item: Any = None) -> None:
-        """Take one input, or None where nothing came for a tick, and catch up with what is so now."""
+        """Process one input, or None for a tick without one, then catch up."""
         self._make_certain()
         if item is not None:
             self._take(item)
@@ -250,13 +250,13 @@ class TableProcess:
             self._maintenance.turn(self)
 
     def turn_all(self) -> None:
-        """Take every input that waits, then catch up. For anyone who keeps the clock in `run`'s place."""
+        """Process every waiting input, then catch up. For a caller that drives the clock instead of `run`."""
         while not self._queue.empty():
             self.turn(self._queue.get())
         self.turn()
 
     def end(self) -> None:
-        """Let go of the socket and the devices, and refuse anyone who still waits."""
+        """Close the socket and the devices, and refuse all waiting commands."""
         for part in (self._socket, self._devices, self._readings, self._maintenance, self._check):
             if part is not None:
                 part.close()
@@ -293,10 +293,10 @@ class TableProcess:
                 self._box.on_answer(item)
                 self._camera_jobs.take(item, self)
 
-    # ---- doing ----
+    # ---- writing events ----
 
     def _make_certain(self) -> None:
-        """Find out what became of a write that failed, and go on from what is on record."""
+        """Find out whether a failed write is in the journal, and continue from the record."""
         if not self._journal.is_uncertain or self._clock() < self._retry_at:
             return
         try:
@@ -314,14 +314,14 @@ class TableProcess:
         self._show()
 
     def _do(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
-        """Make events happen: in the journal, then in the state, then on the lamps.
+        """Write events to the journal, then apply them to the state, then to the lamps.
 
-        `command`: the id of the command that they are. Raises CommandRefused, JournalError; then nothing happened.
-        Raises JournalUncertain where nobody can say yet whether it did.
+        `command`: the id of their command. Raises CommandRefused, JournalError: nothing was written. Raises
+        JournalUncertain if the result is not known yet.
         """
         events = list(events)
         past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
-        # a past hand may settle at once: by what it was played under, never by what is played now
+        # a past hand may settle at once: under its own rules, never under the current ones
         rules = self._rules_of(past[-1]) if past else self._rules
         state, followed = step(self.state, events, rules)
         began = self._clock()
@@ -339,7 +339,7 @@ class TableProcess:
         if any(isinstance(event, ev.HandOpened) for event in events):
             self._rules = self._house.rules
         elif state.opened is not before.opened or state.house != before.house:
-            self._rules = self._rules_now()  # a past hand was laid down, or taken off; the game is another
+            self._rules = self._rules_now()  # a past hand was opened or closed, so the rules may differ
         if state.calibrations != before.calibrations:
             self._calibration.put_in_force(state.calibrations, self._house)
         self._record_trouble = ""
@@ -352,7 +352,7 @@ class TableProcess:
         return self._journal.seq
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
-        """Do what no person waits for; False if it cannot be written now, then `_catch_up` comes back to it."""
+        """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
         try:
             return self._attempt_on_sound(events, actor)
         except JournalDamaged as error:
@@ -386,7 +386,7 @@ class TableProcess:
             0 if self.state.on_trial else beeps(before, self._shown),
         )
 
-    # ---- people ----
+    # ---- commands ----
 
     def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
         what = "a line"
@@ -431,7 +431,7 @@ class TableProcess:
             return {"ok": True, "seq": self._commands[command.id]}
         self._scheduler.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
-            self._journal.keep("profile", text.encode())  # before the event that names it by its hash
+            self._journal.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):
             self._journal.keep("profile", kept_text(command).encode())
         events = decide(self.state, command, self._house, self._rules, self._past)
@@ -441,21 +441,21 @@ class TableProcess:
         return end_of_hand(self._reader, hand)
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
-        """Make events happen for the gate, on the table's own thread. Raises CommandRefused, JournalError."""
+        """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
         return self._do(events, actor)
 
     def relight(self) -> None:
-        """Show the lamps again, for the trials."""
+        """Update the lamps, for the device tests."""
         self._show()
 
     def trouble_of(self, device: str) -> str | None:
-        """Say what is wrong with a device; "" where it is well, None where it was not heard of yet."""
+        """Return a device's fault: "" if it works, None if it has not reported yet."""
         if device == "camera" and not self._scheduler.heard:
             return None
         return self._faults().get(device, "")
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
-        """Have the camera take a picture, or ask how far that is, for the trials. Raises CommandRefused."""
+        """Have the camera take a picture, or return its progress, for the device tests. Raises CommandRefused."""
         return self._camera_jobs.handle(command, self, who)
 
     def _pressed(self, press: Press) -> None:
@@ -479,10 +479,10 @@ class TableProcess:
             self._show()
 
     def _counts(self, press: Press) -> bool:
-        """Say whether a press is one for its button.
+        """Return whether a press counts for its button.
 
-        One press of green accepts a natural that the cards confirm; what they do not show asks for press and
-        hold. The hold belongs to the natural that was shown when the button went down, never to the next one.
+        A short press of green accepts a natural that the cards confirm; without that confirmation press and hold is
+        needed. The hold applies to the natural shown when the button went down, never to the next one.
         """
         due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
         if due is None:
@@ -493,10 +493,10 @@ class TableProcess:
         self._green = (press.at, due)
         return verified
 
-    # ---- levels ----
+    # ---- catching up ----
 
     def _catch_up(self) -> None:
-        """Bring into the journal what is so now and not yet in it."""
+        """Record the current state of the devices where it is not in the journal yet."""
         if self._clock() < self._retry_at:
             return
         if not self._started:
@@ -523,8 +523,12 @@ class TableProcess:
         puck = self._puck.reading(self._clock())
         if puck is None:
             return None
-        words = ev.Puck(puck.state.value, puck.seat, puck.detail)
-        return None if words == self.state.puck else ev.PuckSeen(words.state, words.seat, words.detail)
+        recorded = ev.Puck(puck.state.value, puck.seat, puck.detail)
+        return (
+            None
+            if recorded == self.state.puck
+            else ev.PuckSeen(recorded.state, recorded.seat, recorded.detail)
+        )
 
     def _faults(self) -> dict[str, str]:
         now = self._clock()
@@ -546,5 +550,5 @@ class TableProcess:
 
 
 def _what_buttons_do(state: State) -> tuple[Any, ...]:
-    """Return what decides what a press does: one that went down for something else does nothing."""
+    """Return what determines a press's effect; a press that began under another value is ignored."""
     return state.hand, state.phase, state.questions, state.paid, state.paybacks

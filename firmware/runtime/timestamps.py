@@ -7,7 +7,7 @@ from firmware.record.journal.clocks import Clock, Timestamp
 
 
 def box_clock(clock: SystemClock | None = None) -> Clock:
-    """Return a clock that tells the system's time (or another's) and what it is worth."""
+    """Return a clock with the system's time (or another's) and its quality."""
     clock = clock or SystemClock()
 
     def now() -> Timestamp:

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from firmware.table_client import TableLink
 
 PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
-"""Who has a PIN at the demo's table, the first one first: what the floor and a technician do can be tried, too."""
+"""People with a PIN at the demo's table, so that the functions of floor and technician can be tried too."""
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
 ROOM: Final = "room.sock"
 PAGE_STARTS_WITHIN: Final = 120.0
-"""Seconds on the busiest machine; a page that dies meanwhile is said at once."""
+"""Timeout in seconds for the busiest machine; a page process that ends earlier is reported at once."""
 RETRY_S: Final = 0.2
-"""Seconds before a command that the table gave up is given again."""
+"""Seconds before a command that timed out is sent again."""
 
 
 @click.command("demo")
@@ -140,7 +140,7 @@ def _play(
     over = threading.Event()
     with ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
-        # The page takes as long to start as the table does: both do it at once.
+        # Page and table start slowly: start both in parallel.
         page = stack.enter_context(_page(config, port, room)) if port is not None else None
         table = stack.enter_context(SimulatedTable(config, room, seed))
         link = TableLink(config.socket)
@@ -174,10 +174,10 @@ def _play(
 
 
 def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) -> Iterator[str]:
-    """List the people who have a PIN, and yield for each how to sign on, or why he cannot and what to do.
+    """List the people who have a PIN, and yield for each how to sign on, or the reason why he cannot.
 
-    On a busy machine the table may give up a command before it has begun it; it is given again until `within` seconds
-    are over. Whom the record has already, from an earlier demo, is not listed again. Raises AppError.
+    On a busy machine a command may time out in the table; it is sent again for `within` seconds. A person in the record
+    of an earlier demo is not listed again. Raises AppError.
     """
     deadline = time.monotonic() + within
     by: dict[str, str] = {}
@@ -192,7 +192,7 @@ def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) ->
 
 
 def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: float) -> str:
-    """List somebody, unless the record has him with this role and PIN. Return why he was refused, "" if he was not."""
+    """List a person, unless the record has him with this role and PIN. Return the refusal, "" if there is none."""
     from firmware.table_client import TableUnreachable
 
     while not _is_listed(data, order):
@@ -203,7 +203,7 @@ def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: f
         if answer["ok"]:
             return ""
         if not answer.get("uncertain") or time.monotonic() > deadline:
-            # what was given up may have been done late, and the same again is refused
+            # a command that timed out may have been done late; then the repeat is refused
             return "" if _is_listed(data, order) else str(answer["error"])
         time.sleep(RETRY_S)
     return ""
@@ -219,13 +219,13 @@ def _is_listed(data: Path, order: dict[str, str]) -> bool:
         return False
     try:
         return PinStore(data).matches(person.pin, order["new_pin"])
-    except PinError:  # he has none, or its file is lost
+    except PinError:  # there is no PIN, or its file is lost
         return False
 
 
 @contextmanager
 def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
-    """Let SIGINT and SIGTERM end the demo at the next moment, from within."""
+    """Make SIGINT and SIGTERM stop the demo at its next step."""
 
     def end(*_: object) -> None:
         over.set()
@@ -241,7 +241,7 @@ def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def _open_room(folder: Path, room: Room) -> Iterator[None]:
-    """Let the page's process reach the simulated room."""
+    """Make the simulated room available to the page's process."""
     from firmware.runtime.socket_server import CommandSocket
 
     with closing(CommandSocket(folder / ROOM, room.answer)) as hands:
@@ -251,19 +251,19 @@ def _open_room(folder: Path, room: Room) -> Iterator[None]:
 
 @contextmanager
 def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
-    """Serve the page from a process of its own, which finds the room in a folder."""
-    with (folder / "page.log").open("w+b") as text:
+    """Serve the page in a separate process, which finds the room in a folder."""
+    with (folder / "page.log").open("w+b") as log:
         page = subprocess.Popen(
             [sys.executable, "-m", "firmware.simulation.room_page.serve"]
             + [str(part) for part in (config.data, config.socket, folder / ROOM, port)],
             stdin=subprocess.PIPE,
-            stdout=text,
-            stderr=text,
-            start_new_session=True,  # Ctrl-C is for us: the page ends when we say so
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the page
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
         try:
-            yield _Page(page, port, text)
+            yield _Page(page, port, log)
         finally:
             assert page.stdin is not None
             page.stdin.close()
@@ -276,7 +276,7 @@ def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
 
 
 def _need_free(port: int) -> None:
-    """Anyone who else listens there would answer in the page's place. Raises AppError."""
+    """Check that the port is free: another program on it would answer instead of the page. Raises AppError."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -292,7 +292,7 @@ class _Page:
     output: IO[bytes]
 
     def wait(self) -> None:
-        """Wait until it answers. Raises AppError if it does not come up."""
+        """Wait until it answers. Raises AppError if it does not start."""
         deadline = time.monotonic() + PAGE_STARTS_WITHIN
         while self.process.poll() is None and time.monotonic() < deadline:
             try:
@@ -313,7 +313,7 @@ class _Page:
 
 
 def _line(report: dict[str, Any]) -> str:
-    """Say a hand in one line."""
+    """Format a hand as one line."""
     rows = [
         (card, read)
         for seat, truth in report["truth"].items()

@@ -1,4 +1,4 @@
-"""`feltwatch training`: simulated hands on the dealer's real page, with questions. No game, and no table's record."""
+"""`feltwatch training`: simulated hands on the dealer's real page, with questions; never in a table's record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures on disk in the place of a camera."""
+"""Pictures on disk instead of a camera."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 class FileFrames:
     """A picture, or a folder of pictures in the order of their names, as a `FrameSource`.
 
-    `repeat` begins again after the last; without it NoMoreFrames is raised.
+    `repeat` starts again after the last one; without it NoMoreFrames is raised.
     """
 
     def __init__(self, path: Path, repeat: bool = False) -> None:
@@ -41,7 +41,7 @@ class FileFrames:
         self._next = 0
 
     def frame(self) -> Frame:
-        """The next picture. Raises FrameUnreadable, after which the one behind it follows; NoMoreFrames."""
+        """Return the next picture. Raises FrameUnreadable (then the next call continues), NoMoreFrames."""
         if self._repeat and self._files:
             self._next %= len(self._files)
         if self._next >= len(self._files):
@@ -52,7 +52,7 @@ class FileFrames:
         return Frame(_read(path), at)
 
     def check(self) -> None:
-        """See that the pictures are there. Raises CameraMissing."""
+        """Check that the pictures exist. Raises CameraMissing."""
         if self._path.exists():
             return
         raise CameraMissing(f"There is no picture and no folder {self._path}.")

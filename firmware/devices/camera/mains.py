@@ -1,4 +1,4 @@
-"""The mains frequency and what it means for an exposure: lamps flicker twice a period."""
+"""The mains frequency and the exposure: lamps flicker twice a period."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from firmware.devices.errors import DeviceSettings
 
 
 def half_periods(exposure_ms: float, mains_hz: int) -> int:
-    """How many flickers of lamps on this mains an exposure lasts: a whole number, or the lamps make bands.
+    """Return how many flickers an exposure lasts: a whole number, otherwise the picture has bands.
 
     Raises DeviceSettings.
     """

@@ -1,4 +1,4 @@
-"""A recorded hand in the place of a camera: the full frames that the archive kept of it."""
+"""A recorded hand instead of a camera: the hand's full frames from the archive."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from firmware.devices.camera.files import FileFrames
 from firmware.devices.camera.source import CameraMissing
 
 FRAMES = "*-frame.jpg"
-"""How the archive names full frames, in the order in which they were taken (DESIGN.md 5)."""
+"""File names of full frames in the archive; they sort in the order of capture (DESIGN.md 5)."""
 LOOKS = 4
-"""Frames that one reading asks for: one to compare with, and the three that must agree."""
+"""Frames that one reading takes: one to compare with, and the three that must agree."""
 
 
 class ReplayFrames(FileFrames):
-    """A hand's folder of captures as a `FrameSource`; a folder of such folders gives hand after hand.
+    """A hand's folder of captures as a `FrameSource`; a folder of such folders gives one hand after another.
 
-    Each recorded frame stands for the still table that it was taken of, so it is given `looks` times: one reading
-    sees one recorded frame. After the last, NoMoreFrames.
+    Each recorded frame is returned `looks` times, because one reading of a table at rest takes that many frames. After
+    the last, NoMoreFrames.
     """
 
     def __init__(self, folder: Path, looks: int = LOOKS) -> None:
@@ -25,7 +25,7 @@ class ReplayFrames(FileFrames):
         self._looks = looks
 
     def open(self) -> None:
-        """List the frames. Opened again, it goes on where it was. Raises CameraMissing."""
+        """List the frames. A second `open` continues at the same frame. Raises CameraMissing."""
         if self._files:
             return
         frames = sorted(self._path.glob(FRAMES)) or sorted(self._path.glob(f"*/{FRAMES}"))
@@ -35,4 +35,4 @@ class ReplayFrames(FileFrames):
         self._next = 0
 
     def close(self) -> None:
-        """Let go of nothing: a lost camera is opened again, and that must not rewind what was recorded."""
+        """Keep the position: a lost camera is opened again, and that must not restart the recording."""

@@ -1,9 +1,9 @@
 """A camera on the Pi's ribbon cable, through `rpicam-vid`. UNTESTED on hardware: written to rpicam-apps' sources.
 
-OpenCV cannot open these cameras, and apt's picamera2 does not fit next to a virtual environment's numpy. So a child
-process (`rpicam_child`) holds rpicam-vid, and full-resolution frames come over through shared memory. Exposure, gain,
-white balance and focus are fixed when it is started, and what the camera says it did is read back from the metadata
-of every frame: one that was taken otherwise is refused.
+OpenCV cannot open these cameras, and apt's picamera2 is incompatible with a virtual environment's numpy. So a child
+process (`rpicam_child`) runs rpicam-vid and passes full-resolution frames through shared memory. Exposure, gain, white
+balance and focus are set at the start. The metadata of every frame is compared with them: a frame with other values is
+refused.
 """
 
 from __future__ import annotations
@@ -30,38 +30,39 @@ from firmware.devices.camera.timed import TimedCamera
 from firmware.devices.errors import DeviceSettings
 
 FIRST_FRAMES = 12
-"""Frames after the start in which the sensor takes its settings on."""
+"""Frames after the start until the sensor has applied its settings."""
 EXPOSURE_OFF, GAIN_OFF, COLOUR_OFF, FOCUS_OFF = 0.01, 0.05, 0.05, 0.05
-"""How far what was done may be from what was wished: shares (an exposure is a whole number of the sensor's lines),
-for the focus dioptres."""
+"""Tolerances between a setting and its value in the metadata: relative (an exposure is a whole number of the sensor's
+lines), in dioptres for the focus.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RpicamSettings:
-    """How the camera is fixed. Raises DeviceSettings."""
+    """The camera's settings. Raises DeviceSettings."""
 
     width: int = 4608
     height: int = 2592
     mains_hz: int = 50
     exposure_ms: float = 10.0
-    """A multiple of half the mains period: 10 ms at 50 Hz, 8.33 or 16.67 ms at 60 Hz, or lamps make bands."""
+    """A multiple of half the mains period: 10 ms at 50 Hz, 8.33 or 16.67 ms at 60 Hz; others cause bands."""
     gain: float = 2.0
     colour_gains: tuple[float, float] = (2.0, 2.0)
-    """Of red and blue against green: the white balance, found once by `calibrate`."""
+    """White balance: gains of red and blue relative to green, as measured by `calibrate`."""
     focus: float | None = 0.87
     """Dioptres, 1 / metres: 0.87 for 1.15 m. None: the lens has no motor."""
     frames_per_second: float = 5.0
 
     def __post_init__(self) -> None:
         if self.width % 64 or self.height % 2 or self.width <= 0 or self.height <= 0:
-            raise DeviceSettings(  # the sensor's rows are padded to 64 pixels, and rpicam-vid hands the padding on
+            raise DeviceSettings(  # the sensor's rows are padded to 64 pixels, and rpicam-vid keeps the padding
                 f"A picture of {self.width} x {self.height} cannot be had from this camera: its width is a multiple "
                 "of 64 (4608, 2304), its height is even."
             )
         half_periods(self.exposure_ms, self.mains_hz)
 
     def arguments(self) -> list[str]:
-        """Of rpicam-vid. Numbers without a unit are microseconds to every version of it."""
+        """Return rpicam-vid's arguments. Every version of it reads numbers without a unit as microseconds."""
         red, blue = self.colour_gains
         wanted = {
             "width": self.width,
@@ -81,7 +82,7 @@ class RpicamSettings:
 
 
 class RpicamCamera(TimedCamera):
-    """A ribbon-cable camera as a `FrameSource`. `program`: where rpicam-vid is."""
+    """A ribbon cable camera as a `FrameSource`. `program`: the path of rpicam-vid."""
 
     def __init__(
         self, settings: RpicamSettings | None = None, program: str = "rpicam-vid", **timing: Any
@@ -93,9 +94,9 @@ class RpicamCamera(TimedCamera):
         self._memory: mmap.mmap | None = None
 
     def close(self) -> None:
-        """Let go of the camera; see `FrameSource.close`. However it hangs, its process ends."""
+        """Release the camera; see `FrameSource.close`. Its process is ended even if it hangs."""
         if self._child is not None:
-            self._child.kill()  # and with it rpicam-vid; a thread that waits for a frame wakes up
+            self._child.kill()  # also ends rpicam-vid and wakes a thread that waits for a frame
         super().close()
 
     @property
@@ -126,7 +127,7 @@ class RpicamCamera(TimedCamera):
         raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera again.")
 
     def _ask(self, not_before_ns: int) -> tuple[int, dict[str, str]]:
-        """The slot of a frame taken from then on, and what the camera says of it."""
+        """Return the slot of a frame taken from then on, and its metadata."""
         assert self._child is not None
         assert self._child.stdin is not None
         assert self._child.stdout is not None
@@ -137,9 +138,9 @@ class RpicamCamera(TimedCamera):
         except (OSError, ValueError):
             answer = {"error": ""}
         if "error" in answer:
-            said = f" ({answer['error']})" if answer["error"] else ""
+            reason = f" ({answer['error']})" if answer["error"] else ""
             raise CameraMissing(
-                f"The camera gives no pictures{said}: check its ribbon cable, and that rpicam-vid is installed."
+                f"The camera gives no pictures{reason}: check its ribbon cable, and that rpicam-vid is installed."
             )
         return answer["slot"], answer["metadata"]
 
@@ -154,7 +155,7 @@ class RpicamCamera(TimedCamera):
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)
 
     def _wrong(self, metadata: Mapping[str, str]) -> str | None:
-        """What of the settings a frame was not taken with, or None."""
+        """Return the setting that a frame was not taken with, or None."""
         wanted = self._settings
         red, blue = wanted.colour_gains
         checks = [
@@ -198,10 +199,10 @@ def _near(got: list[float], wanted: list[float], off: float) -> bool:
 
 
 def from_yuv420(raw: Image, width: int, height: int) -> Image:
-    """A planar YUV 4:2:0 picture as BGR.
+    """Return a planar YUV 4:2:0 picture as BGR.
 
-    rpicam-vid's raw frames have the full range of JPEG; OpenCV's own conversion takes them for video's narrower one
-    and would clip light and shadow. Raises FrameUnreadable.
+    rpicam-vid's raw frames have the full range of JPEG. OpenCV's own conversion assumes the narrower range of video and
+    would clip light and shadow. Raises FrameUnreadable.
     """
     if raw.size != width * height * 3 // 2:
         raise FrameUnreadable("The camera gave a picture of another size.")

@@ -1,17 +1,17 @@
-"""Holds `rpicam-vid` for the process that reads cards, and hands its frames over through shared memory.
+"""Runs `rpicam-vid` for the reading process, and passes its frames on through shared memory.
 
-    python rpicam_child.py MEMORY BYTES rpicam-vid ...
+python rpicam_child.py MEMORY BYTES rpicam-vid ...
 
-A process of its own, so that 18 MB a frame are drained without holding up the reading, and so that a hung camera is
-got rid of by killing it. Standard library alone: any Python of the box runs it, and no package of the Raspberry Pi's
-system Python has to fit into ours (apt's picamera2 and PyPI's numpy do not).
+A separate process, so that 18 MB a frame are drained without delaying the reading, and so that a hung camera can be
+killed. Standard library only: any Python of the box runs it, independent of the packages of the system Python (apt's
+picamera2 and PyPI's numpy are incompatible).
 
-MEMORY is the descriptor of a memory file of two frames of BYTES each. On standard input comes `frame N`: a frame
+MEMORY is the descriptor of a memory file of two frames of BYTES each. A request on standard input is `frame N`: a frame
 whose first row was exposed at N or later, in CLOCK_BOOTTIME nanoseconds. The answer is a line of JSON on standard
-output: `{"slot": 0 or 1, "metadata": {...}}`, all that rpicam-vid says of that frame. The slot is not written to
-before the next request. `{"error": "..."}` is the last thing said. The end of standard input ends everything.
+output: `{"slot": 0 or 1, "metadata": {...}}`, with all metadata of that frame. The slot is not overwritten before the
+next request. `{"error": "..."}` is the last line of a failed process. It ends when standard input ends.
 
-UNTESTED on hardware: written to rpicam-apps' sources. It writes a whole frame, and then its metadata.
+UNTESTED on hardware: written to rpicam-apps' sources. rpicam-vid writes a whole frame, and then its metadata.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Have the kernel kill this process when the one that started it ends, however it ends."""
+    """Make the kernel kill this process when its parent ends for any reason."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Child:
-    """The frames' way from the pipe into the two slots."""
+    """Copies the frames from the pipe into the two slots."""
 
     def __init__(self, memory: int, frame_bytes: int, command: list[str]) -> None:
         self._frame_bytes = frame_bytes
@@ -74,7 +74,7 @@ class Child:
                     break
                 self._offer(metadata)
         self._process.wait()
-        complaints.join(LAST_WORDS_S)  # its last line may still lie in the pipe
+        complaints.join(LAST_WORDS_S)  # its last line may still be in the pipe
         send({"error": self._last_words or "rpicam-vid ended"})
 
     def _fill(self, frames: IO[bytes]) -> bool:
@@ -89,7 +89,7 @@ class Child:
         return True
 
     def _metadata_of_frame(self) -> dict[str, str] | None:
-        """Lines of `Name=value` up to an empty one; None at the end."""
+        """Return the lines of `Name=value` up to an empty one; None at the end."""
         found: dict[str, str] = {}
         for line in self._metadata:
             if line == "\n":
@@ -122,7 +122,7 @@ class Child:
 
 
 def send(what: dict[str, object]) -> None:
-    """One line to the process that reads cards."""
+    """Send one line to the reading process."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

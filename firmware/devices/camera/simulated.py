@@ -1,7 +1,7 @@
-"""Cameras that are handed their pictures, and fail as cameras do.
+"""Cameras that receive their pictures from a program, with the faults of real cameras.
 
-`SimulatedCamera` is held by anyone who drives it. `RoomCamera` is taken by another process, as a real one is: it
-looks at a file, and what befalls it stands in another next to it. Both are written by the `Room`.
+`SimulatedCamera` is used in the process that controls it. `RoomCamera` runs in another process, like a real camera: it
+reads a picture file, and the simulated faults from another file next to it. The `Room` writes both.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from firmware.devices.camera.timed import TimedCamera
 
 
 class SimulatedCamera(TimedCamera):
-    """A `FrameSource` over any function that gives a BGR picture of the table as it is now.
+    """A `FrameSource` over any function that returns a BGR picture of the table.
 
-    The verbs may be called from any thread. `timing` goes to `TimedCamera`.
+    The methods may be called from any thread. `timing` goes to `TimedCamera`.
     """
 
     def __init__(self, picture: Callable[[], Image], **timing: Any) -> None:
@@ -36,11 +36,11 @@ class SimulatedCamera(TimedCamera):
         self._held = False
 
     def freeze(self) -> None:
-        """Hang: no picture comes until it thaws."""
+        """Hang: no picture until `thaw`."""
         self._going.clear()
 
     def thaw(self) -> None:
-        """Go on."""
+        """Continue after `freeze`."""
         self._going.set()
 
     def unplug(self) -> None:
@@ -48,11 +48,11 @@ class SimulatedCamera(TimedCamera):
         self._plugged = self._held = False
 
     def replug(self) -> None:
-        """Plug it in again; anyone who held it must open it again."""
+        """Plug it in again; it must be opened again."""
         self._plugged = True
 
     def show(self, picture: Callable[[], Image]) -> None:
-        """Look at something else."""
+        """Use another source of pictures."""
         self._picture = picture
 
     def _open(self) -> None:
@@ -69,10 +69,10 @@ class SimulatedCamera(TimedCamera):
 
 
 class Room:
-    """What a `RoomCamera` in another process sees, and what befalls it. The verbs may come from any thread."""
+    """The picture and simulated faults of a `RoomCamera` in another process. Call from any thread."""
 
     def __init__(self, view: Path) -> None:
-        """`view`: the file of the picture; what befalls the camera stands next to it."""
+        """`view`: the picture's file; the file of the simulated faults is next to it."""
         self._view = view
         self._lock = threading.Lock()
         self._spoil = Spoil()
@@ -80,11 +80,11 @@ class Room:
 
     @property
     def spoil(self) -> Spoil:
-        """How things stand."""
+        """The current faults."""
         return self._spoil
 
     def show(self, image: Image) -> None:
-        """Put this before the camera, whole or not at all."""
+        """Replace the picture atomically."""
         new = self._view.with_name(f".{self._view.name}")
         with new.open("wb") as file:
             np.save(file, image)
@@ -96,16 +96,16 @@ class Room:
             self._keep(replace(self._spoil, plugged=False, pulls=self._spoil.pulls + 1))
 
     def replug(self) -> None:
-        """Plug it in again; anyone who held it must open it again."""
+        """Plug it in again; an open camera must be opened again."""
         self.change(plugged=True)
 
     def hang(self) -> None:
-        """Hang the driver: anyone who holds the camera gets nothing any more; who opens it again does."""
+        """Hang the driver: a camera that is open gets no more frames until it is opened again."""
         with self._lock:
             self._keep(replace(self._spoil, hangs=self._spoil.hangs + 1))
 
     def drift(self, px_per_second: float) -> None:
-        """Let the camera slide from now on; 0 puts it back where it was."""
+        """Make the camera's view drift from now on; 0 puts it back."""
         self.change(drift_px_s=px_per_second, drift_since=time.monotonic())
 
     def change(self, **spoil: float) -> None:
@@ -122,7 +122,7 @@ class Room:
 
 
 class RoomCamera(TimedCamera):
-    """A camera that sees the picture in a file, as it is spoiled there. `timing` goes to `TimedCamera`."""
+    """A camera that reads the picture in a file, with the faults stored next to it. `timing` goes to `TimedCamera`."""
 
     def __init__(self, view: Path, **timing: Any) -> None:
         super().__init__(**timing)
@@ -131,7 +131,7 @@ class RoomCamera(TimedCamera):
         self._over = threading.Event()
 
     def close(self) -> None:
-        """Let go; see `FrameSource.close`. Anyone who waits for a picture that never comes stops waiting."""
+        """Release; see `FrameSource.close`. Wakes a thread that waits for a picture."""
         self._over.set()
         super().close()
 
@@ -153,13 +153,13 @@ class RoomCamera(TimedCamera):
         return Frame(spoiled(np.load(self._view), spoil, at), at)
 
     def _release(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _now(self) -> Spoil:
         try:
             return Spoil(**json.loads(_befalls(self._view).read_text()))
         except FileNotFoundError:
-            return Spoil()  # nobody spoils this one
+            return Spoil()  # no faults are stored
 
 
 def _befalls(view: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The camera: one protocol, frames as BGR arrays with the monotonic time they were taken."""
+"""The camera protocol: frames as BGR arrays with the monotonic time of capture."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ class CameraError(DeviceError):
 
 
 class CameraMissing(CameraError, DeviceMissing):
-    """The camera, or the file that stands for it, is not there."""
+    """The camera, or the file used instead of it, does not exist."""
 
 
 class FrameUnreadable(CameraError, ValueError):
-    """What came is no picture: not an image file, not height x width x 3 bytes, or empty."""
+    """Invalid picture: not an image file, not height x width x 3 bytes, or empty."""
 
 
 class FrameLate(CameraError, TimeoutError):
-    """No frame in time; the next one may come. Ask again."""
+    """No frame in time; the next call may succeed."""
 
 
 class CameraHung(CameraError, TimeoutError):
-    """No frame for so long that waiting is no use. Replace the process that holds the camera."""
+    """No frame for too long. Replace the process that holds the camera."""
 
 
 class NoMoreFrames(CameraError, EOFError):
-    """The pictures that stand for the camera are used up."""
+    """No pictures are left in the files used instead of a camera."""
 
 
 class SettingRefused(CameraError, RuntimeError):
-    """The camera did not take a setting that was written and read back."""
+    """The camera did not apply a setting: reading it back gave another value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture and when it was taken."""
+    """A picture and its time of capture."""
 
     image: Image
     at: float
-    """Monotonic seconds; never earlier than the call of `frame()` that gave it."""
+    """Monotonic seconds; never earlier than the call of `frame()` that returned it."""
 
 
 class FrameSource(Protocol):
-    """A camera, or what stands for one. Used from one thread."""
+    """A camera, or its substitute. Used from one thread."""
 
     def open(self) -> None:
-        """Take the camera. Raises CameraMissing, SettingRefused or another CameraError."""
+        """Open the camera. Raises CameraMissing, SettingRefused or another CameraError."""
 
     def frame(self) -> Frame:
-        """A picture taken after this call began. Raises FrameLate, CameraHung or another CameraError."""
+        """Return a picture taken after this call began. Raises FrameLate, CameraHung or another CameraError."""
 
     def check(self) -> None:
-        """See that the camera is there and gives pictures, without using one up. Raises as `frame` does."""
+        """Check that the camera is there and delivers pictures, without using one up. Raises as `frame` does."""
 
     def close(self) -> None:
-        """Let go of the camera. May be called twice."""
+        """Release the camera. May be called twice."""

@@ -1,4 +1,4 @@
-"""What spoils a picture: glare, bad light, flickering lamps, a camera that moves, rubbish on the cable. Pure."""
+"""Simulated faults of a picture: glare, bad light, flickering lamps, a moving camera, noise on the cable. Pure."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy as np
 from firmware.devices.camera.source import Image
 
 FARTHEST_PX = 80.0
-"""Pixels that a drifting camera moves at most."""
+"""Maximum drift of a camera in pixels."""
 _GLARE_AT = ((0.30, 0.30, 0.11), (0.66, 0.71, 0.08))  # of the picture's width and height: x, y, radius
 _BANDS = 23  # of a picture's height: the rolling shutter's lines in one flicker of a dimmed lamp
 
 
 @dataclass(frozen=True, slots=True)
 class Spoil:
-    """How a camera and its light are spoiled; each field's default spoils nothing."""
+    """The faults of a camera and its light; by default there are none."""
 
     plugged: bool = True
     pulls: int = 0
-    """How often the cable was pulled: a camera that was opened before the last of them is lost."""
+    """Number of times the cable was pulled: a camera opened before the last of them is lost."""
     frozen: bool = False
-    """No picture comes from any camera until it thaws."""
+    """No camera delivers a picture until it thaws."""
     hangs: int = 0
-    """How often the driver hung: a camera that was opened before the last of them gives nothing any more."""
+    """Number of times the driver hung: a camera opened before the last of them delivers nothing any more."""
     late_s: float = 0.0
-    """Every picture takes this much longer."""
+    """Additional seconds for every picture."""
     garbage: bool = False
     """Pictures are noise."""
     glare: float = 0.0
-    """Two lamps' reflections, 0 to 1 (burnt out)."""
+    """Reflections of two lamps, 0 to 1 (burnt out)."""
     light: float = 1.0
-    """The share of the light that is left."""
+    """The remaining share of the light."""
     bands: float = 0.0
-    """How deep the lamps flicker, 0 to 1."""
+    """Depth of the lamps' flicker, 0 to 1."""
     drift_px_s: float = 0.0
-    """Pixels a second that the camera slides since `drift_since` (monotonic seconds)."""
+    """Drift in pixels a second since `drift_since` (monotonic seconds)."""
     drift_since: float = 0.0
 
 
 def spoiled(image: Image, spoil: Spoil, now: float) -> Image:
-    """The picture as a spoiled camera sees it at this monotonic time."""
+    """Return the picture with the faults at this monotonic time."""
     if spoil.garbage:
         return np.random.default_rng(int(now * 1000)).integers(0, 256, image.shape, np.uint8)
     if spoil.drift_px_s:

@@ -1,4 +1,4 @@
-"""A camera that never keeps its caller waiting: it is worked on a thread of its own, with deadlines."""
+"""A camera that never blocks its caller: it runs on a separate thread, with deadlines."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from firmware.devices.camera.source import CameraError, CameraHung, Frame, Frame
 T = TypeVar("T")
 
 LATE_AFTER = 2.0
-"""Seconds after which a frame is late, at least; a 4K camera needs about 0.3."""
+"""Minimum in seconds before a frame counts as late; a 4K camera needs about 0.3."""
 LATE_CEILING = 20.0
-"""The same at most, where frames do come, only later."""
+"""Maximum of the same limit, for frames that arrive late but do arrive."""
 HUNG_AFTER = 4.0
-"""Seconds without any frame after which the camera hangs; leaves time to replace it within 10."""
+"""Seconds without a frame after which the camera counts as hung; leaves time to replace it within 10."""
 OPEN_WITHIN = 8.0
-"""Seconds that opening may take: a sensor starts up and takes its settings on, which is some seconds."""
+"""Seconds allowed for opening: a sensor needs some seconds to start and to apply its settings."""
 
 
 class TimedCamera:
     """A `FrameSource` whose `_open`, `_take` and `_release` may block for ever, while `open` and `frame` do not.
 
-    The thread is a daemon: a hung camera does not keep its process alive. Raises from `frame`: FrameLate, CameraHung,
-    and whatever CameraError `_take` raises.
+    The thread is a daemon: a hung camera does not keep its process alive. `frame` raises FrameLate, CameraHung, and any
+    CameraError of `_take`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TimedCamera:
         self._alive_at = 0.0
 
     def open(self) -> None:
-        """Take the camera; see `FrameSource.open`."""
+        """Open the camera; see `FrameSource.open`."""
         if self._worker is not None:
             raise RuntimeError("This camera is open.")
         self._worker = _Worker()
@@ -66,7 +66,7 @@ class TimedCamera:
         self._alive_at = self._clock()
 
     def frame(self) -> Frame:
-        """A picture taken from now on; see `FrameSource.frame`."""
+        """Return a picture taken from now on; see `FrameSource.frame`."""
         if self._worker is None:
             raise RuntimeError("This camera is not open.")
         worker, late_after = self._worker, self._late.seconds
@@ -82,35 +82,35 @@ class TimedCamera:
         return frame
 
     def check(self) -> None:
-        """See that the camera gives pictures; see `FrameSource.check`."""
+        """Check that the camera delivers pictures; see `FrameSource.check`."""
         self.frame()
 
     def close(self) -> None:
-        """Let go of the camera; see `FrameSource.close`. A hung camera is left to its thread."""
+        """Release the camera; see `FrameSource.close`. A hung camera is left to its thread."""
         if self._worker is None:
             return
         worker, self._worker = self._worker, None
-        with suppress(_TooLateError, CameraError):  # nobody is left who could use the answer
+        with suppress(_TooLateError, CameraError):  # no caller is left who could use the result
             worker.call(self._release, self._floor)
         worker.stop()
 
     def _take_timed(self, worker: _Worker) -> Frame:
         """Take one picture; on the camera's thread.
 
-        One that comes too late is dropped by anyone who waited, and says all the same that the camera does not hang,
-        and how long this machine takes. Quick ones say nothing: a camera that hangs is told of by its floor.
+        A late picture is dropped by the caller, but shows that the camera does not hang, and how long this machine
+        takes. Fast ones do not change the limit: a hung camera is detected by the limit's minimum.
         """
         began = self._clock()
         frame = self._take()
         now = self._clock()
-        if worker is self._worker:  # not a hung camera's that was left to its thread
+        if worker is self._worker:  # not the thread of an earlier, hung camera
             self._alive_at = now
             if max(now - began, self._late.seconds) > self._floor:
                 self._late.took(now - began)
         return frame
 
     def _open(self) -> None:
-        """Take the device; on the camera's thread."""
+        """Open the device; on the camera's thread."""
         raise NotImplementedError
 
     def _take(self) -> Frame:
@@ -118,7 +118,7 @@ class TimedCamera:
         raise NotImplementedError
 
     def _release(self) -> None:
-        """Let go of the device; on the camera's thread."""
+        """Release the device; on the camera's thread."""
 
 
 def _check(image: Image) -> None:
@@ -128,30 +128,30 @@ def _check(image: Image) -> None:
 
 
 class _TooLateError(Exception):
-    """The job was not done in time."""
+    """The job did not finish in time."""
 
 
 class _Worker:
-    """One daemon thread that does one job after the other."""
+    """One daemon thread that runs one job after another."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="camera", daemon=True).start()
 
     def call(self, job: Callable[[], T], within: float) -> T:
-        """What the job returns or raises. Raises _TooLateError; a job that has not begun by then never will."""
+        """Return the job's result or raise its error. Raises _TooLateError; a job not started by then is cancelled."""
         future: Future[T] = Future()
         self._jobs.put((job, future))
         try:
             return future.result(within)
         except TimeoutError:
             if future.done() and not future.cancelled():
-                raise  # the job's own
+                raise  # raised by the job itself
             future.cancel()
             raise _TooLateError from None
 
     def stop(self) -> None:
-        """End the thread, once it gets to it."""
+        """End the thread after its current job."""
         self._jobs.put(None)
 
     def _run(self) -> None:

@@ -1,7 +1,7 @@
 """A USB camera through V4L2. UNTESTED on hardware: written to the V4L2 and OpenCV documentation.
 
-Every setting is fixed, so that a picture at noon and one at night are the same picture, and every setting is read
-back: drivers clamp or ignore silently.
+Every setting is fixed, so that pictures at noon and at night are alike, and every setting is read back: drivers clamp
+or ignore values silently.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, SettingRefused
 from firmware.devices.camera.timed import TimedCamera
 
-MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV hands the menu entry through
+MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV passes the menu entry on
 FIRST_FRAMES = 5
-"""Frames thrown away after opening, while the sensor takes its settings on."""
+"""Frames dropped after opening, until the sensor has applied its settings."""
 MOST_OLD_FRAMES = 8
-"""Frames in the pipe that may be older than the request: more than any driver's buffers."""
+"""Maximum number of buffered frames that may be older than the request: more than any driver has."""
 
 STAMP_TRUSTED = 5.0
-"""Seconds that a picture just taken may be old; beyond, its driver counts from another epoch."""
+"""Maximum age in seconds of a new picture; beyond it the driver's timestamps have another epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class UvcSettings:
-    """How the camera is fixed. None leaves a setting as it is. Raises DeviceSettings."""
+    """The camera's settings. None leaves a setting unchanged. Raises DeviceSettings."""
 
     width: int = 3840
     height: int = 2160
     mains_hz: int = 50
     exposure_ms: float = 10.0
-    """A multiple of half the mains period: 10 ms at 50 Hz, 8.3 or 16.7 ms at 60 Hz, or lamps make bands."""
+    """A multiple of half the mains period: 10 ms at 50 Hz, 8.3 or 16.7 ms at 60 Hz; others cause bands."""
     gain: float | None = None
     white_balance_k: int | None = 4500
     focus: float | None = None
-    """In the camera's own steps, found once by `calibrate`; autofocus is off in any case."""
+    """In the camera's own steps, as measured by `calibrate`; autofocus is always off."""
 
     def __post_init__(self) -> None:
         half_periods(self.exposure_ms, self.mains_hz)
@@ -67,7 +67,7 @@ class UvcCamera(TimedCamera):
         self._capture: Any = None
 
     def _open(self) -> None:
-        # The number behind the stable name: OpenCV's wheel does not open V4L2 by name.
+        # The number behind the stable name: OpenCV's wheel does not open V4L2 devices by name.
         video = re.fullmatch(r"video([0-9]+)", self._device.resolve().name)
         if video is None or not self._device.exists():
             raise CameraMissing(f"The camera {self._device} is not connected: plug it in.")
@@ -86,7 +86,7 @@ class UvcCamera(TimedCamera):
         wanted = self._settings
         mjpg = cv2.VideoWriter.fourcc(*"MJPG")
         self._set("the format MJPG", cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
-        self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # taken only with the height
+        self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # applied only together with the height
         self._set(f"the height {wanted.height}", cv2.CAP_PROP_FRAME_HEIGHT, wanted.height)
         self._set(f"the width {wanted.width}", cv2.CAP_PROP_FRAME_WIDTH, wanted.width, again=False)
         mains = v4l2.MAINS[wanted.mains_hz]
@@ -96,7 +96,7 @@ class UvcCamera(TimedCamera):
             raise CameraMissing(f"The camera {self._device} cannot be set ({error.strerror}).") from error
         if got not in (mains, None):
             raise SettingRefused(f"The camera {self._device} does not take mains of {wanted.mains_hz} Hz.")
-        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a wish; old frames are told by their time
+        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
         self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
             f"an exposure of {wanted.exposure_ms:g} ms", cv2.CAP_PROP_EXPOSURE, round(wanted.exposure_ms * 10)
@@ -110,7 +110,7 @@ class UvcCamera(TimedCamera):
                 cv2.CAP_PROP_WB_TEMPERATURE,
                 wanted.white_balance_k,
             )
-        if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: it has none, its focus stays as it is
+        if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: no autofocus, so the focus is fixed
             self._set("a fixed focus", cv2.CAP_PROP_AUTOFOCUS, 0)
         if wanted.focus is not None:
             self._set(f"the focus {wanted.focus:g}", cv2.CAP_PROP_FOCUS, wanted.focus)
@@ -136,7 +136,7 @@ class UvcCamera(TimedCamera):
         return Frame(image, at)
 
     def _grab(self) -> float:
-        """Wait for the next frame; the monotonic time at which the driver stamped it."""
+        """Wait for the next frame; return the driver's monotonic timestamp."""
         if not self._capture.grab():
             raise CameraMissing(f"The camera {self._device} gives no pictures: check its cable.")
         return float(self._capture.get(cv2.CAP_PROP_POS_MSEC)) / 1000

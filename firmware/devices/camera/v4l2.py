@@ -1,4 +1,4 @@
-"""The one V4L2 control that OpenCV does not know: which mains the camera is to be deaf to.
+"""The one V4L2 control that OpenCV lacks: the mains frequency for the camera's flicker filter.
 
 From linux/videodev2.h and linux/v4l2-controls.h. UNTESTED on hardware.
 """
@@ -22,7 +22,7 @@ _CONTROL = struct.Struct("=Ii")
 def set_control(
     device: Path, control: int, value: int, ioctl: Callable[[int, int, bytes], bytes] = fcntl.ioctl
 ) -> int | None:
-    """Set a control and return what the camera then says; None where it has no such control. Raises OSError."""
+    """Set a control and return the camera's value; None if it has no such control. Raises OSError."""
     line = os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         ioctl(line, SET, _CONTROL.pack(control, value))

@@ -1,6 +1,6 @@
-"""From bouncing contacts to presses. Pure: levels and their times come in, in monotonic seconds, presses go out.
+"""Turns bouncing contacts into presses. Pure: levels with their times in monotonic seconds in, presses out.
 
-gpiozero's own `bounce_time` drops edges and its mock ignores it, so it is left off and this stands in its place.
+gpiozero's own `bounce_time` drops edges and its mock ignores it, so it is off and this replaces it.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from collections.abc import Mapping
 from firmware.devices.panel.interface import ButtonName, Press
 
 BOUNCE = 0.010
-"""Seconds that a good switch bounces at most."""
+"""Maximum seconds that a good switch bounces."""
 SETTLE = 0.015
-"""Seconds that a contact must keep still to be believed: more than it bounces, less than the quickest press (30 ms)."""
+"""Seconds that a contact must be stable to count: longer than it bounces, shorter than the quickest press (30 ms)."""
 TOGETHER = 0.08
-"""Seconds within which a second button makes two at once of them; a press is told only after that."""
+"""Two buttons pressed within these seconds are simultaneous; a press is reported only after them."""
 HOLD = 1.0
-"""Seconds of holding down that make a press-and-hold."""
+"""Seconds that a button must be down for press and hold."""
 STUCK = 10.0
 """Seconds after which a button that is down counts as stuck and no longer blocks the others."""
 LOOSE = ((5, 0.75), (12, 3.0))
-"""Presses of one button, and the seconds within which so many are nobody's finger: a wire is loose.
+"""This many presses of one button within these seconds cannot be a finger: a wire is loose.
 
-The quickest finger on record takes 0.95 s for five. Those before the last of them are told as presses: one by one they
-are no other than a finger's, and to wait and see would make every press that much later.
+The quickest finger on record takes 0.95 s for five. The presses before the last of them are reported: each looks like a
+finger's, and waiting for certainty would delay every press.
 """
 CALM = 5.0
-"""Seconds that a loose button must keep still to be believed again."""
+"""Seconds that a loose button must be stable to count again."""
 
 
 _ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
 
 
 class Debounce:
-    """One contact. A new level counts once it has held for `settle` seconds without a break."""
+    """One contact. A new level counts once it has been stable for `settle` seconds."""
 
     def __init__(self, level: bool = False, settle: float = SETTLE) -> None:
         self.level = level
@@ -44,16 +44,16 @@ class Debounce:
         self._raw_since = float("-inf")
 
     def edge(self, level: bool, at: float) -> float | None:
-        """The contact went to this level at this time. Returns the time of a change that counts by now, or None."""
+        """Process a change to this level. Return the time of a change that is confirmed by now, or None."""
         changed = self.settle(at)
         if level != self._raw:
             self._raw, self._raw_since = level, at
         return changed
 
     def sample(self, level: bool, now: float) -> float | None:
-        """The contact was looked at and is at this level. As `edge`, but an edge that was lost shows here.
+        """Process a sample of the contact's level. As `edge`, but also finds a change whose edge was lost.
 
-        What was looked at contradicts what was heard of: then nothing is believed until it has settled again.
+        A sample that contradicts the last edge starts the settling time again.
         """
         if level == self._raw:
             return self.settle(now)
@@ -62,11 +62,11 @@ class Debounce:
 
     @property
     def due(self) -> float | None:
-        """When the contact should be looked at to settle what it is doing; None while it is at rest."""
+        """Return when the contact should be sampled next to settle; None while it is stable."""
         return None if self._raw == self.level else self._raw_since + self._settle
 
     def settle(self, now: float) -> float | None:
-        """Nothing was heard of the contact until now. Returns as `edge` does."""
+        """Process the time without an edge until now. Returns as `edge` does."""
         if self.due is None or now < self.due:
             return None
         self.level = self._raw
@@ -74,7 +74,7 @@ class Debounce:
 
 
 class Presses:
-    """Which button a person pressed, alone; two at once are nothing until all are released."""
+    """Finds the button that was pressed alone; two at once do not count until all are released."""
 
     def __init__(self) -> None:
         self._down: dict[ButtonName, float] = {}
@@ -82,7 +82,7 @@ class Presses:
         self._told = self._told_held = False
 
     def change(self, button: ButtonName, down: bool, at: float) -> list[Press]:
-        """A button went down or up, settled. Returns the presses that this and the time until it confirm."""
+        """Process a settled change of a button. Return the presses confirmed by it and by the time until it."""
         presses = self.tick(at)
         if down:
             crowd = [other for other, since in self._down.items() if at - since < STUCK]
@@ -93,16 +93,16 @@ class Presses:
             since = self._down.pop(button, None)
             if button == self._alone:
                 if not self._told and since is not None:
-                    presses.append(Press(button, since))  # up again before anything else went down
+                    presses.append(Press(button, since))  # released before any other button went down
                 self._alone = None
         return presses
 
     def found_down(self, button: ButtonName) -> None:
-        """This button is down from the start: nobody pressed it, it is stuck or leant on."""
+        """Mark a button that is down at the start: it was not pressed, it is stuck or leant on."""
         self._down[button] = float("-inf")
 
     def tick(self, now: float) -> list[Press]:
-        """What has become a press by now."""
+        """Return the presses confirmed by now."""
         if self._alone is None:
             return []
         since = self._down[self._alone]
@@ -117,18 +117,18 @@ class Presses:
 
     @property
     def due(self) -> float | None:
-        """When `tick` has something to say, if nothing changes before."""
+        """Return when `tick` is due if nothing changes before."""
         if self._alone is None or self._told_held:
             return None
         return self._down[self._alone] + (HOLD if self._told else _ALONE)
 
     def stuck(self, now: float) -> frozenset[ButtonName]:
-        """The buttons that have been down for too long to be a press."""
+        """Return the buttons that have been down for too long to be a press."""
         return frozenset(button for button, since in self._down.items() if now - since >= STUCK)
 
 
 class PressedButtons:
-    """All contacts of the panel together: bouncing levels in, presses out."""
+    """All contacts of the panel: bouncing levels in, presses out."""
 
     def __init__(self, down: Mapping[ButtonName, bool]) -> None:
         self._contacts = {button: Debounce(is_down) for button, is_down in down.items()}
@@ -140,13 +140,13 @@ class PressedButtons:
                 self._presses.found_down(button)
 
     def edge(self, button: ButtonName, down: bool, at: float) -> list[Press]:
-        """A contact changed at this time."""
+        """Process a contact's change at this time."""
         changes = [(contact.settle(at), name) for name, contact in self._contacts.items()]
         self._contacts[button].edge(down, at)
         return self._report(changes, at)
 
     def sample(self, down: Mapping[ButtonName, bool], now: float) -> list[Press]:
-        """All contacts were looked at."""
+        """Process a sample of all contacts."""
         changes = [(contact.sample(down[name], now), name) for name, contact in self._contacts.items()]
         return self._report(changes, now)
 
@@ -159,7 +159,7 @@ class PressedButtons:
         return [press for press in presses if press.button not in self._loose]
 
     def _count(self, name: ButtonName, down: bool, at: float) -> None:
-        """Count how often a button goes down; too often, and none of its presses is told until it keeps still."""
+        """Count how often a button goes down; after too often, ignore its presses until it is stable."""
         self.loose(at)
         if down:
             self._downs[name].append(at)
@@ -171,16 +171,16 @@ class PressedButtons:
 
     @property
     def due(self) -> float | None:
-        """When the contacts should be looked at next; None: only when one of them changes."""
+        """Return when the contacts should be sampled next; None: only when one of them changes."""
         times = [contact.due for contact in self._contacts.values()] + [self._presses.due]
         return min((time for time in times if time is not None), default=None)
 
     def stuck(self, now: float) -> frozenset[ButtonName]:
-        """The buttons that have been down for too long to be a press."""
+        """Return the buttons that have been down for too long to be a press."""
         return self._presses.stuck(now)
 
     def loose(self, now: float) -> frozenset[ButtonName]:
-        """The buttons that went down faster than anybody presses, and have not kept still since."""
+        """Return the buttons that went down faster than a finger can, and have not been stable since."""
         for name in [name for name, at in self._loose.items() if now - at >= CALM]:
             del self._loose[name]
             self._downs[name].clear()

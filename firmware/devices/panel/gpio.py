@@ -1,4 +1,4 @@
-"""The panel on real pins: buttons and lamps through gpiozero, over whichever pin factory they are given."""
+"""The panel on real pins: buttons and lamps through gpiozero, with any pin factory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from firmware.devices.panel.pins import PinMap
 log = logging.getLogger(__name__)
 
 LOOK_EVERY = 0.1
-"""Seconds between two looks at the pins themselves, so that a lost edge never leaves a button hanging."""
+"""Seconds between two samples of the pins, so that a lost edge never leaves a button hanging."""
 BEEP = 0.08
 """Seconds of a short beep, and between two."""
 BLINK = 0.25
-"""Seconds on and seconds off of a blinking lamp: 2 Hz, far from the rates that trouble people (3 Hz and more)."""
+"""Seconds on and seconds off of a blinking lamp: 2 Hz, well below the rates that trouble people (3 Hz and more)."""
 
 
 def _check(factory: object) -> Factory:
@@ -45,14 +45,14 @@ class GpioButtons:
         self._factory = _check(factory)
         self._clock = clock
         self._inputs: dict[ButtonName, Any] = {}
-        self._watchers: list[Callable[[float, int], None]] = []  # gpiozero itself holds them weakly
+        self._watchers: list[Callable[[float, int], None]] = []  # gpiozero itself holds only weak references
         self._edges: queue.SimpleQueue[tuple[ButtonName, bool, float] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self.fault: str | None = None
-        """What is wrong with the buttons just now, as a sentence; None while they work."""
+        """The current fault of the buttons as a message; None while they work."""
 
     def start(self, put: Callable[[Press], None]) -> None:
-        """Begin; see `Buttons.start`."""
+        """Start; see `Buttons.start`."""
         if self._thread is not None:
             raise RuntimeError("These buttons were started before.")
         try:
@@ -97,7 +97,7 @@ class GpioButtons:
         while True:
             try:
                 return self._follow(put)
-            except Exception as error:  # lgpio.error descends from Exception alone
+            except Exception as error:  # lgpio.error derives from Exception directly
                 self._mind(f"The buttons cannot be read ({error}): use the page.")
                 time.sleep(LOOK_EVERY)
 
@@ -116,7 +116,7 @@ class GpioButtons:
                 if edge is None:
                     return
                 name, down, at = edge
-                # The kernel's time of the edge where it is a monotonic one; old kernels stamp the wall's.
+                # The kernel's timestamp if it is monotonic; old kernels use the wall clock.
                 last = min(max(at, last), self._clock())
                 presses = panel.edge(name, down, last)
             for press in presses:
@@ -130,7 +130,7 @@ class GpioButtons:
 
 
 def _wrong(panel: PressedButtons, now: float) -> str | None:
-    """Return what is wrong with the buttons, in a sentence; None where nothing is."""
+    """Return the fault of the buttons as a message; None if there is none."""
     if stuck := ", ".join(sorted(panel.stuck(now))):
         return f"Stuck down: {stuck}. Free the button; meanwhile use the page."
     if loose := ", ".join(sorted(panel.loose(now))):
@@ -148,7 +148,7 @@ class GpioLamps:
         self._lights: dict[LampName, Light] = {}
 
     def start(self) -> None:
-        """Take the pins; see `Lamps.start`."""
+        """Open the pins; see `Lamps.start`."""
         try:
             for name, bcm in self._pins.lamps.items():
                 self._leds[name] = gpiozero.LED(bcm, pin_factory=self._factory)
@@ -158,11 +158,11 @@ class GpioLamps:
         self._lights = dict.fromkeys(self._leds, Light.OFF)
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
-        """Show the whole panel; see `Lamps.show`. Raises DeviceError."""
+        """Set the whole panel; see `Lamps.show`. Raises DeviceError."""
         for name, led in self._leds.items():
             light = lights.get(name, Light.OFF)
             if light is self._lights[name]:
-                continue  # a blinking lamp keeps its rhythm
+                continue  # do not restart a lamp that is already blinking
             try:
                 match light:
                     case Light.OFF:
@@ -171,14 +171,14 @@ class GpioLamps:
                         led.on()
                     case Light.BLINK:
                         led.blink(BLINK, BLINK)
-            except Exception as error:  # lgpio.error descends from Exception alone
+            except Exception as error:  # lgpio.error derives from Exception directly
                 raise DeviceError(
                     f"The lamp {name} cannot be driven ({error}): check the panel's cable."
                 ) from error
             self._lights[name] = light
 
     def close(self) -> None:
-        """All dark; see `Lamps.close`."""
+        """Switch all lamps off; see `Lamps.close`."""
         for led in self._leds.values():
             led.off()
             led.close()
@@ -194,7 +194,7 @@ class GpioBuzzer:
         self._device: Any = None
 
     def start(self) -> None:
-        """Take the pin; see `Buzzer.start`."""
+        """Open the pin; see `Buzzer.start`."""
         try:
             self._device = gpiozero.Buzzer(self._bcm, pin_factory=self._factory)
         except (gpiozero.GPIOZeroError, OSError) as error:
@@ -204,11 +204,11 @@ class GpioBuzzer:
         """Sound; see `Buzzer.beep`."""
         try:
             self._device.beep(BEEP, BEEP, n=times)
-        except Exception as error:  # lgpio.error descends from Exception alone
+        except Exception as error:  # lgpio.error derives from Exception directly
             raise DeviceError(f"The buzzer cannot be driven ({error}): check the panel's cable.") from error
 
     def close(self) -> None:
-        """Silence; see `Buzzer.close`."""
+        """Silence it; see `Buzzer.close`."""
         if self._device is not None:
             self._device.off()
             self._device.close()
@@ -216,10 +216,10 @@ class GpioBuzzer:
 
 
 class GpioPowerLine:
-    """The UPS's line: low while the mains is gone and the box runs on its battery."""
+    """The UPS's line: low while the mains is off and the box runs on battery."""
 
     SETTLE = 0.5
-    """Seconds that the line must keep its level: a UPS that switches over is no power cut."""
+    """Seconds that the line must be stable: switching over in a UPS is no power cut."""
 
     def __init__(self, pins: PinMap, factory: Factory, clock: Callable[[], float] = time.monotonic) -> None:
         self._bcm = pins.power_fail
@@ -229,25 +229,25 @@ class GpioPowerLine:
         self._line = Debounce(settle=self.SETTLE)
 
     def start(self) -> None:
-        """Take the pin. Raises DeviceRefused."""
+        """Open the pin. Raises DeviceRefused."""
         try:
             self._device = gpiozero.InputDevice(self._bcm, pull_up=True, pin_factory=self._factory)
         except (gpiozero.GPIOZeroError, OSError) as error:
             raise DeviceRefused(f"The power-fail line's pin cannot be used: {error}.") from error
 
     def failing(self) -> bool | None:
-        """Look at the line: whether the mains is gone; None where it cannot be read. Ask at least every second."""
+        """Return whether the mains is off; None if the line cannot be read. Call at least every second."""
         if self._device is None:
             return None
         try:
             self._line.sample(bool(self._device.is_active), self._clock())
-        except Exception as error:  # lgpio.error descends from Exception alone
+        except Exception as error:  # lgpio.error derives from Exception directly
             log.debug("the power-fail line cannot be read: %s", error)
             return None
         return self._line.level
 
     def close(self) -> None:
-        """Let go of the pin. May be called twice."""
+        """Release the pin. May be called twice."""
         if self._device is not None:
             self._device.close()
             self._device = None

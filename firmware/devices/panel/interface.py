@@ -1,6 +1,6 @@
-"""The dealer's buttons and lamps: what they are called and what they tell.
+"""The interfaces of the dealer's buttons, lamps and buzzer.
 
-What a press *means* is the table's business; here is only that a person pressed.
+What a press *means* is decided by the table; here it is only detected.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ LAMPS: tuple[LampName, ...] = ("confirm", "reject", "next", "fault", "ready")
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A person pressed one button, alone."""
+    """A press of one button alone."""
 
     button: ButtonName
     at: float
     """Monotonic seconds at which the button went down."""
     held: bool = False
-    """False when it went down; a second Press with True follows while it is still held down."""
+    """False when it goes down; a second Press with True follows if it is held down."""
 
 
 class Light(StrEnum):
-    """What a lamp does."""
+    """The state of a lamp."""
 
     OFF = "off"
     ON = "on"
@@ -39,42 +39,42 @@ class Buttons(Protocol):
     """The dealer's buttons."""
 
     fault: str | None
-    """What is wrong with the buttons just now, as a sentence; None while they work."""
+    """The current fault of the buttons as a message; None while they work."""
 
     def start(self, put: Callable[[Press], None]) -> None:
-        """Begin; `put` gets every press, on the device's own thread.
+        """Start; `put` receives every press, on the device's own thread.
 
         Raises DeviceError if the pins cannot be used.
         """
 
     def close(self) -> None:
-        """Stop and let go of the pins. Nothing is put afterwards. May be called twice."""
+        """Stop and release the pins. Nothing is put afterwards. May be called twice."""
 
 
 class Lamps(Protocol):
     """The dealer's lamps."""
 
     def start(self) -> None:
-        """Take the pins; all lamps are dark. Raises DeviceError if the pins cannot be used."""
+        """Open the pins with all lamps off. Raises DeviceError if the pins cannot be used."""
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
-        """Show the whole panel: a lamp that is not named is dark. Repeating the same does nothing.
+        """Set the whole panel: a lamp that is not named is off. Repeating the same has no effect.
 
-        Raises DeviceError where a lamp cannot be driven.
+        Raises DeviceError if a lamp cannot be set.
         """
 
     def close(self) -> None:
-        """All dark; let go of the pins. May be called twice."""
+        """Switch all lamps off and release the pins. May be called twice."""
 
 
 class Buzzer(Protocol):
     """The dealer's buzzer."""
 
     def start(self) -> None:
-        """Take the pin; it is silent. Raises DeviceError if the pin cannot be used."""
+        """Open the pin, silent. Raises DeviceError if the pin cannot be used."""
 
     def beep(self, times: int) -> None:
-        """Sound so many short beeps, without waiting for them. Raises DeviceError where it cannot be driven."""
+        """Sound this many short beeps, without waiting for them. Raises DeviceError if that fails."""
 
     def close(self) -> None:
-        """Silence; let go of the pin. May be called twice."""
+        """Silence it and release the pin. May be called twice."""

@@ -1,4 +1,4 @@
-"""Which pins there are, and the way to them: `hardware/pinmap.toml`, the Pi's gpiochip, its pin factory."""
+"""The panel's pins: `hardware/pinmap.toml`, the Pi's gpiochip, its pin factory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER_CHIPS = (
     "pinctrl-bcm2711",
     "pinctrl-bcm2835",
 )
-"""How the chip of the 40-pin header calls itself: device-tree names, then driver labels (Pi 5, Pi 4, older)."""
+"""Names of the 40-pin header's chip: device-tree names, then driver labels (Pi 5, Pi 4, older)."""
 
 _PINS: Mapping[str, tuple[str, ...]] = {
     "buttons": BUTTONS,
@@ -44,7 +44,7 @@ class PinMap:
 
     @classmethod
     def load(cls, path: Path | None = None) -> PinMap:
-        """The packaged pin map, or another file of its form. Raises DeviceSettings."""
+        """Load the packaged pin map, or another file of its form. Raises DeviceSettings."""
         source = path or files("hardware") / "pinmap.toml"
         try:
             table = tomllib.loads(source.read_text(encoding="utf-8"))
@@ -80,10 +80,10 @@ def _bcm(table: dict[str, Any], section: str, name: str, source: object) -> int:
 
 
 def find_gpiochip(sys: Path = Path("/sys")) -> int:
-    """The number of the gpiochip behind the 40-pin header, from sysfs.
+    """Return the number of the gpiochip behind the 40-pin header, from sysfs.
 
-    The number is not stable (0, 4, or 11 and up on a Pi 5, by kernel), and gpiozero's own guess misses it.
-    Raises DeviceMissing where no header chip is found, DeviceSettings where there are several.
+    The number is not stable (0, 4, or 11 and up on a Pi 5, by kernel), and gpiozero's own guess is wrong there. Raises
+    DeviceMissing if no header chip is found, DeviceSettings if there are several.
     """
     found = sorted(
         int(chip.name.removeprefix("gpiochip"))
@@ -107,14 +107,14 @@ def _names(chip: Path) -> set[str]:
         try:
             names.update(source.read_bytes().decode("ascii", "replace").replace("\0", "\n").split())
         except OSError:
-            continue  # an older kernel has the one, a newer one the other
+            continue  # older and newer kernels use different ones
     return names
 
 
 def pi_pin_factory(chip: int | None = None, sys: Path = Path("/sys")) -> Factory:
-    """The pin factory of the Raspberry Pi this runs on; `chip` overrides the search for its gpiochip.
+    """Return the pin factory of this Raspberry Pi; `chip` overrides the search for its gpiochip.
 
-    Raises DeviceMissing without lgpio or header, DeviceRefused where the chip may not be used. UNTESTED on hardware.
+    Raises DeviceMissing without lgpio or header, DeviceRefused if the chip may not be used. UNTESTED on hardware.
     """
     number = find_gpiochip(sys) if chip is None else chip
     try:
@@ -125,7 +125,7 @@ def pi_pin_factory(chip: int | None = None, sys: Path = Path("/sys")) -> Factory
         ) from error
     try:
         factory = LGPIOFactory(chip=number)
-    except Exception as error:  # lgpio.error descends from Exception alone
+    except Exception as error:  # lgpio.error derives from Exception directly
         raise DeviceRefused(
             f"/dev/gpiochip{number} cannot be used ({error}): this user needs the group gpio, and a program that "
             "holds the pins must stop."

@@ -1,4 +1,4 @@
-"""A panel of mock pins: a person presses buttons that bounce, and sees which lamps are lit.
+"""A panel of mock pins, with buttons that bounce when pressed and lamps whose state can be read.
 
 panel = SimulatedPanel()
 buttons = GpioButtons(panel.pins, panel.factory)
@@ -23,14 +23,14 @@ BOUNCE_LASTS = 0.008
 BOUNCE_GAP = 0.0006
 PRESS = 0.12
 LIFT = 0.05
-"""Seconds that a finger is off a button between two presses; sooner, the product takes the second for a bounce."""
+"""Seconds between two presses of a finger; after less, the second one counts as a bounce."""
 
 
 def bounces(rng: random.Random) -> list[float]:
-    """How a contact bounces when it closes or opens: the seconds between its changes, an even number of them.
+    """Return how a contact bounces when it closes or opens: an even number of seconds between its changes.
 
-    The model: after the first touch the contact flies off and comes back a few times, each stretch exponentially
-    distributed around 0.6 ms, all of it over within 8 ms. Push buttons of this size are quoted at 1 to 6 ms.
+    The model: after the first touch the contact bounces back a few times, each interval exponentially distributed
+    around 0.6 ms, all of it within 8 ms. Push buttons of this size are quoted at 1 to 6 ms.
     """
     gaps = [rng.expovariate(1 / BOUNCE_GAP) for _ in range(2 * rng.randint(0, 6))]
     while sum(gaps) > BOUNCE_LASTS:
@@ -39,7 +39,7 @@ def bounces(rng: random.Random) -> list[float]:
 
 
 class SimulatedPanel:
-    """Buttons and lamps on mock pins. The verbs take as long as the act does, and may come from any thread."""
+    """Buttons and lamps on mock pins. A method takes as long as the physical act; call it from any thread."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class SimulatedPanel:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """`clock` stamps the edges of the pins; `sleep` lets so much of its time pass."""
+        """`clock` timestamps the pins' edges; `sleep` lets this clock advance."""
         self.pins = pins or PinMap.load()
         self.factory = MockFactory(pin_class=_pins_stamped_by(clock))
         self._clock = clock
@@ -62,11 +62,11 @@ class SimulatedPanel:
         self._pin(self.pins.power_fail).drive_high()
 
     def press(self, button: ButtonName, seconds: float = PRESS) -> None:
-        """Press one button and let go after `seconds`."""
+        """Press one button and release it after `seconds`."""
         self.press_together(button, seconds=seconds)
 
     def press_together(self, *buttons: ButtonName, seconds: float = PRESS, apart: float = 0.0) -> None:
-        """Press several, one `apart` seconds after the other, and let go of all."""
+        """Press several, one `apart` seconds after the other, and release all."""
         with self._hand:
             for number, button in enumerate(buttons):
                 if number:
@@ -77,17 +77,17 @@ class SimulatedPanel:
                 self._let_go(button)
 
     def push(self, button: ButtonName) -> None:
-        """Push a button down and keep it there."""
+        """Push a button and keep it down."""
         with self._hand:
             self._push(button)
 
     def let_go(self, button: ButtonName) -> None:
-        """Let go of a button."""
+        """Release a button."""
         with self._hand:
             self._let_go(button)
 
     def unplug(self) -> None:
-        """Pull the panel's cable: the pull-ups hold the buttons open, the lamps are dark, and nobody is told."""
+        """Pull the panel's cable: the pull-ups hold the buttons open, the lamps are off, and no error is raised."""
         with self._hand:
             for button in BUTTONS:
                 self._let_go(button)
@@ -103,27 +103,27 @@ class SimulatedPanel:
         return self._plugged
 
     def cut_mains(self) -> None:
-        """The mains goes; the UPS says so."""
+        """Switch the mains off; the UPS's line shows it."""
         self._pin(self.pins.power_fail).drive_low()
 
     def restore_mains(self) -> None:
-        """The mains is back."""
+        """Switch the mains on again."""
         self._pin(self.pins.power_fail).drive_high()
 
     def on_mains(self) -> bool:
-        """Whether there is mains."""
+        """Whether the mains is on."""
         return bool(self._pin(self.pins.power_fail).state)
 
     def sounds(self) -> bool:
-        """Whether the buzzer sounds at this moment."""
+        """Whether the buzzer sounds now."""
         return bool(self._pin(self.pins.buzzer).state)
 
     def down(self) -> frozenset[ButtonName]:
-        """The buttons whose contact is closed at this moment."""
+        """The buttons whose contact is closed now."""
         return frozenset(name for name, bcm in self.pins.buttons.items() if not self._pin(bcm).state)
 
     def lit(self) -> frozenset[LampName]:
-        """The lamps that are lit at this moment."""
+        """The lamps that are lit now."""
         if not self._plugged:
             return frozenset()
         return frozenset(name for name, bcm in self.pins.lamps.items() if self._pin(bcm).state)
@@ -140,7 +140,7 @@ class SimulatedPanel:
     def _bounce(self, button: ButtonName, *, closed: bool) -> None:
         pin = self._pin(self.pins.buttons[button])
         if not self._plugged or bool(pin.state) != closed:
-            return  # no cable, or nothing to do: it is down, or up, as it is
+            return  # no cable, or already in this state
         drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
         drive[0]()
         over = self._clock() + BOUNCE_LASTS
@@ -156,7 +156,7 @@ class SimulatedPanel:
 
 
 def _pins_stamped_by(clock: Callable[[], float]) -> type[Any]:
-    """Return a class of mock pins whose edges carry this clock's time; gpiozero's own know the monotonic one only."""
+    """Return a class of mock pins whose edges carry this clock's time; gpiozero's use the monotonic clock only."""
 
     class Pin(MockPin):  # type: ignore[misc]
         def _call_when_changed(self) -> None:

@@ -1,1 +1,1 @@
-"""The puck reader: protocol, serial line, tags, and the simulated one."""
+"""The puck reader: protocol, serial line, tags, and simulation."""

@@ -1,4 +1,4 @@
-"""The puck reader's line protocol, version 1: the host's side, pure. README.md of this folder is its text."""
+"""The host's side of the puck reader's line protocol, version 1. Pure. It is specified in this folder's README.md."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, Puck
 VERSION = "1"
 ASK = b"?\n"
 ASK_EVERY = 0.5
-"""Seconds between two questions while the reader has not yet said who it is."""
+"""Seconds between two requests until the reader has identified itself."""
 LONGEST = 512
-"""Bytes of the longest sentence; five antennas with three tags each need less than 300."""
+"""Bytes of the longest frame; five antennas with three tags each need less than 300."""
 
 _SENTENCE = re.compile(rb"\$([A-Z]+(?:,[0-9A-Za-z:+]*)*)\*([0-9A-F]{4})\r")
 _NUMBER = re.compile(r"[0-9]{1,15}")
@@ -28,48 +28,48 @@ def checksum(text: bytes) -> int:
 
 
 def encode(kind: str, *fields: object) -> bytes:
-    """One sentence, ready for the wire."""
+    """Return one frame, ready to send."""
     text = ",".join([kind, *map(str, fields)]).encode("ascii")
     return b"$%s*%04X\r\n" % (text, checksum(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One sentence whose checksum holds."""
+    """One frame with a valid checksum."""
 
     kind: str
     fields: tuple[str, ...]
 
 
 class FrameParser:
-    """Cuts sentences out of whatever comes down the line. Never raises, never holds more than `LONGEST`."""
+    """Splits the received bytes into frames. Never raises, never holds more than `LONGEST`."""
 
     def __init__(self) -> None:
         self._rest = b""
         self.damaged = 0
-        """Lines thrown away so far: noise, halves, wrong checksums."""
+        """Lines dropped so far: noise, incomplete frames, wrong checksums."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Every whole sentence in what came so far, in order."""
+        """Return every complete frame in the bytes received so far, in order."""
         *lines, rest = (self._rest + data).split(b"\n")
         start = rest.rfind(b"$")
         self._rest = rest[start:] if start >= 0 and len(rest) - start <= LONGEST else b""
-        received = []
+        frames = []
         for line in lines:
             sentence = _sentence(line)
             if sentence is None:
                 self.damaged += 1
             else:
-                received.append(sentence)
-        return received
+                frames.append(sentence)
+        return frames
 
     def clear(self) -> None:
-        """Forget a half-heard sentence."""
+        """Drop an incomplete frame."""
         self._rest = b""
 
 
 def _sentence(line: bytes) -> Frame | None:
-    start = line.rfind(b"$")  # noise in front, or a sentence cut off by the next one's start
+    start = line.rfind(b"$")  # noise in front, or a frame cut off by the start of the next one
     if start < 0 or len(line) - start > LONGEST:
         return None
     match = _SENTENCE.fullmatch(line, start)
@@ -81,14 +81,14 @@ def _sentence(line: bytes) -> Frame | None:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The STATE sentence, understood."""
+    """A decoded STATE frame."""
 
     uptime_ms: int
     sweep: Sweep
 
 
 def snapshot(sentence: Frame) -> Snapshot | None:
-    """A STATE sentence as what it means, or None if any part of it makes no sense."""
+    """Decode a STATE frame; None if any part of it is invalid."""
     if sentence.kind != "STATE" or len(sentence.fields) < 4:
         return None
     seq, uptime, *antennas, bitmap = sentence.fields
@@ -109,9 +109,9 @@ def snapshot(sentence: Frame) -> Snapshot | None:
 
 
 class PuckLine:
-    """One conversation with the reader: bytes in, questions out, what is known now. Pure: times come in."""
+    """The connection to the reader: bytes in, requests out, and the current reading. Pure: times are passed in."""
 
-    baud = 115200  # of no meaning on USB, but a serial port wants one
+    baud = 115200  # no effect on USB, but a serial port requires one
 
     def __init__(self, disks: Disks, seats: Iterable[int]) -> None:
         self._sentences = FrameParser()
@@ -121,54 +121,54 @@ class PuckLine:
         self._uptime_ms: int | None = None
         self._why = ""
         self.reader_id: str | None = None
-        """The reader's own number, once it has said it."""
+        """The reader's own number, once it has sent it."""
         self.forget("The puck reader was not opened yet.")
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on; see `Link.use`."""
+        """Use these disks from now on; see `Link.use`."""
         self._tracker.use(disks)
 
     def opened(self, now: float) -> None:
-        """A new conversation: nothing is known, the reader is asked who it is (an earlier banner is lost)."""
+        """Start a new connection: nothing is known; request the identification (the banner may be lost)."""
         self.forget(
             SAYS_NOTHING if self._why == SAYS_NOTHING else "The puck reader is connected and starting."
         )
         self._ask_at = now
 
     def forget(self, why: str) -> None:
-        """The conversation broke off; `why` is the sentence for the dealer."""
+        """End the connection; `why` is the message for the dealer."""
         self._sentences.clear()
         self._tracker.forget()
         self._version = self._uptime_ms = self.reader_id = None
         self._why = why
 
     def feed(self, data: bytes, now: float) -> bool:
-        """Take in what came. True if any of it was a sentence: the reader lives."""
-        received = self._sentences.feed(data)
-        for sentence in received:
+        """Process received bytes. Return True if they hold a frame: the reader is alive."""
+        frames = self._sentences.feed(data)
+        for sentence in frames:
             if sentence.kind == "HELLO" and len(sentence.fields) == 3 and sentence.fields[0] == "puckd":
                 _, self._version, self.reader_id = sentence.fields
             elif self._version == VERSION and (shot := snapshot(sentence)) is not None:
                 self._take(shot, now)
-        return bool(received)
+        return bool(frames)
 
     def _take(self, shot: Snapshot, now: float) -> None:
         if shot.uptime_ms == self._uptime_ms:
-            return  # a repeat proves nothing: the sweep may hang while the line still talks
+            return  # a repeat proves nothing: the sweep may hang while the line still works
         self._uptime_ms = shot.uptime_ms
-        self._why = SAYS_NOTHING  # from the next silence on
+        self._why = SAYS_NOTHING  # used at the next silence
         if self._tracker.receive(shot.sweep, now):
             self._ask_at = now
 
     def due(self, now: float) -> bytes:
-        """What to send now; empty most of the time."""
+        """Return the bytes to send now; usually empty."""
         if now < self._ask_at:
             return b""
         self._ask_at = now + ASK_EVERY if self._version is None else float("inf")
         return ASK
 
     def reading(self, now: float) -> PuckReading:
-        """What is known now."""
+        """Return the current reading."""
         if self._version not in (None, VERSION):
             detail = f"The puck reader speaks version {self._version}, we speak {VERSION}: load its firmware again."
             return PuckReading(PuckState.FAULT, None, detail, frozenset(), now)

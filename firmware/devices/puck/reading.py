@@ -1,7 +1,7 @@
-"""Where the button lies: what a puck reader tells, and how one sweep of its antennas is judged.
+"""The button's position: the puck reader's output, and how one sweep of its antennas is evaluated.
 
-Two white disks carry a tag each: DEALER and ACTION. Both normally lie at one seat. A reading never repeats
-what was true a while ago: what is not freshly known is `UNKNOWN`.
+Two white disks carry a tag each: DEALER and ACTION. Both normally lie at one seat. A reading never repeats an old
+state: what is not currently known is `UNKNOWN`.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from firmware.devices.errors import DeviceSettings
 
 
 class PuckState(StrEnum):
-    """What is known about the button, now."""
+    """What is known about the button now."""
 
     SEAT = "seat"
-    """The dealer disk lies at one seat, and the action disk with it or nowhere in sight."""
+    """The dealer disk is at one seat, and the action disk is there too or not seen."""
     NONE = "none"
-    """Every antenna works and none sees the dealer disk."""
+    """Every antenna works and none detects the dealer disk."""
     UNKNOWN = "unknown"
-    """Nothing can be said: not connected, silent too long, or a dead antenna may hide the disk."""
+    """Unknown: not connected, silent too long, or a dead antenna may hide the disk."""
     AMBIGUOUS = "ambiguous"
-    """One disk is seen at two seats."""
+    """One disk is detected at two seats."""
     APART = "apart"
-    """The two disks lie at different seats: an irregularity to show, nothing to pick from."""
+    """The two disks are at different seats: an irregularity to show; no seat is chosen."""
     FAULT = "fault"
-    """The reader talks but cannot do its work: all antennas dead, or it is not a reader we know."""
+    """The reader answers but cannot work: all antennas are dead, or its type is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PuckReading:
-    """One judgement about the button. `seat` is set only in the state SEAT."""
+    """A decision about the button. `seat` is set only in the state SEAT."""
 
     state: PuckState
     seat: int | None
-    """The button's seat, 1 and up; None in every state but SEAT."""
+    """The button's seat, 1 and up; None in every other state."""
     detail: str
-    """A sentence for the dealer; empty where there is nothing to add."""
+    """A message for the dealer; empty if there is none."""
     readers_ok: frozenset[int]
     """The seats whose antenna answers; empty while nothing is known."""
     at: float
-    """Monotonic seconds at which this was judged."""
+    """Monotonic seconds of the decision."""
     dealer_at: tuple[int, ...] = ()
-    """Every seat where the dealer disk is seen."""
+    """Every seat where the dealer disk is detected."""
     action_at: tuple[int, ...] = ()
-    """Every seat where the action disk is seen."""
+    """Every seat where the action disk is detected."""
     strangers: tuple[tuple[int, str], ...] = ()
-    """Tags that are not ours, as (seat, tag id in hex): reported, never used."""
+    """Unknown tags as (seat, tag id in hex): reported, never used."""
     ours: tuple[tuple[int, str], ...] = ()
-    """The same of the disks' tags."""
+    """The same for the disks' tags."""
 
     def same_as(self, other: PuckReading | None) -> bool:
-        """Whether both say the same, whenever they were judged."""
+        """Return whether both are equal apart from their times."""
         return other is not None and self._key() == other._key()
 
     def _key(self) -> tuple[object, ...]:
@@ -72,19 +72,19 @@ class PuckReading:
 
 
 class PuckReader(Protocol):
-    """A device that tells where the button lies."""
+    """A device that detects the button's position."""
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
-        """Begin; `put` gets a first reading at once and then every change, on the device's own thread.
+        """Start; `put` receives a first reading at once and then every change, on the device's own thread.
 
-        Never raises for a device that is absent: that is a reading, and the device is waited for, for ever.
+        Never raises for an absent device: the reading shows that, and connecting is retried for ever.
         """
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on. From any thread."""
+        """Use these disks from now on. From any thread."""
 
     def close(self) -> None:
-        """Stop and let go of the port. Nothing is put afterwards. May be called twice."""
+        """Stop and release the port. Nothing is put afterwards. May be called twice."""
 
 
 _TAG = re.compile(r"(?:[0-9A-F]{2}){4,10}")
@@ -94,8 +94,8 @@ _TAG = re.compile(r"(?:[0-9A-F]{2}){4,10}")
 class Disks:
     """The house's disks: the tag ids, in hex, that count as DEALER and as ACTION.
 
-    Several ids per disk are its spares; without a dealer disk no seat is ever told. Colons, blanks and small letters
-    are read too. Raises DeviceSettings.
+    Several ids per disk are its spares; without a dealer disk no seat is ever reported. Ids may contain colons, blanks
+    and lower-case letters. Raises DeviceSettings.
     """
 
     dealer: frozenset[str] = frozenset()
@@ -117,18 +117,18 @@ def _tag_id(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What the antennas saw in one round."""
+    """The result of one round of all antennas."""
 
     tags: frozenset[tuple[int, str]]
-    """(seat, tag id) of every tag seen."""
+    """(seat, tag id) of every detected tag."""
     readers_ok: frozenset[int]
     """The seats whose antenna answered."""
 
 
 def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckReading:
-    """What one sweep says about the button at a table with these seats.
+    """Return the button's position from one sweep, at a table with these seats.
 
-    A dead antenna matters only where it could hide the dealer disk: a disk that is seen is where it is seen.
+    A dead antenna matters only if it could hide the dealer disk: a disk that is detected is not hidden.
     """
     dealer_at = tuple(sorted(seat for seat, tag in sweep.tags if tag in disks.dealer))
     action_at = tuple(sorted(seat for seat, tag in sweep.tags if tag in disks.action))
@@ -186,14 +186,14 @@ SAYS_NOTHING = (
     "unplug it and plug it in, or key the seat."
 )
 STALE_AFTER = 1.5
-"""Seconds without a fresh sweep after which nothing is known (three missed snapshots)."""
+"""Seconds without a new sweep after which the position is unknown (three missed snapshots)."""
 
 
 class Tracker:
-    """Follows sweeps and says what is known now. Pure: every time is passed in, in monotonic seconds.
+    """Follows sweeps and returns the current position. Pure: times are passed in, in monotonic seconds.
 
-    A change counts when two sweeps in a row agree on it, so that no single mis-read or damaged line moves the
-    button; what no sweep has verified for `stale_after` seconds is not known.
+    A change counts when two consecutive sweeps agree on it, so that no single misread or damaged line moves the button.
+    A position that no sweep has confirmed for `stale_after` seconds is unknown.
     """
 
     def __init__(self, disks: Disks, seats: Iterable[int], stale_after: float = STALE_AFTER) -> None:
@@ -208,11 +208,11 @@ class Tracker:
         self._candidate_at = 0.0
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on."""
+        """Use these disks from now on."""
         self._disks = disks
 
     def receive(self, sweep: Sweep, at: float) -> bool:
-        """Take in one sweep. True when it differs from what is known: a second one is wanted soon."""
+        """Process one sweep. Return True if it differs from the known position: another sweep is needed soon."""
         known = self._sweep if at - self._verified_at <= self._stale_after else None
         candidate = self._candidate if at - self._candidate_at <= self._stale_after else None
         if sweep in (known, candidate):
@@ -222,11 +222,11 @@ class Tracker:
         return True
 
     def forget(self) -> None:
-        """Know nothing: the reader went away or was held up."""
+        """Reset to unknown: the reader was disconnected or delayed."""
         self._sweep = self._candidate = None
 
     def reading(self, now: float, why_unknown: str) -> PuckReading:
-        """What is known now; `why_unknown` is the sentence for the dealer where nothing is."""
+        """Return the current position; `why_unknown` is the message for the dealer if it is unknown."""
         if self._sweep is not None and now - self._verified_at <= self._stale_after:
             return judge(self._sweep, self._disks, self._seats, now)
         return PuckReading(PuckState.UNKNOWN, None, why_unknown, frozenset(), now)

@@ -1,4 +1,4 @@
-"""A puck reader on a serial port: opened, lost and found again, for ever, on one small thread."""
+"""A puck reader on a serial port, on one thread: the port is opened, and opened again after every loss."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, Puck
 log = logging.getLogger(__name__)
 
 STABLE_NAME = "/dev/feltwatch-puck"
-"""The name that the udev rule gives the reader, whichever ttyACM it became."""
+"""The reader's name from the udev rule, whatever its ttyACM number."""
 RETRY_FIRST, RETRY_LONGEST = 0.1, 0.8
-"""Seconds between two attempts to open: doubled, and capped so that a returned reader is back within 2 s."""
+"""Seconds between two attempts to open: doubled each time, limited so that a returned reader is open within 2 s."""
 SETTLED_AFTER = 2.0
-"""Seconds that a connection must last before the next loss is retried at once."""
+"""Seconds that a connection must last for the next loss to be retried at once."""
 SILENT_TOO_LONG = 5.0
-"""Seconds without one sentence after which the port is opened again."""
+"""Seconds without a frame after which the port is opened again."""
 HELD_UP = 1.0
-"""If this thread itself was kept waiting so long, what the port has stored is old news and is thrown away."""
+"""If this thread itself was delayed by this many seconds, the port's buffered bytes are out of date and dropped."""
 
 
 class Link(Protocol):
-    """A protocol as the thread below drives it. Pure: bytes and times in, bytes and readings out."""
+    """A protocol as used by the thread below. Pure: bytes and times in, bytes and readings out."""
 
     baud: int
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on; the one call that may come from another thread."""
+        """Use these disks from now on; the only method that may be called from another thread."""
 
     def opened(self, now: float) -> None:
         """The port was just opened; nothing is known."""
 
     def forget(self, why: str) -> None:
-        """The port is gone; `why` is the sentence for the dealer."""
+        """The port is lost; `why` is the message for the dealer."""
 
     def feed(self, data: bytes, now: float) -> bool:
-        """Take in what came; True if the far end proved to be alive."""
+        """Process received bytes; return True if they prove that the device is alive."""
 
     def due(self, now: float) -> bytes:
-        """What to send now, or nothing."""
+        """Return the bytes to send now, if any."""
 
     def reading(self, now: float) -> PuckReading:
-        """What is known now."""
+        """Return the current reading."""
 
 
 class SerialPuck:
-    """A `PuckReader` on a serial port, whichever protocol it speaks.
+    """A `PuckReader` on a serial port, with any `Link` protocol.
 
     >>> link = PuckLine(Disks(frozenset({"04A1B2C3D4E580"})), seats=range(1, 6))  # doctest: +SKIP
     >>> puck = SerialPuck(link)  # doctest: +SKIP
@@ -71,7 +71,7 @@ class SerialPuck:
         self._told: PuckReading | None = None
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
-        """Begin; see `PuckReader.start`."""
+        """Start; see `PuckReader.start`."""
         if self._thread is not None:
             raise RuntimeError("This puck reader was started before.")
         self._put = put
@@ -104,7 +104,7 @@ class SerialPuck:
             self._stop.wait(wait)
 
     def _converse(self) -> None:
-        """Open the port and talk until it breaks or the reader falls silent. Raises OSError."""
+        """Open the port and communicate until it breaks or the reader falls silent. Raises OSError."""
         with serial.Serial(
             self._name, self._link.baud, timeout=0.1, write_timeout=0.5, exclusive=True
         ) as port:

@@ -1,13 +1,13 @@
-"""A puck reader at the far end of a pty: it speaks the line protocol, and one does to it what people do.
+"""A puck reader on a pty: it implements the line protocol, and its methods simulate what people do to it.
 
-    with SimulatedPuck() as reader:
-        host = SerialPuck(PuckLine(reader.disks, seats=range(1, 6)), reader.port)
-        host.start(queue.put)
-        reader.move_to(3)
-        reader.unplug()
+with SimulatedPuck() as reader:
+    host = SerialPuck(PuckLine(reader.disks, seats=range(1, 6)), reader.port)
+    host.start(queue.put)
+    reader.move_to(3)
+    reader.unplug()
 
-The port is a symbolic link, as udev gives the real one a stable name: each time the reader is plugged in, it
-leads to another pty.
+The port is a symbolic link, like the stable name of a real one under udev: each time the reader is plugged in, the link
+points to another pty.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from firmware.devices.puck.reading import Disks
 
 DEALER_TAG = "04D1A2B3C4E580"
 ACTION_TAG = "04AC71B2C3E580"
-"""What its disks carry; `lay` takes any other tag as well."""
+"""The tags of its disks; `lay` accepts any other tag too."""
 READER_ID = "53494D5055434B"
 SNAPSHOT_EVERY, HEARTBEAT_EVERY = 0.5, 1.0
-_TURN = 0.01  # seconds between two looks at the line: what a sweep takes is more
+_TURN = 0.01  # seconds between two polls of the line; a sweep takes longer
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What was done to a simulated reader."""
+    """The state of a simulated reader."""
 
     plugged: bool
     frozen: bool
@@ -46,11 +46,11 @@ class Standing:
     dead: frozenset[int]
     """Seats whose antenna does not answer."""
     tags: frozenset[tuple[int, str]]
-    """(seat, tag) of what lies where."""
+    """(seat, tag) of every tag on an antenna."""
 
 
 class SimulatedPuck:
-    """The reader, its antennas and the two disks. Every verb may be called from any thread."""
+    """The reader, its antennas and the two disks. Every method may be called from any thread."""
 
     disks = Disks(frozenset({DEALER_TAG}), frozenset({ACTION_TAG}))
 
@@ -80,7 +80,7 @@ class SimulatedPuck:
 
     @property
     def standing(self) -> Standing:
-        """How things stand just now."""
+        """The current state."""
         with self._lock:
             return Standing(
                 self._line is not None,
@@ -92,10 +92,10 @@ class SimulatedPuck:
 
     @property
     def snapshots(self) -> int:
-        """How many snapshots it has sent since it was plugged in."""
+        """The number of snapshots sent since it was plugged in."""
         return self._snapshots
 
-    # what a person does to the disks
+    # ---- disks ----
 
     def move_to(self, seat: int) -> None:
         """Lay both disks at this seat."""
@@ -105,24 +105,24 @@ class SimulatedPuck:
             self._tags |= {(seat, DEALER_TAG), (seat, ACTION_TAG)}
 
     def lift(self) -> None:
-        """Take everything off the antennas."""
+        """Remove everything from the antennas."""
         with self._changing():
             self._tags.clear()
 
     def lay(self, tag: str, seat: int) -> None:
-        """Lay one disk, or any other tag, at this seat; a copy of it that lies elsewhere stays there."""
+        """Lay one disk, or any other tag, at this seat; a copy of it elsewhere stays there."""
         with self._changing():
             self._tags.add((seat, tag))
 
     def take(self, tag: str) -> None:
-        """Take one disk, or any other tag, away wherever it lies."""
+        """Remove one disk, or any other tag, wherever it lies."""
         with self._changing():
             self._tags = {(at, lying) for at, lying in self._tags if lying != tag}
 
-    # what happens to the reader
+    # ---- faults of the reader ----
 
     def unplug(self) -> None:
-        """Pull the cable: the port vanishes under the host's hands."""
+        """Pull the cable: the port disappears while the host has it open."""
         with self._lock:
             self._link.unlink(missing_ok=True)
             if self._line is not None:
@@ -130,7 +130,7 @@ class SimulatedPuck:
                 self._line = None
 
     def replug(self) -> None:
-        """Plug it in (again): it starts again, on another pty under the same stable name."""
+        """Plug it in (again): it restarts, on another pty under the same stable name."""
         with self._lock:
             self.unplug()
             self._line, far_end = pty.openpty()
@@ -145,42 +145,42 @@ class SimulatedPuck:
             self._send_hello()
 
     def babble(self, noise: bytes) -> None:
-        """Send these bytes, whatever they are."""
+        """Send these bytes, valid or not."""
         with self._lock:
             self._send(noise)
 
     def freeze(self) -> None:
-        """Fall silent with the cable in."""
+        """Stop sending, with the cable plugged in."""
         with self._lock:
             self._frozen = True
 
     def stick(self) -> None:
-        """Keep talking but stop sweeping, as with a hung bus: every snapshot repeats the last one."""
+        """Keep sending but stop sweeping, as with a hung bus: every snapshot repeats the last one."""
         with self._lock:
             self._stuck = True
 
     def thaw(self) -> None:
-        """Come back from `freeze` or `stick`."""
+        """End `freeze` or `stick`."""
         with self._changing():
             self._frozen = self._stuck = False
 
     def break_antenna(self, seat: int) -> None:
-        """This seat's antenna stops answering."""
+        """Make this seat's antenna fail."""
         with self._changing():
             self._dead.add(seat)
 
     def mend_antenna(self, seat: int) -> None:
-        """This seat's antenna answers again."""
+        """Make this seat's antenna work again."""
         with self._changing():
             self._dead.discard(seat)
 
     def carry_version(self, version: str) -> None:
-        """Carry firmware of this protocol version, from the next start on."""
+        """Run firmware of this protocol version from the next start on."""
         with self._lock:
             self._version = version
 
     def close(self) -> None:
-        """Unplug it and put it away. May be called twice."""
+        """Unplug it and clean up. May be called twice."""
         self._stop.set()
         self._thread.join()
         self.unplug()
@@ -194,7 +194,7 @@ class SimulatedPuck:
     ) -> None:
         self.close()
 
-    # the firmware's part
+    # ---- the firmware ----
 
     def _run(self) -> None:
         while not self._stop.wait(_TURN):
@@ -204,7 +204,7 @@ class SimulatedPuck:
     def _turn(self, now: float) -> None:
         if self._line is None:
             return
-        with suppress(OSError):  # nobody has the port open (EIO), or nothing was said (EAGAIN)
+        with suppress(OSError):  # nobody has the port open (EIO), or there are no bytes (EAGAIN)
             self._heard += os.read(self._line, 4096)
         *asked, self._heard = self._heard[-256:].split(b"\n")
         if ASK.strip() in (line.strip() for line in asked):
@@ -237,7 +237,7 @@ class SimulatedPuck:
     def _send(self, data: bytes) -> None:
         if self._line is None or self._frozen:
             return
-        with suppress(OSError):  # nobody reads and the buffer is full: the firmware drops, it never waits
+        with suppress(OSError):  # nobody reads and the buffer is full: the firmware drops it, never waits
             os.write(self._line, data)
 
     @contextmanager

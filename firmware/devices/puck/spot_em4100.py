@@ -1,8 +1,8 @@
 """A single 125 kHz reader as a spot for the dealer disk: RDM6300 and ID-2LA/12LA/20LA, 9600 8N1, pure.
 
-A reader of this kind only ever speaks while a tag lies on it, so it can prove that the disk is here and never that it
-is not: its silence is unknown. Two tags in one field spoil each other, so it serves a house with the dealer disk
-alone. UNTESTED on hardware: written to the data sheets' frames.
+Such a reader sends only while a tag lies on it, so it can prove that the disk is there but never that it is absent:
+silence means unknown. Two tags in one field disturb each other, so it suits a house that uses the dealer disk only.
+UNTESTED on hardware: written to the data sheets' frames.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import replace
 
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, Tracker
 
-# 02, ten hex digits (a version byte and four of the id), two of checksum, 0D 0A at an ID-xxLA, 03
+# 02, ten hex digits (a version byte and four of the id), two of checksum, 0D 0A for an ID-xxLA, 03
 _FRAME = re.compile(rb"\x02([0-9A-F]{10})([0-9A-F]{2})(?:\r\n)?\x03")
 _LONGEST = 16
-_NO_TAG = "0000000000"  # what an RDM6300 makes of noise; its checksum holds
+_NO_TAG = "0000000000"  # an RDM6300 reads this from noise, with a valid checksum
 
 
 class TagFrames:
-    """Cuts tag ids out of whatever comes down the line. Never raises, never holds more than a frame."""
+    """Splits the received bytes into tag ids. Never raises, never holds more than a frame."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
-        """The tag ids, ten hex digits each, of every whole frame in what came so far."""
+        """Return the tag ids, ten hex digits each, of every complete frame received so far."""
         line = self._rest + data
         tags, end = [], 0
         for match in _FRAME.finditer(line):
@@ -37,7 +37,7 @@ class TagFrames:
         return tags
 
     def clear(self) -> None:
-        """Forget a half-heard frame."""
+        """Drop an incomplete frame."""
         self._rest = b""
 
 
@@ -51,8 +51,8 @@ def _xor(data: bytes) -> int:
 class Em4100Spot:
     """A `Link` to a 125 kHz reader under one seat.
 
-    `repeats` says whether the reader repeats a tag that stays (an RDM6300 does, every 50 ms): then two readings must
-    agree. An ID-xxLA tells each tag once, when it is laid: the seat is known for a moment and then unknown again.
+    `repeats`: the reader repeats a tag that stays (an RDM6300 does, every 50 ms); then two readings must agree. An
+    ID-xxLA sends each tag once, when it is laid: the seat is known briefly and then unknown again.
     """
 
     baud = 9600
@@ -65,21 +65,21 @@ class Em4100Spot:
         self._why = ""
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on; see `Link.use`."""
+        """Use these disks from now on; see `Link.use`."""
         self._tracker.use(disks)
 
     def opened(self, now: float) -> None:
-        """A new conversation; see `Link.opened`."""
+        """Start a new connection; see `Link.opened`."""
         self.forget("The reader says nothing: no disk lies on it, or it does not work. Key the seat.")
 
     def forget(self, why: str) -> None:
-        """The conversation broke off; see `Link.forget`."""
+        """End the connection; see `Link.forget`."""
         self._frames.clear()
         self._tracker.forget()
         self._why = why
 
     def feed(self, data: bytes, now: float) -> bool:
-        """Take in what came; see `Link.feed`. Silence is this reader's way, so it is never opened again for it."""
+        """Process received bytes; see `Link.feed`. Silence is normal here and never reopens the port."""
         for tag in self._frames.feed(data):
             sweep = Sweep(frozenset({(self._seat, tag)}), frozenset({self._seat}))
             if self._tracker.receive(sweep, now) and not self._repeats:
@@ -87,10 +87,10 @@ class Em4100Spot:
         return True
 
     def due(self, now: float) -> bytes:
-        """Nothing: this reader only talks."""
+        """Return nothing: this reader only sends."""
         return b""
 
     def reading(self, now: float) -> PuckReading:
-        """What is known now. A strange tag is no proof that ours is absent: two in one field read as a third."""
+        """Return the current reading. An unknown tag may hide ours: two in one field read as a third."""
         reading = self._tracker.reading(now, self._why)
         return replace(reading, state=PuckState.UNKNOWN) if reading.state is PuckState.NONE else reading

@@ -1,8 +1,8 @@
 """A single PN532 on its serial line (HSU, 115200 8N1) as a spot for both disks, pure.
 
-The chip finds two tags in one field, which is just the dealer and the action disk. It is asked for them again and
-again; each answer is a sweep, and no answer is unknown. UNTESTED on hardware: written to the NXP user manual UM0701
-and the frames that its users recorded.
+The chip detects two tags in one field: the dealer and the action disk. It is polled for them; each answer is a sweep,
+and no answer means unknown. UNTESTED on hardware: written to the NXP user manual UM0701 and frames recorded by its
+users.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, Puck
 TO_CHIP, FROM_CHIP = 0xD4, 0xD5
 ACK = bytes.fromhex("0000FF00FF00")
 WAKE = b"\x55\x55" + bytes(14)
-"""The chip sleeps with its oscillator off; a start bit and these dummies give it the time to wake."""
+"""The chip sleeps with its oscillator off; a start bit and these dummy bytes give it time to wake."""
 SAM_CONFIGURATION = bytes([0x14, 0x01, 0x17, 0x00])
 """Normal mode, no SAM, no interrupt line."""
 TRY_TWICE = bytes([0x32, 0x05, 0xFF, 0x01, 0x01])
-"""RFConfiguration, MaxRetries: give up on an empty field after a second try, in place of waiting for ever."""
+"""RFConfiguration, MaxRetries: give up on an empty field after a second try instead of waiting for ever."""
 LIST_TWO = bytes([0x4A, 0x02, 0x00])
 """InListPassiveTarget: at most two tags, 106 kbit/s type A."""
 ASK_EVERY = 0.15
@@ -30,7 +30,7 @@ _LONGEST = 262  # a normal frame: preamble, start, length, 255 bytes, checksums
 
 
 def encode(data: bytes, sender: int = TO_CHIP) -> bytes:
-    """A normal information frame around a command or an answer of up to 254 bytes."""
+    """Return a normal information frame around a command or an answer of up to 254 bytes."""
     body = bytes([sender]) + data
     return (
         b"\x00\x00\xff" + bytes([len(body), -len(body) & 0xFF]) + body + bytes([-sum(body) & 0xFF]) + b"\x00"
@@ -38,21 +38,21 @@ def encode(data: bytes, sender: int = TO_CHIP) -> bytes:
 
 
 class ChipFrames:
-    """Cuts the chip's answers out of whatever comes down the line. Never raises, holds one frame at most."""
+    """Splits the received bytes into the chip's answers. Never raises, holds one frame at most."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """What every whole frame of the chip carries (without the D5), in order; acknowledgements are b""."""
-        line, received = self._rest + data, []
+        """Return the payload of every complete frame (without the D5), in order; b"" for acknowledgements."""
+        line, payloads = self._rest + data, []
         while (start := line.find(b"\x00\xff")) >= 0:
             line = line[start:]
             if len(line) < 4:
                 break
             length = line[2]
             if (length, line[3]) == (0, 0xFF):
-                received.append(b"")
+                payloads.append(b"")
                 line = line[4:]
             elif (length + line[3]) & 0xFF or not length:
                 line = line[1:]
@@ -63,18 +63,18 @@ class ChipFrames:
                 if sum(line[4 : 4 + length + 1]) & 0xFF or body[0] != FROM_CHIP:
                     line = line[1:]
                 else:
-                    received.append(body[1:])
+                    payloads.append(body[1:])
                     line = line[4 + length + 1 :]
         self._rest = line[-_LONGEST:] if start >= 0 else line[-1:]
-        return received
+        return payloads
 
     def clear(self) -> None:
-        """Forget a half-heard frame."""
+        """Drop an incomplete frame."""
         self._rest = b""
 
 
 def tags_of(answer: bytes) -> frozenset[str] | None:
-    """The tag ids in an answer to LIST_TWO (4B, count, then each target); None if it makes no sense."""
+    """Return the tag ids in an answer to LIST_TWO (4B, count, then each target); None if it is invalid."""
     if len(answer) < 2 or answer[0] != LIST_TWO[0] + 1:
         return None
     count, rest, tags = answer[1], answer[2:], set()
@@ -92,7 +92,7 @@ def tags_of(answer: bytes) -> frozenset[str] | None:
 
 
 class _Step(Enum):
-    """What the chip was told last; the value is the answer that ends the step."""
+    """The last command sent to the chip; the value is the answer that ends the step."""
 
     WAKE = SAM_CONFIGURATION[0] + 1
     CONFIGURE = TRY_TWICE[0] + 1
@@ -121,23 +121,23 @@ class Pn532Spot:
         self._answer_by: float | None = None
 
     def use(self, disks: Disks) -> None:
-        """Go by these disks from now on; see `Link.use`."""
+        """Use these disks from now on; see `Link.use`."""
         self._tracker.use(disks)
 
     def opened(self, now: float) -> None:
-        """A new conversation: the chip is woken; see `Link.opened`."""
+        """Start a new connection and wake the chip; see `Link.opened`."""
         self.forget(SAYS_NOTHING)
         self._next(_Step.WAKE, now)
 
     def forget(self, why: str) -> None:
-        """The conversation broke off; see `Link.forget`."""
+        """End the connection; see `Link.forget`."""
         self._frames.clear()
         self._tracker.forget()
         self._why = why
         self._answer_by = None
 
     def feed(self, data: bytes, now: float) -> bool:
-        """Take in what came; see `Link.feed`."""
+        """Process received bytes; see `Link.feed`."""
         answers = self._frames.feed(data)
         for answer in answers:
             if not answer or answer[0] != self._step.value or self._answer_by is None:
@@ -156,7 +156,7 @@ class Pn532Spot:
         self._step, self._send_at, self._answer_by = step, at, None
 
     def due(self, now: float) -> bytes:
-        """The next command, once the last is answered or has been waited for long enough."""
+        """Return the next command once the last one is answered or has timed out."""
         if self._answer_by is not None and now > self._answer_by:
             self._next(_Step.WAKE, now)
         if self._answer_by is not None or now < self._send_at:
@@ -165,7 +165,7 @@ class Pn532Spot:
         return _COMMANDS[self._step]
 
     def reading(self, now: float) -> PuckReading:
-        """What is known now. Two tags that are not the dealer disk may hide it: the chip lists no third."""
+        """Return the current reading. Two tags other than the dealer disk may hide it: the chip lists no third one."""
         reading = self._tracker.reading(now, self._why)
         if reading.state is PuckState.NONE and len(reading.strangers) + len(reading.action_at) >= 2:
             return replace(reading, state=PuckState.UNKNOWN)

@@ -1,1 +1,1 @@
-"""Rule profiles: their options, the packaged ones, and the documents that they come from."""
+"""Rule profiles: their options, the packaged ones, and their source documents."""

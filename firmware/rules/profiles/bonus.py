@@ -1,4 +1,4 @@
-"""What a row earns by itself, looked up by its strength."""
+"""The bonus of a row, by its strength."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from firmware.rules.strength import Category, Scale
 
 
 class RowBonuses(dict[int, int]):
-    """One row's bonus points by strength; each is worked out when it is first asked for."""
+    """One row's bonus points by strength; computed on first use."""
 
     def __init__(self, scale: Scale, pairs: Pairs, *, front: bool, royal_doubles: bool = True) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class RowBonuses(dict[int, int]):
 
     def __missing__(self, strength: int) -> int:
         category, ranks = self._category(strength), self._scale.kind(strength).ranks
-        # A rank of its own ("QQ") goes before its category.
+        # A single rank ("QQ") takes precedence over its category.
         points = self._points.get(Target(category, ranks[0]), self._points.get(Target(category, None), 0))
         self[strength] = points
         return points

@@ -1,4 +1,4 @@
-"""Options that contradict one another: each is allowed by itself, and together they make no game."""
+"""Contradictory options: each is valid on its own, but not in combination."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from firmware.rules.profiles.profile import Profile
 
 
 class Contradiction(NamedTuple):
-    """Why two options cannot both be meant."""
+    """Why two options contradict each other."""
 
     path: str
     """The option to change first."""
@@ -22,11 +22,11 @@ _WITHIN: dict[str, frozenset[str]] = {
     "all_one_suit": frozenset({"dragon", "super_dragon", "all_one_color"}),
     "super_dragon": frozenset({"dragon", "all_one_suit", "all_one_color"}),
 }
-"""Kinds every hand of which is of these other kinds, too."""
+"""Kinds whose hands are always of these other kinds too."""
 
 
 def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
-    """Return everything that is contradictory in a profile.
+    """Return all contradictions in a profile.
 
     >>> from firmware.rules import load_profile
     >>> house = load_profile("california-face-up").with_options({"limits.buy_in": 100, "limits.max_stack": 10})

@@ -1,4 +1,4 @@
-"""What a page is built of, to be written as Markdown here and printed elsewhere; and what a house has changed."""
+"""The blocks of a document, for Markdown here and for print elsewhere; and the changes made by a house."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Block = Heading | Paragraph | Table
 
 
 class Change(NamedTuple):
-    """An option that a house has set otherwise than the profile it extends."""
+    """An option with another value than in the profile that is extended."""
 
     path: str
     title: str
@@ -55,11 +55,11 @@ SECTION_TITLES = {
     "collection": "Collection",
     "irregularities": "Irregularities",
 }
-"""The sections of a profile by their titles, in the order in which they are shown."""
+"""The sections of a profile by their titles, in display order."""
 
 
 def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:
-    """Return what a profile sets otherwise than the one it extends."""
+    """Return the options that differ from the extended profile."""
     before = {path: value for path, _, value in base.options()}
     return tuple(
         Change(path, kind.title, kind.say(before[path]), kind.say(value))
@@ -85,7 +85,7 @@ def _markdown(block: Block) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text as one line: what breaks a line would end the block."""
+    """Return a text as one line: a line break would end the block."""
     return " ".join(text.splitlines())
 
 

@@ -1,8 +1,8 @@
-"""Rule profiles as TOML: the eight that are packaged, and the house's own files.
+"""Rule profiles as TOML: the eight packaged ones, and the house's own files.
 
-A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only
-what it changes. Options that came later may be left out: then they have the reading of the releases before. An option
-is replaced whole: a `[bonus] front = {...}` in a house file is the front's whole table.
+A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only its
+changes. Options of later releases may be missing: then the behaviour of earlier releases applies. An option is replaced
+as a whole: a `[bonus] front = {...}` in a house file is the front's whole table.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ def load_chain(name_or_path: str | Path) -> tuple[Profile, ...]:
 
 
 def parse_profile(text: str, file: str = "profile", folder: Path | None = None) -> Profile:
-    """Return the profile that a TOML text describes; `extends` looks for files from `folder`.
+    """Return the profile of a TOML text; `extends` resolves files relative to `folder`.
 
-    Raises ProfileError, which says `file`.
+    Raises ProfileError with the name `file`.
     """
     return _parse(text, file, folder or Path(), ())[0]
 
 
 LONGEST_TEXT = 60_000
-"""Letters of a profile that somebody sends; those of the packaged ones have 8,000."""
+"""Maximum length of an uploaded profile; the packaged ones have 8,000 characters."""
 
 
 def parse_sent_profile(text: str) -> Profile:
-    """Return the profile that somebody has sent: it may extend a packaged one, and no file of this machine.
+    """Return an uploaded profile: it may extend a packaged one, but no file of this machine.
 
     Raises ProfileError.
     """
@@ -69,7 +69,7 @@ def parse_sent_profile(text: str) -> Profile:
 
 
 def _find(name_or_path: str | Path, folder: Path | None) -> Path:
-    """Return the file of a profile. Raises UnknownProfileError."""
+    """Return the path of a profile. Raises UnknownProfileError."""
     name = str(name_or_path)
     if name.endswith(".toml"):
         if folder is None:
@@ -115,7 +115,7 @@ def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(f"this is not TOML: {error}", file=file) from error
-    except ValueError:  # Python does not read them: it would take without end
+    except ValueError:  # Python refuses very long numbers, because reading them takes too long
         raise ProfileError("a number in it has thousands of digits", file=file) from None
     try:
         about = _about(tables)
@@ -132,9 +132,9 @@ _MOST_DOTS = 20
 
 
 def _tables(text: str) -> dict[str, Any]:
-    """Return what TOML makes of a text. Raises ValueError, RecursionError.
+    """Parse a TOML text. Raises ValueError, RecursionError.
 
-    A key of thousands of parts is refused unread: tomllib takes minutes for it.
+    A key with thousands of parts is refused first: tomllib takes minutes for it.
     """
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
@@ -143,7 +143,7 @@ def _tables(text: str) -> dict[str, Any]:
 
 
 def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the [profile] table says, checked."""
+    """Return the checked [profile] table."""
     about = tables.get("profile")
     if not isinstance(about, dict):
         raise ProfileError('there is no [profile] table with a name = "..."', key="profile")
@@ -179,7 +179,7 @@ def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | 
         sections[section] = kind(**{**before, **named})
     clauses = dict(base.clauses) if base else {}
     for path in values:
-        clauses.pop(path, None)  # the base's clause does not speak of a value that the house has changed
+        clauses.pop(path, None)  # the base's clause does not apply to a value changed by the house
     clauses.update(_texts(tables, "clauses"))
     readings = {**dict(base.readings if base else ()), **_texts(tables, "readings")}
     return Profile(
@@ -195,7 +195,7 @@ def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | 
 
 
 def _options(tables: Mapping[str, Any]) -> dict[str, object]:
-    """Return the checked options that a file names, by path."""
+    """Return the checked options of a file, by path."""
     values: dict[str, object] = {}
     for section, table in tables.items():
         if section in _ABOUT_TABLES:
@@ -233,7 +233,7 @@ def _texts(tables: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def profile_toml(profile: Profile) -> str:
-    """Return a profile as TOML that needs no other file: `parse_profile` gives the same profile back."""
+    """Return a profile as TOML without `extends`: `parse_profile` gives the same profile back."""
     about = {"name": profile.name, "title": profile.title, "source": profile.source}
     if profile.based_on:
         about["based_on"] = profile.based_on

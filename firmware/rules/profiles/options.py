@@ -1,7 +1,7 @@
-"""What an option of a profile may be: its allowed values, what they mean in words, how TOML writes them.
+"""The options of a profile: their allowed values, the values in words, and their TOML form.
 
-Every option is a dataclass field made by one of the functions at the end; the kind kept in the field's metadata is
-the one source for validation, for `profiles show` and for the house-rules page.
+Every option is a dataclass field made by one of the functions at the end. The kind in the field's metadata is the
+single source for validation, for `profiles show` and for the house-rules page.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ METADATA = "option"
 """The key of a field's metadata that holds its kind."""
 
 MOST = 1_000_000_000
-"""The highest number that an option takes: far above any house's, and every sum of it can still be written."""
+"""The highest number of an option: far above any house's, and sums of it can still be written."""
 
 
 class NotAllowedError(ValueError):
-    """A value that an option does not take; says what is allowed."""
+    """A value that an option does not allow; the message states what is allowed."""
 
 
 _LONGEST_QUOTE = 120
 
 
 def is_whole(value: object, least: int = 0) -> bool:
-    """Say whether a value is a whole number of at least so many. Raises NotAllowedError for one beyond `MOST`."""
+    """Return whether a value is a whole number of at least `least`. Raises NotAllowedError for one above `MOST`."""
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     if value > MOST:
@@ -41,33 +41,33 @@ def is_whole(value: object, least: int = 0) -> bool:
 
 
 def quoted(value: object) -> str:
-    """Return a value as a sentence quotes it: however long, deep or large it is, on a line.
+    """Return a value as quoted in a sentence: on one line, whatever its length, depth or size.
 
     >>> quoted([1, "2"])
     "[1, '2']"
     """
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, a table of thousands of tables
+    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested tables
         return "(something beyond all measure)"
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
 class Kind(Protocol):
-    """What a kind of option can do."""
+    """The interface of a kind of option."""
 
     @property
     def title(self) -> str:
-        """What the option is about."""
+        """The subject of the option."""
 
     def check(self, value: object) -> Any:
-        """Return the value as a profile keeps it. Raises NotAllowedError."""
+        """Return the value as stored in a profile. Raises NotAllowedError."""
 
     def say(self, value: Any) -> str:
         """Return the value as a sentence or phrase of the house-rules page."""
 
     def toml(self, value: Any) -> str:
-        """Return the value as TOML writes it."""
+        """Return the value as TOML."""
 
 
 def text_toml(value: str) -> str:
@@ -77,7 +77,7 @@ def text_toml(value: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
-    """One of a few names, each with what it means."""
+    """One of a few names, each with its meaning."""
 
     title: str
     values: Mapping[str, str]
@@ -89,7 +89,7 @@ class Choice:
         return value
 
     def say(self, value: str) -> str:
-        """Return what the name means."""
+        """Return the name's meaning."""
         return self.values[value]
 
     def toml(self, value: str) -> str:
@@ -99,7 +99,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Flag:
-    """True or false, each with what it means."""
+    """True or false, each with its meaning."""
 
     title: str
     yes: str
@@ -112,23 +112,23 @@ class Flag:
         return value
 
     def say(self, value: bool) -> str:
-        """Return what the answer means."""
+        """Return the value's meaning."""
         return self.yes if value else self.no
 
     def toml(self, value: bool) -> str:
-        """Return the answer as TOML writes it."""
+        """Return the value as TOML."""
         return "true" if value else "false"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Amount:
-    """A whole number of something, 0 or more."""
+    """A whole number, 0 or more."""
 
     title: str
     some: str
-    """What an amount means, with {} in its place."""
+    """The meaning of an amount, with {} for the number."""
     none: str
-    """What 0 means."""
+    """The meaning of 0."""
     money: bool = False
 
     def check(self, value: object) -> int:
@@ -138,20 +138,20 @@ class Amount:
         return value
 
     def say(self, value: int) -> str:
-        """Return what the amount means."""
+        """Return the amount's meaning."""
         if not value:
             return self.none
         text = self.some.format(money_text(value) if self.money else value)
         return text if value != 1 else text.replace("1 points", "1 point")
 
     def toml(self, value: int) -> str:
-        """Return the number as TOML writes it."""
+        """Return the number as TOML."""
         return str(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Text:
-    """A text of the house's own."""
+    """A text written by the house."""
 
     title: str
 
@@ -188,7 +188,7 @@ class SuitOrder:
         return suits
 
     def say(self, value: Sequence[str]) -> str:
-        """Return what the order decides."""
+        """Return the order's effect."""
         if not value:
             return "Suits play no part."
         names = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
@@ -235,14 +235,14 @@ class Bonuses:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A hand as a bonus table names it: a category, or in front a pair or trips of one rank ("QQ", "QQQ")."""
+    """A hand as named in a bonus table: a category, or in front a pair or trips of one rank ("QQ", "QQQ")."""
 
     category: Category
     rank: int | None
 
     @classmethod
     def parse(cls, text: object, *, front: bool) -> Target:
-        """Return the hand that a table names. Raises NotAllowedError."""
+        """Return the hand from its name in a table. Raises NotAllowedError."""
         if isinstance(text, str):
             category = CATEGORIES.get(text)
             if category in (Category.ONE_PAIR, Category.THREE_OF_A_KIND) or (category and not front):
@@ -257,7 +257,7 @@ class Target:
 
     @property
     def words(self) -> str:
-        """The hand as a person reads it."""
+        """The hand in words."""
         if self.rank is None:
             return self.category.words
         return f"{'pair of' if self.category is Category.ONE_PAIR else 'three'} {ranks_word(self.rank)}"
@@ -265,12 +265,12 @@ class Target:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcomes:
-    """Points for a pair by how many rows were won, in place of the rows' sum."""
+    """Points for a pair by the number of rows won, instead of the rows' sum."""
 
     title: str
 
     def check(self, value: object) -> Pairs:
-        """Return (rows won, points), the fewer rows first."""
+        """Return (rows won, points), sorted by rows won."""
         if not isinstance(value, Mapping) or value.keys() - {"two", "three"} or len(value) == 1:
             raise NotAllowedError("allowed: {} or points for both, as in { two = 2, three = 4 }")
         if not all(is_whole(points) for points in value.values()):
@@ -278,7 +278,7 @@ class Outcomes:
         return tuple((rows, value[rows]) for rows in ("two", "three") if rows in value)
 
     def say(self, value: Pairs) -> str:
-        """Return what two and three rows won come to."""
+        """Return the points for two and three rows won, in words."""
         if not value:
             return "The rows are summed."
         points = [f"{number} point{'' if number == 1 else 's'}" for _, number in value]
@@ -298,7 +298,7 @@ _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NaturalKinds:
-    """The naturals, highest first, each with its value. An array, since TOML's tables have no order."""
+    """The naturals, highest first, each with its value. An array, because TOML's tables have no order."""
 
     title: str
 
@@ -335,7 +335,7 @@ class NaturalKinds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtLeast:
-    """The lowest hand that does in each row, in any of the rows named."""
+    """The lowest sufficient hand in each of the rows named."""
 
     title: str
 
@@ -364,7 +364,7 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """One schedule of collection: what a player pays for a down at a table of this limit, in cents."""
+    """One schedule of collection: a player's fee for a down at a table of this limit, in cents."""
 
     option: int
     limit: int
@@ -413,7 +413,7 @@ class Schedule:
 
 
 def _sentence(text: str) -> str:
-    """Return a phrase as a sentence; nothing stays nothing."""
+    """Return a phrase as a sentence; an empty one stays empty."""
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 

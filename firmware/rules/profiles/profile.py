@@ -1,6 +1,6 @@
-"""A rule profile: every option of the rules, typed, frozen, and what follows from them.
+"""A rule profile: every option of the rules, typed and frozen, and the tables derived from them.
 
-The options and their readings are those of the five source documents (RULES §9); `firmware/rules/profiles` holds one
+The options and their variants are those of the five source documents (RULES §9); `firmware/rules/profiles` holds one
 TOML file for each of the eight profiles.
 """
 
@@ -49,7 +49,7 @@ class Profile:
     name: str
     title: str
     source: str
-    """Where the rules come from."""
+    """The source of the rules."""
     based_on: str = ""
     """The name of the profile that this one extends."""
     hands: Hands
@@ -66,14 +66,14 @@ class Profile:
     collection: Collection
     irregularities: Irregularities
     clauses: tuple[tuple[str, str], ...] = ()
-    """Option path and the clause of the source that it comes from."""
+    """Option path and the clause of its source."""
     readings: tuple[tuple[str, str], ...] = ()
-    """Option path and where its source leaves room, so that other values are readings of it, too."""
+    """Option path and the ambiguity of its source, which allows other values too."""
     notes: tuple[str, ...] = ()
-    """Choices worth a comment that are about no single option."""
+    """Comments on choices that are about no single option."""
 
     def __post_init__(self) -> None:
-        """Raise ProfileError where a pair of hands would have two sums."""
+        """Raise ProfileError if two options define the sum of a pair of hands."""
         if self.scoring.outcome and (self.scoring.majority or self.scoring.scoop):
             raise ProfileError(
                 "scoring.outcome gives the points for two and for three rows, so scoring.majority and scoring.scoop "
@@ -94,17 +94,17 @@ class Profile:
 
     @cached_property
     def natural_finder(self) -> NaturalFinder:
-        """What finds naturals under these rules."""
+        """Finds naturals under these rules."""
         return natural_finder(self.naturals.by, self.hands.wheel)
 
     @cached_property
     def natural_ranking(self) -> NaturalRanking:
-        """What picks the natural that counts among those that a hand holds."""
+        """Selects the natural that counts among those in a hand."""
         return NaturalRanking(self.naturals.kinds)
 
     @cached_property
     def fantasyland_floors(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The lowest strength in front, middle and back that earns Fantasy Land, and that keeps it."""
+        """The lowest strengths in front, middle and back to earn Fantasy Land, and to keep it."""
         return self._floors(self.fantasyland.entry), self._floors(self.fantasyland.stay)
 
     def _floors(self, hands: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
@@ -121,7 +121,7 @@ class Profile:
 
     @cached_property
     def reading(self) -> Mapping[str, str]:
-        """Where the source leaves room, by option path."""
+        """The ambiguities of the source, by option path."""
         return MappingProxyType(dict(self.readings))
 
     def __hash__(self) -> int:
@@ -129,7 +129,7 @@ class Profile:
 
     @cached_property
     def _hash(self) -> int:
-        # Worked out once: what is prepared for a profile is found by it, hand after hand.
+        # Cached, because the tables of a profile are looked up by it for every hand.
         return hash((self.name, *(value for _, _, value in self.options())))
 
     def options(self) -> Iterator[tuple[str, Kind, Any]]:
@@ -138,9 +138,9 @@ class Profile:
             yield path, kind, getattr(getattr(self, section), name)
 
     def with_options(self, options: Mapping[str, object]) -> Self:
-        """Return this profile with some options, by path, set to values as TOML or JSON write them.
+        """Return this profile with some options, by path, set to values in TOML or JSON form.
 
-        Raises ProfileError for an unknown option or a value that it does not take.
+        Raises ProfileError for an unknown option or a value that is not allowed.
 
         >>> from firmware.rules import load_profile
         >>> load_profile("california-face-up").with_options({"naturals.tie": "kind"}).naturals.tie

@@ -1,4 +1,4 @@
-"""Every option of a profile: its section, its type, what its values mean in words (RULES, "Option paths")."""
+"""Every option of a profile: its section, its type, its values in words (RULES, "Option paths")."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Foul:
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """Two regular hands (RULES §3)."""
+    """The comparison of two regular hands (RULES §3)."""
 
     row: int = field(
         metadata=option(Amount("Row", "Each row won is {} points.", "A row won is no point in itself."))
@@ -168,7 +168,7 @@ class Bonus:
 
 @dataclass(frozen=True, kw_only=True)
 class Naturals:
-    """Hands that win of themselves (RULES §5)."""
+    """Hands that win without comparison (RULES §5)."""
 
     by: By = field(
         metadata=option(
@@ -292,7 +292,7 @@ class Surrender:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """Who settles first (RULES §7)."""
+    """The order of settlement (RULES §7)."""
 
     first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = field(
         metadata=option(
@@ -355,7 +355,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Stakes:
-    """What a player can win and lose in a hand (RULES §7.3)."""
+    """A player's maximum win and loss in a hand (RULES §7.3)."""
 
     cap: Literal["net", "gross", "none"] = field(
         metadata=option(
@@ -373,7 +373,7 @@ class Stakes:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a room limits between hands; `settle` never looks at it (RULES §7.3)."""
+    """A room's limits between hands; `settle` does not use them (RULES §7.3)."""
 
     max_unit: int = field(
         metadata=option(Amount("Highest unit", "At most {} a point.", "No limit of its own.", money=True))
@@ -399,7 +399,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Deal:
-    """How the cards come (RULES §9)."""
+    """How the cards are dealt (RULES §9)."""
 
     kind: Literal["closed", "face_up"] = field(
         metadata=option(
@@ -449,7 +449,7 @@ class Collection:
 
 @dataclass(frozen=True, kw_only=True)
 class Irregularities:
-    """How the room handles what the rules do not foresee (RULES §9, Irregularities)."""
+    """How the room handles irregularities (RULES §9, Irregularities)."""
 
     misdeal: str = field(metadata=option(Text("Misdeal")))
     exposed_card: str = field(metadata=option(Text("Exposed card")))
@@ -476,7 +476,7 @@ SECTIONS: dict[str, type] = {
     "collection": Collection,
     "irregularities": Irregularities,
 }
-"""The sections of a profile, in the order in which it is written."""
+"""The sections of a profile in file order."""
 
 OPTIONS: dict[str, tuple[str, str, Kind]] = {
     f"{section}.{item.name}": (section, item.name, item.metadata[METADATA])
@@ -491,7 +491,7 @@ FORMER_READINGS: dict[str, Any] = {
     for item in fields(kind)
     if item.default is not MISSING
 }
-"""Options that profiles written for an earlier release do not name, each with how that release settled."""
+"""Options that may be missing in profiles of earlier releases, each with the behaviour of those releases."""
 
 
 def _known(path: str) -> tuple[str, str, Kind]:
@@ -502,7 +502,7 @@ def _known(path: str) -> tuple[str, str, Kind]:
 
 
 def checked(path: str, value: object) -> Any:
-    """Return the value of an option as a profile keeps it. Raises ProfileError."""
+    """Return the value of an option as stored in a profile. Raises ProfileError."""
     _, _, kind = _known(path)
     try:
         return kind.check(value)
@@ -511,8 +511,8 @@ def checked(path: str, value: object) -> Any:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the name that was probably meant, or nothing."""
-    from difflib import get_close_matches  # only a mistake needs it, and it takes its time to load
+    """Return a hint with the most similar name, or ""."""
+    from difflib import get_close_matches  # slow to import and needed only after a mistake
 
     close = get_close_matches(name, names, n=1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -1,8 +1,8 @@
-"""The source documents, sentence by sentence: what each sentence says of the rules, by option or by name.
+"""The source documents, sentence by sentence, with the options or rules that each sentence covers.
 
-The documents themselves lie outside this repository. For every sentence `source_texts/NAME.toml` keeps its place
-(heading, paragraph below it), its first words, and the rules that it speaks of. The house-rules page takes its
-references from here, the auditor's table of sentences its rows.
+The documents themselves are not in this repository. For every sentence `source_texts/NAME.toml` holds its position
+(heading, paragraph below it), its first words, and the rules that it covers. The references of the house-rules page and
+the auditor's table of sentences come from here.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Sentence:
 
     heading: str
     paragraph: int
-    """Counted below its heading, from 1."""
+    """Number of the paragraph below its heading, from 1."""
     words: str
-    """How it begins."""
+    """Its first words."""
     says: tuple[str, ...]
-    """The options and the rules without an option that it speaks of."""
+    """The options and the rules without an option that it covers."""
     beside: str
-    """Why it speaks of none of them."""
+    """Why it covers none of them."""
 
     @property
     def place(self) -> str:
-        """The place as a reference: `Foul Hand ¶ 1`."""
+        """The position as a reference: `Foul Hand ¶ 1`."""
         return f"{self.heading} ¶ {self.paragraph}"
 
 
@@ -43,17 +43,17 @@ class Source:
     file: str
     title: str
     paragraphs: int
-    """How many the document has."""
+    """Number of paragraphs in the document."""
     length: int
     """How many sentences the document has."""
     headings: tuple[str, ...]
-    """In their order; the text above the first one of the document stands below its title."""
+    """In document order; text above the first heading belongs to the title."""
     sentences: tuple[Sentence, ...]
 
     def references(self, rules: Iterable[str], profile: str) -> str:
-        """Return where the document speaks of any of these rules, or nothing: `Foul Hand ¶ 1, 2`.
+        """Return the document's references for any of these rules, or "": `Foul Hand ¶ 1, 2`.
 
-        A document of several games says of some rules which game it means: `scoring.outcome@washington-2-4`.
+        A document of several games names the game for some rules: `scoring.outcome@washington-2-4`.
         """
         rules = list(rules)
         wanted = {*rules, *(f"{rule}@{profile}" for rule in rules)}

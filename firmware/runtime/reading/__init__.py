@@ -1,1 +1,1 @@
-"""The reading process: camera and card reader in a process of their own."""
+"""The reading process: camera and card reader in a separate process."""

@@ -1,7 +1,7 @@
-"""Watches a face-up table in the reading process: reads it when it lies still and looks other than before.
+"""Watches a face-up table in the reading process: reads it when it is at rest and has changed.
 
-While cards are placed the table is asked for again and again; only what is new is told, and only the pictures of what
-is new are stored: a hand's evidence stays below 10 MB (DESIGN.md 5).
+While cards are placed the table is requested repeatedly. Only new content is reported, and only its pictures are
+stored: a hand's evidence stays below 10 MB (DESIGN.md 5).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from vision.reading.still import StillReader, Waiting, looks_alike
 from vision.reading.table_reading import TableReading
 
 LOOKS_FOR: Final = 1.0
-"""Seconds of one look: the table process is answered at least so often while nothing is new."""
+"""Seconds of one check: the maximum time to an answer while nothing is new."""
 READ_ANYWAY: Final = 5.0
-"""Seconds after which a table that looks the same is read again: some changes are small."""
+"""Seconds after which an unchanged table is read again: some changes are too small to detect."""
 BETWEEN_FRAMES: Final = 0.05
-"""Seconds between two frames of a table that looks the same."""
+"""Seconds between two frames of an unchanged table."""
 
 Signature = tuple[Any, ...]
 
 
 def of_places(layout: TableLayout, places: tuple[str, ...]) -> TableLayout:
-    """Return the layout with the zones of these places alone: no other zone is looked into."""
+    """Return the layout with the zones of these places only; other zones are not read."""
     return replace(layout, zones=tuple(zone for zone in layout.zones if zone.place in places))
 
 
 class TableWatch:
-    """What was read last, and what was told last."""
+    """The last reading, and the last one that was reported."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class TableWatch:
     def check(
         self, frame: Callable[[], Image], layout: TableLayout, watch: Watch
     ) -> tuple[Image, TableReading] | str:
-        """Return the frame and the reading that tell something new; else why there is none, "" where all is as told.
+        """Return the frame and reading that show something new; otherwise the reason, "" if nothing changed.
 
         Raises VisionError, CameraError.
         """
@@ -79,12 +79,12 @@ class TableWatch:
                     return image, answer
                 why = answer.value
                 if answer in (Waiting.FIRST, Waiting.MORE):
-                    continue  # a reading has begun: it is brought to its end
+                    continue  # a reading has begun and is completed
             if self._clock() > until:
                 return why
 
     def forget(self) -> None:
-        """Tell whatever the next look shows."""
+        """Report the next reading even if it is unchanged."""
         self._read = self._told = None
 
     def _is_as_read(self, image: Image) -> bool:
@@ -96,7 +96,7 @@ class TableWatch:
 
 
 def signature(reading: TableReading) -> Signature:
-    """Return what makes two readings tell the same."""
+    """Return a key that is equal for readings with the same content."""
     cards = tuple(
         (zone.place, zone.row, card.card, card.sure) for zone in reading.zones for card in zone.cards
     )
@@ -104,7 +104,7 @@ def signature(reading: TableReading) -> Signature:
 
 
 def is_new(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
-    """Say whether a zone shows something that the record has not, as its picture would prove.
+    """Return whether a zone shows something that is not in the record.
 
     >>> is_new([{"card": "As", "sure": True}], (KnownCard("As", True),))
     False
@@ -116,6 +116,6 @@ def is_new(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
 
 
 def lacks(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
-    """Say whether a card on record is not among those seen: then the whole frame is evidence."""
+    """Return whether a card on record is missing from those seen; then the whole frame is evidence."""
     seen = [card["card"] for card in cards]
     return any(card.card not in seen for card in known)

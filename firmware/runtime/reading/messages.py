@@ -1,4 +1,4 @@
-"""What the table process and the reading process say to each other."""
+"""Messages between the table process and the reading process."""
 
 from __future__ import annotations
 
@@ -11,47 +11,46 @@ from typing import Any, Final, Literal
 from firmware.devices.camera.source import FrameSource
 
 HAND: Final = 13
-"""Cards of a hand."""
+"""Number of cards in a hand."""
 
 
 def reading_threads(cores: int | None = None) -> int:
-    """Return how many threads read a frame: half the cores, two at the most.
+    """Return the number of threads that read a frame: half the cores, at most two.
 
-    Page and table find a core free, and no frame waits for a thread of its own that let them go first
-    (docs/security-load.md).
+    This leaves a core for the page and the table, so that no frame waits for them (docs/security-load.md).
     """
     return max(1, min(2, (cores or os.cpu_count() or 1) // 2))
 
 
 @dataclass(frozen=True)
 class ReaderSpec:
-    """What the reading process is to be. `camera` makes the camera, over there; it must be picklable."""
+    """Settings of the reading process. `camera` makes the camera in that process; it must be picklable."""
 
     data: Path
     camera: Callable[[], FrameSource]
     layout: Path | None = None
     threads: int = field(default_factory=reading_threads)
     still_within: float = 10.0
-    """Seconds that the table may take to lie still."""
+    """Seconds that the table may take to come to rest."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The reading process has its model; its camera works, or `trouble` says why not and it keeps trying."""
+    """The model is loaded. The camera works, or `trouble` holds the reason and opening it is retried."""
 
     trouble: str = ""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The reading process cannot go on, for this reason; a fresh one may."""
+    """The reading process cannot continue, for this reason; a new one may."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class KnownCard:
-    """A card on record: what the camera takes it for, and whether that is certain."""
+    """A card on record: the camera's name for it, and whether it is certain."""
 
     card: str | None
     sure: bool
@@ -59,9 +58,9 @@ class KnownCard:
 
 @dataclass(frozen=True)
 class Watch:
-    """Look for a moment whether the table shows anything new, then answer: `ReadingDone`, or `NothingNew`.
+    """Check briefly whether the table shows something new, then answer `ReadingDone` or `NothingNew`.
 
-    `known` is the record, by place and row. `fresh`: whatever was told before, tell it again.
+    `known` is the record, by place and row. `fresh`: report the content even if it was reported before.
     """
 
     known: dict[tuple[str, str], tuple[KnownCard, ...]]
@@ -84,7 +83,7 @@ class ReadingJob:
 
 @dataclass(frozen=True)
 class ReaderSetup:
-    """What the camera reads by: the calibrations in force as JSON texts, "" where there is none."""
+    """The camera's setup: the calibrations in force as JSON texts, "" for none."""
 
     felt: str = ""
     lens: str = ""
@@ -106,7 +105,7 @@ CameraWork = Literal[
 
 @dataclass(frozen=True)
 class CameraJob:
-    """Something to be done with the camera between hands. An image is stored under `name`; `deck` names a deck."""
+    """A job for the camera between hands. An image is stored under `name`; `deck` names a deck."""
 
     number: int
     work: CameraWork
@@ -116,7 +115,7 @@ class CameraJob:
 
 @dataclass(frozen=True)
 class JobProgress:
-    """A camera job goes on: `done` of `of` steps. Also a sign of life."""
+    """Progress of a camera job: `done` of `of` steps. Also a sign of life."""
 
     number: int
     done: int
@@ -125,7 +124,7 @@ class JobProgress:
 
 @dataclass(frozen=True)
 class JobDone:
-    """A camera job's result, as plain data; `text` is what it made for the record, `picture` a JPEG to show."""
+    """A camera job's result as plain data; `text` is content for the record, `picture` a JPEG to show."""
 
     number: int
     result: dict[str, Any]
@@ -136,7 +135,7 @@ class JobDone:
 
 @dataclass(frozen=True)
 class JobLost:
-    """A camera job came to nothing, for this reason. `fault`: the reading process or its camera is to blame."""
+    """A camera job failed, for this reason. `fault`: the cause is the reading process or its camera."""
 
     number: int
     reason: str
@@ -157,7 +156,7 @@ class ReadingDone:
 
 
 def short_places(zones: Iterable[Mapping[str, Any]], full: Iterable[str]) -> tuple[str, ...]:
-    """Return the places of `full` that show fewer cards than a hand has, from a reading's zones."""
+    """Return the places in `full` that show fewer cards than a hand has, from a reading's zones."""
     shown = dict.fromkeys(full, 0)
     for zone in zones:
         if zone["place"] in shown:
@@ -167,7 +166,7 @@ def short_places(zones: Iterable[Mapping[str, Any]], full: Iterable[str]) -> tup
 
 @dataclass(frozen=True)
 class NothingNew:
-    """A watched table shows what was told before; or, with `why`, it could not be seen for this moment."""
+    """A watched table is unchanged; or it could not be seen now, with the reason in `why`."""
 
     number: int
     why: str = ""
@@ -175,7 +174,7 @@ class NothingNew:
 
 @dataclass(frozen=True)
 class ReadingLost:
-    """The table could not be read. `fault`: the reading process or its camera is to blame, not the table."""
+    """The table could not be read. `fault`: the cause is the reading process or its camera, not the table."""
 
     number: int
     reason: str
@@ -185,6 +184,6 @@ class ReadingLost:
 
 @dataclass(frozen=True)
 class ReaderState:
-    """The reading process and its camera work, or not: then `trouble` says why. Also its sign of life."""
+    """State of the reading process and its camera; `trouble` is the fault, if any. Also its sign of life."""
 
     trouble: str = ""

@@ -1,4 +1,4 @@
-"""The reading process, seen from the table: asked for readings, killed and replaced when it is late or dead."""
+"""The reading process, seen from the table: receives requests, and is replaced when it is late or dead."""
 
 from __future__ import annotations
 
@@ -36,26 +36,28 @@ from firmware.runtime.reading.messages import (
 log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 2
-"""A reading that dies with its process is tried once more in a fresh one."""
+"""A reading that fails with its process is retried once in a new one."""
 LISTEN_EVERY: Final = 0.1
-"""Seconds between two looks at what a child says that nobody asks anything."""
+"""Seconds between two polls of an idle child."""
 STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced."
 START_EVERY: Final = 10.0
-"""Seconds between two attempts to start a child that does not come up."""
+"""Seconds between two attempts to start a child that fails to start."""
 
 Answer = ReadingDone | ReadingLost | NothingNew | ReaderState | JobProgress | JobDone | JobLost
 
 
 def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
-    """Run in the child. Camera and vision are loaded there alone; the table process never holds them."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()  # before a second goes into loading them
+    """Run in the child. Only the child loads camera and vision; the table process never does."""
+    threading.Thread(
+        target=_end_with_parent, daemon=True
+    ).start()  # first, because loading them takes a second
     from firmware.runtime.reading.worker import serve
 
     serve(line, spec, setup)
 
 
 def _end_with_parent() -> None:
-    """A child that outlives a killed table would hold the camera."""
+    """End with the parent: otherwise the child of a killed table would keep the camera."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -64,16 +66,16 @@ def _end_with_parent() -> None:
 
 @dataclass(frozen=True)
 class ReadingLimits:
-    """How long the table waits for the reading process before it replaces it. Each follows what the machine takes."""
+    """Timeouts for the reading process before it is replaced. Each adapts to the measured times."""
 
     reading: AdaptiveLimit
-    """For a reading, or a look at cards being placed."""
+    """For a reading, or a check while cards are placed."""
     camera_step: AdaptiveLimit
-    """For a step of a camera job: from one sign of its progress to the next."""
+    """For a step of a camera job: from one progress message to the next."""
     reader_start: AdaptiveLimit
-    """From the process's start until its model is loaded and its camera was tried."""
+    """From the process's start until its model is loaded and its camera was opened or failed."""
     reader_silence: AdaptiveLimit
-    """Between two signs of life while nothing is asked of it; it looks at its camera once a second."""
+    """Between two signs of life while idle; the camera is checked once a second."""
 
     @classmethod
     def of(cls, times: TimesConfig) -> Self:
@@ -89,14 +91,14 @@ class ReadingLimits:
 class ReadingProcess:
     """Owns the child process that owns the camera and the card reader.
 
-    It may hang, crash or run out of memory: that costs a reading its time, never an event. One small thread waits
-    for it; `put` gets a `ReaderState` whenever the child comes or goes and one answer for every request.
+    It may hang, crash or run out of memory: that delays a reading but loses no event. One small thread waits for it.
+    `put` receives a `ReaderState` whenever the child starts or ends, and one answer for every request.
     """
 
     def __init__(
         self, spec: ReaderSpec, limits: ReadingLimits, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`limits` learn from what the process does; `clock` is monotonic."""
+        """`limits` adapt to measured times; `clock` is monotonic."""
         self.limits = limits
         self._spec = spec
         self._jobs: queue.SimpleQueue[ReadingJob | CameraJob | ReaderSetup | None] = queue.SimpleQueue()
@@ -114,24 +116,24 @@ class ReadingProcess:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id while there is one."""
+        """The child's process id, or None without a child."""
         process = self._process
         return process.pid if process else None
 
     def start(self, put: Callable[[Answer], None]) -> None:
-        """Start the child, so that the first reading need not wait for it."""
+        """Start the child, so that the first reading need not wait for its start."""
         self._put = put
         self._thread.start()
 
     def use(self, setup: ReaderSetup) -> None:
-        """Read by these calibrations from the next job on. Before `start`, or from any thread after it."""
+        """Use these calibrations from the next job on. Call before `start`, or from any thread after it."""
         if self._thread.is_alive():
             self._jobs.put(setup)
         else:
             self._setup = setup
 
     def request(self, job: ReadingJob | CameraJob) -> None:
-        """Ask for a reading or another job; its answer carries the job's number."""
+        """Request a reading or another job; its answer carries the job's number."""
         self._jobs.put(job)
 
     def close(self) -> None:
@@ -139,12 +141,12 @@ class ReadingProcess:
         with self._lock:
             self._closing = True
             if self._process is not None:
-                self._process.kill()  # anyone who waits for it wakes up
+                self._process.kill()  # wakes the thread that waits for it
         self._jobs.put(None)
         if self._thread.is_alive():
             self._thread.join()
 
-    # on the thread
+    # ---- on the thread ----
 
     def _run(self) -> None:
         self._started()
@@ -163,12 +165,12 @@ class ReadingProcess:
             answer = self._do(job) if isinstance(job, CameraJob) else self._read(job)
             if not self._closing:
                 self._put(answer)
-                self._told = None  # the answer said how the camera is; whatever comes next is news
+                self._told = None  # the answer held the camera's state; any later state is news
         with self._lock:
             self._end_child()
 
     def _listen(self) -> None:
-        """Take in what an idle child says of its camera; replace one that hangs, is gone or was never there."""
+        """Receive the state of an idle child; replace one that hangs, has ended or never started."""
         if self._process is None:
             if self._clock() - self._began_at >= START_EVERY:
                 self._started()
@@ -208,7 +210,7 @@ class ReadingProcess:
         return ReadingLost(job.number, trouble, fault=True)
 
     def _do(self, job: CameraJob) -> Answer:
-        """Have a camera job done, once: what it had collected dies with its process."""
+        """Run a camera job once: its intermediate results are lost with its process."""
         trouble = self._started()
         if not trouble:
             answer = self._ask((1, job), self.limits.camera_step)
@@ -220,14 +222,14 @@ class ReadingProcess:
         return JobLost(job.number, trouble, fault=True)
 
     def _take_over(self, setup: ReaderSetup) -> None:
-        """Have the child read by another setup; one that is gone gets it when its successor starts."""
+        """Pass another setup to the child; a new child gets it at its start."""
         self._setup = setup
         if self._line is not None:
             with suppress(OSError):
                 self._line.send(setup)
 
     def _started(self) -> str:
-        """Make sure that a child is there. Returns why none is, or nothing."""
+        """Make sure that a child is running. Returns the reason if none is, otherwise ""."""
         if self._process is not None and self._process.is_alive():
             return ""
         with self._lock:
@@ -250,10 +252,10 @@ class ReadingProcess:
         return "" if ready else str(answer)
 
     def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
-        """Send a question (None: only listen) and return the answer, or a sentence after ending the child.
+        """Send a request (None: only receive) and return the answer, or `Failed` after ending the child.
 
-        The limit is for each step of a job that tells of its progress. It learns how long a step took; from a child
-        that fails it learns nothing.
+        The limit applies to each step of a job that reports progress. It adapts to the time of each step, but not to
+        that of a child that fails.
         """
         assert self._line is not None
         within, began = limit.seconds, self._clock()
@@ -280,15 +282,15 @@ class ReadingProcess:
         return answer
 
     def _receive(self, within: float) -> Any:
-        """Return what the child says next, or None. Raises EOFError, OSError."""
+        """Return the child's next message, or None. Raises EOFError, OSError."""
         assert self._line is not None
         if not self._line.poll(within):
             return None
-        text = self._line.recv()
+        message = self._line.recv()
         self._heard_at = self._clock()
-        if isinstance(text, ReaderState):
-            self._report(text.trouble)
-        return text
+        if isinstance(message, ReaderState):
+            self._report(message.trouble)
+        return message
 
     def _report(self, trouble: str) -> None:
         if not self._closing and trouble != self._told:

@@ -1,7 +1,7 @@
-"""The camera's part in a hand: when it looks, and what a look brings into the record. On the table's own thread.
+"""The camera's part in a hand: when to read the table, and how a reading is recorded. On the table's own thread.
 
-While cards are placed it watches the open seats; after the showdown signal it reads the table. A look that fails
-costs no event and is tried again; an answer to what the hand has left behind is dropped.
+While cards are placed it watches the open seats; after the showdown signal it reads the table. A reading that fails
+loses no event and is repeated. An answer that is out of date for the hand is dropped.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ from firmware.table.streets import open_seats
 log = logging.getLogger(__name__)
 
 CAMERA: Final = "camera"
-"""Whose doing it is in the record."""
+"""The actor of its events in the record."""
 RETRY: Final = 1.0
-"""Seconds before a look that was lost is tried again."""
+"""Seconds before a lost reading is repeated."""
 UNSEEN_TOO_LONG: Final = 15.0
-"""Seconds without a look at cards being placed after which it is said: hands may lie over them that long."""
+"""Seconds without a view of the cards being placed before a fault is shown: hands may cover them that long."""
 UNSEEN_LOOKS: Final = 5
-"""Looks in a row that showed nothing, before it is said: on a busy machine a single one may take those seconds."""
+"""Failed readings in a row before a fault is shown: on a busy machine a single one may take those seconds."""
 SAME_FOR: Final = 3.0
-"""Seconds for which the felt shows the same cards, too few of them, before they are asked about."""
+"""Seconds for which the felt shows the same cards, too few of them, before the dealer is asked."""
 LOOK_EVERY: Final = 0.5
-"""Seconds between two looks at a felt that shows too few cards."""
+"""Seconds between two readings of a felt that shows too few cards."""
 LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
 
 Answered = ReadingDone | ReadingLost | NothingNew
 
 
 class Table(Protocol):
-    """What is looked at: the table process."""
+    """The part of the table process that is used here."""
 
     @property
     def state(self) -> State:
-        """What the record says."""
+        """The record's current state."""
 
     @property
     def seq(self) -> int:
         """The last row's number."""
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
-        """Make events happen that nobody waits for; False where they cannot be written now."""
+        """Record events that no user waits for; False if they cannot be written now."""
 
 
 class ReadingScheduler:
-    """Asks for readings as the hand goes on, one at a time, and brings what they show into the record."""
+    """Requests readings as the hand goes on, one at a time, and records what they show."""
 
     def __init__(
         self,
@@ -72,16 +72,16 @@ class ReadingScheduler:
         turn_up: float,
         clock: Callable[[], float],
     ) -> None:
-        """`turn_up`: seconds from the showdown signal to the first look."""
+        """`turn_up`: seconds from the showdown signal to the first reading."""
         self._table = table
         self._request = request
         self._reader = reader
         self._turn_up = turn_up
         self._clock = clock
         self.trouble = ""
-        """What is wrong with the camera or with reading, a sentence; "" where nothing is."""
+        """The fault of the camera or of reading as a message; "" if there is none."""
         self.heard = False
-        """Whether the reading process has said how it is."""
+        """Whether the reading process has reported its state."""
         self._last_read: tuple[int, ev.Event | None] = (0, None)
         self._showdown_at: float | None = None
         self._job: int | None = None
@@ -94,26 +94,26 @@ class ReadingScheduler:
         self._watch_at = 0.0
         self._short_since = 0.0
         self._short: frozenset[tuple[str, str, str]] | None = None
-        """The cards on a felt that shows too few of them; None where no look has shown that."""
+        """The cards on a felt that shows too few of them; None if no reading has shown that."""
         self._asks = False
-        """Whether the look under way is to be asked about, if it shows the same: its pictures are kept."""
+        """Whether the reading under way asks the dealer if it shows the same; then its pictures are stored."""
 
     def afresh(self) -> None:
-        """Let the next look tell all that lies there: what a person said may be contradicted by it."""
+        """Have the next reading report everything on the table: it may contradict what a user has entered."""
         self._afresh = True
 
     def on_reader_state(self, reader: ReaderState) -> None:
-        """Take how the reading process is."""
+        """Take the state of the reading process."""
         self.trouble, self.heard = reader.trouble, True
 
     @property
     def unseen(self) -> str:
-        """Why cards that are being placed have not been seen for too long; "" where they are seen."""
+        """Why cards being placed have not been seen for too long; "" if they are seen."""
         long = self._clock() - self._looked_at > UNSEEN_TOO_LONG and self._unseen_looks >= UNSEEN_LOOKS
         return self._unseen if self._watching and long else ""
 
     def answered(self, answer: Answered) -> bool:
-        """Bring what was seen into the record; False where the hand has gone on without it."""
+        """Record what was seen; return False if it is out of date for the hand."""
         if answer.number != self._job:
             return False
         self._job = None
@@ -128,7 +128,7 @@ class ReadingScheduler:
         return True
 
     def _read(self, answer: ReadingDone | ReadingLost) -> None:
-        """Bring the reading after the showdown signal into the record; the open seats' cards are verified by it."""
+        """Record the reading after the showdown signal; it verifies the open seats' cards."""
         state = self._table.state
         if self._is_too_early(answer, state):
             return
@@ -144,9 +144,9 @@ class ReadingScheduler:
         self._table.attempt(events, CAMERA)
 
     def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
-        """Say whether to look again before anything is asked: cards are still being turned up.
+        """Return whether to read again before asking the dealer, because cards are still being turned up.
 
-        An empty felt is waited for; one that shows some cards, always the same, is asked about after a while.
+        An empty felt is read again without limit; some cards that do not change lead to a question after a while.
         """
         now = self._clock()
         if isinstance(answer, ReadingLost):
@@ -185,13 +185,13 @@ class ReadingScheduler:
         )
 
     def _compared(self, state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
-        """Return what a look shows against the record. Raises CommandRefused for one that cannot be of this hand."""
+        """Return the events for a reading compared with the record. Raises CommandRefused for one of another hand."""
         if self._left_over(state, taken):
             raise CommandRefused(LEFT_LYING)
         return compare(state, taken.rows, taken.things, taken.frame)
 
     def _left_over(self, state: State, taken: ev.ReadingTaken) -> bool:
-        """Say whether the last hand's cards still lie there: white was pressed on, and nobody has dealt."""
+        """Return whether the last hand's cards still lie there: white was pressed too early, before a deal."""
         if self._last_read[0] != state.hand:
             try:
                 read = self._reader.last_reading_before(state.hand)
@@ -203,7 +203,7 @@ class ReadingScheduler:
         return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
 
     def _watched(self, answer: Answered) -> None:
-        """Bring what a look at the open seats shows into the record; a look that fails costs nothing but time."""
+        """Record what a reading of the open seats shows; a reading that fails is repeated."""
         match answer:
             case ReadingDone():
                 state = self._table.state
@@ -237,7 +237,7 @@ class ReadingScheduler:
         self._unseen_looks += 1
 
     def request_reading(self) -> None:
-        """Watch open seats place, bring a hand in showdown to a reading, and one in reading to its cards."""
+        """Request the reading that the hand needs: of open seats, after the showdown signal, or of missing cards."""
         phase, now = self._table.state.phase, self._clock()
         if phase is Phase.SHOWDOWN:
             self._showdown_at = now if self._showdown_at is None else self._showdown_at

@@ -1,4 +1,4 @@
-"""What people have done with the camera between hands: one job at a time, asked, followed, brought into the record."""
+"""Camera jobs between hands that users request: one at a time, with progress, and recorded at the end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from firmware.table.phase import BETWEEN_HANDS
 log = logging.getLogger(__name__)
 
 KEPT: Final = 8
-"""Jobs whose results can still be asked for."""
+"""Number of finished jobs whose results are still available."""
 OPENED: Final = Message("A hand was opened meanwhile; do it again between hands.")
 _HIDES: Final = frozenset({"joker", "back"})
 
@@ -49,12 +49,12 @@ JobState = Literal["running", "done", "failed"]
 
 
 class Record(Protocol):
-    """What jobs are brought into: the table process."""
+    """Where jobs are recorded: the table process."""
 
     state: State
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
-        """Make events happen, durably. Raises CommandRefused, JournalError."""
+        """Record events durably. Raises CommandRefused, JournalError."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ class _Job:
     picture: bytes = b""
 
     def to_dict(self, picture: bool) -> dict[str, Any]:
-        facts: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "job": self.number,
             "name": self.name,
             "do": self.do,
@@ -85,21 +85,21 @@ class _Job:
             "has_picture": bool(self.picture),
         }
         if self.error is not None:
-            facts |= {"why": str(self.error), **self.error.as_json()}
+            answer |= {"why": str(self.error), **self.error.as_json()}
         if picture:
-            facts["picture"] = base64.b64encode(self.picture).decode()
-        return facts
+            answer["picture"] = base64.b64encode(self.picture).decode()
+        return answer
 
 
 class CameraJobs:
-    """Judges what may be asked of the camera now, and brings into the record what came of it.
+    """Decides which camera jobs are allowed now, and records their results.
 
-    Nothing of a hand is ever seen: a job is refused while a hand is open, and its result dropped where one was opened
+    A job never sees a hand: it is refused while a hand is open, and its result is dropped if a hand was opened
     meanwhile.
     """
 
     def __init__(self, ask: Callable[[CameraJob], None], journal: Journal, reader: JournalReader) -> None:
-        """`ask` hands a job to the reading process."""
+        """`ask` passes a job to the reading process."""
         self._ask = ask
         self._journal = journal
         self._reader = reader
@@ -108,7 +108,7 @@ class CameraJobs:
         self._counted: DeckChecked | None = None
 
     def handle(self, command: CameraCommand, record: Record, who: Who) -> dict[str, Any]:
-        """Do what was asked, or begin it, and return the answer. Raises CommandRefused, JournalError."""
+        """Run the command, or start its job, and return the answer. Raises CommandRefused, JournalError."""
         if isinstance(command, AskJob):
             return self._answer(command, who)
         _need_between(record.state)
@@ -151,15 +151,15 @@ class CameraJobs:
         raise CommandRefused("The record has no such calibration.")
 
     def lost(self) -> None:
-        """Forget what was being counted: the table starts again."""
+        """Forget the deck count in progress: the table starts again."""
         self._rounds, self._counted = [], None
 
-    # ---- asking ----
+    # ---- requests ----
 
     def _begin(self, record: Record, who: Who, do: str, work: CameraWork, deck: str = "") -> dict[str, Any]:
         running = next((job for job in self._jobs.values() if job.state == "running"), None)
         if running is not None and running.work == work == "look":
-            return {"ok": True, "job": running.number}  # one look serves every screen
+            return {"ok": True, "job": running.number}  # one picture serves every screen
         if running is not None and running.work != "look":
             raise CommandRefused("The camera is busy with something else; wait until that is done.")
         if "camera" in record.state.faults:
@@ -193,7 +193,7 @@ class CameraJobs:
                 return self._begin(record, who, command.do, "count")
             case "round":
                 if self._counted is not None:
-                    self.lost()  # the last deck is in the record: this is the first round of another
+                    self.lost()  # the last deck is recorded: this is the first round of another
                 return self._begin(record, who, command.do, "count")
             case "end":
                 if not self._rounds or self._counted is not None:
@@ -208,10 +208,10 @@ class CameraJobs:
         self._counted = checked
         return seq
 
-    # ---- what came of it ----
+    # ---- results ----
 
     def take(self, answer: JobProgress | JobDone | JobLost, record: Record) -> None:
-        """Take what the reading process says of a job."""
+        """Take a message of the reading process about a job."""
         job = self._jobs.get(answer.number)
         if job is None or job.state != "running":
             return
@@ -234,7 +234,7 @@ class CameraJobs:
             job.state, job.done = "done", job.of
 
     def _bring_in(self, job: _Job, done: JobDone, record: Record) -> None:
-        """Make the events that a finished job is. Raises CommandRefused, JournalError."""
+        """Record the events of a finished job. Raises CommandRefused, JournalError."""
         frame = ev.Capture(**done.frame) if done.frame else None
         what = {"felt": "felt", "lens_commit": "lens", "deck_commit": "deck"}.get(job.work)
         if what is not None:
@@ -263,7 +263,7 @@ class CameraJobs:
             job.result["tally"] = asdict(checked) | {"whole": checked.whole, "frames": []}
             job.result["strange"] = self._rounds[-1].strange
             if checked.whole:
-                self._end_count(record, job.actor)  # nothing is left to ask
+                self._end_count(record, job.actor)  # nothing left to ask
             job.result["recorded"] = checked.whole
 
 

@@ -1,7 +1,7 @@
-"""What is done with the camera between hands, in the reading process: looks, calibrations, enrolment, counting.
+"""Camera jobs between hands in the reading process: pictures, calibration, enrolment, deck count.
 
-Views of the board and pictures of the spread are collected here, one job each; a fresh process begins again, and
-says so by the number that it has.
+Views of the board and pictures of the spread are collected here, one per job. A new process starts with none, which its
+count shows.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from vision.reading.network import CardReader
 from vision.reading.table_reading import TableReading
 
 BETWEEN_FRAMES_S: Final = 0.15
-"""Seconds between two pictures of a calibration: a camera that swings has moved by then."""
+"""Seconds between two pictures of a calibration: a swinging camera has moved by then."""
 GRID: Final = (8, 5)
-"""Cells of the picture, across and down, for which it is told whether the board was shown there."""
+"""Cells of the picture, across and down, whose coverage by the board is reported."""
 MOST_VIEWS: Final = 30
-"""Views of the board that are kept: more only take longer."""
+"""Maximum number of views of the board: more only take longer."""
 
 Made = tuple[JobDone, Image | None]
-"""A job's result, and a frame to be kept as evidence."""
+"""A job's result, and a frame to store as evidence."""
 
 
 class SpreadError(EnrolmentError):
-    """A picture of the spread that cannot be learnt from; `result` says which cards are to be laid again."""
+    """A picture of the spread that cannot be used for enrolment; `result` lists the cards to lay again."""
 
     def __init__(self, sentence: str, result: dict[str, Any]) -> None:
         super().__init__(sentence)
@@ -54,7 +54,7 @@ class SpreadError(EnrolmentError):
 
 
 class CameraBench:
-    """Does one camera job at a time. `frame` gives a fresh picture, `still` a reading of a table that lies still."""
+    """Runs one camera job at a time. `frame` returns a new picture, `still` a reading of a table at rest."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class CameraBench:
         self._last: Image | None = None
 
     def use(self, lens: Lens | None, felt: FeltCalibration | None) -> None:
-        """Look through this lens and hold against this calibration from now on."""
+        """Use this lens and this felt calibration from now on."""
         self._lens, self._felt = lens, felt
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
-        """Do a job. Raises VisionError, CameraError."""
+        """Run a job. Raises VisionError, CameraError."""
         match job.work:
             case "look":
                 return self._look(job), None
@@ -127,7 +127,7 @@ class CameraBench:
             try:
                 before = self._felt.reference(made.width_px, made.height_px)
             except CalibrationError:
-                pass  # another mode of the camera: there is nothing to compare
+                pass  # another camera mode: there is nothing to compare with
             else:
                 moved = movement(made.homography, before, self._layout)
                 result["moved"] = {name: round(value, 4) for name, value in vars(moved).items()}
@@ -140,7 +140,7 @@ class CameraBench:
         small, times = reduced(frame, SHOWN_PX)
         view = find_board(frame)
         if view is not None and self._views and view.size != self._views[0].size:
-            self._views = []  # the camera's mode was changed: the others are of another picture
+            self._views = []  # the camera's mode has changed: earlier views do not match
         why = ""
         if view is None:
             why = "no board"
@@ -153,7 +153,7 @@ class CameraBench:
         return JobDone(job.number, {**self._of_views(), **shown}, picture=jpeg(small))
 
     def _of_views(self) -> dict[str, Any]:
-        """Tell what the views come to: how many, which cells they cover, how well they agree."""
+        """Return a summary of the views: their number, the cells they cover, how well they agree."""
         across, down = reach(self._views)
         error = fit_lens(self._views).error_px if len(self._views) >= MIN_VIEWS else None
         enough = error is not None and min(across, down) >= MIN_COVERAGE and error <= MAX_ERROR_PX
@@ -240,7 +240,7 @@ class CameraBench:
 
 
 def _cells(views: list[BoardView]) -> set[int]:
-    """Return the cells of the picture in which a corner of the board was seen, numbered row by row."""
+    """Return the picture's cells in which a corner of the board was seen, numbered row by row."""
     across, down = GRID
     cells: set[int] = set()
     for view in views:
@@ -250,7 +250,7 @@ def _cells(views: list[BoardView]) -> set[int]:
 
 
 def lens_figures(lens: Lens) -> dict[str, float]:
-    """Return the figures of a lens that people compare: its error, focal length, angle of view, bend at the corners."""
+    """Return the figures of a lens for users: error, focal length, angle of view, distortion at the corners."""
     width_px = float(lens.matrix[0, 0])
     grid = np.array([[0.0, 0.0], [lens.width_px - 1, 0], [lens.width_px - 1, lens.height_px - 1]])
     bend = float(np.linalg.norm(lens.distort(grid) - grid, axis=1).max())
@@ -264,7 +264,7 @@ def lens_figures(lens: Lens) -> dict[str, float]:
 
 
 def _to_dict(spot: Spot, missing: tuple[str, ...], swapped: dict[str, str]) -> dict[str, Any]:
-    """Tell how a card of the spread fared: "sure", "unsure", "other" or "missing"."""
+    """Return the result for a card of the spread: "sure", "unsure", "other" or "missing"."""
     if spot.card in missing or spot.seen is None:
         state = "missing"
     elif spot.card in swapped:

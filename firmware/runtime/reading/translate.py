@@ -1,4 +1,4 @@
-"""From what the reading process tells of places to what the record says of seats."""
+"""Translates readings of places, from the reading process, into the record's seats."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTa
 from firmware.table.streets import open_seats
 
 LEFT_OVER: Final = 10
-"""Cards of the last hand from which on it can be told that they still lie there."""
+"""Minimum number of the last hand's cards from which it is clear that they still lie there."""
 
 
 def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
-    """Return the event for a reading: its zones as the rows of the seats that play."""
+    """Return the event for a reading, with its zones as the rows of the seats in play."""
     seats = {seat.place: seat.seat for seat in state.seats}
     reading = done.reading
     rows = tuple(
@@ -40,7 +40,7 @@ def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
 
 
 def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
-    """Return what the record has of the open seats, by place and row, as the camera would name it."""
+    """Return the open seats' cards on record, by place and row, with the camera's names."""
     return {
         (seat.place, row): tuple(KnownCard(card.seen or card.card, card.sure) for card in cards)
         for seat in open_seats(state)
@@ -49,10 +49,10 @@ def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
 
 
 def lie_as_before(rows: Iterable[RowReading], before: Iterable[RowReading]) -> bool:
-    """Say whether these are the cards that another reading saw, still lying where they lay.
+    """Return whether these are the cards of another reading, in the same positions.
 
-    More than half of the cards in the same zones, of those looked into: of two deals from a shuffled deck a twelfth
-    are.
+    More than half of the cards must be in the same zones, of those read. For two deals from a shuffled deck it is a
+    twelfth.
     """
     rows = tuple(rows)
     looked = {(row.place, row.row) for row in rows}

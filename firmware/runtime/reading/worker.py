@@ -1,4 +1,4 @@
-"""The reading process itself: owns the camera and the card reader, answers one job at a time."""
+"""The reading process itself: owns the camera and the card reader, runs one job at a time."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ from vision.reading.table_reading import TableReading
 
 FRAME_QUALITY: Final = 88
 CROP_QUALITY: Final = 85
-"""JPEG qualities that keep a full frame under 5 MB and a zone's crop under 120 kB (DESIGN.md 5)."""
+"""JPEG qualities that keep a full frame below 5 MB and a zone's crop below 120 kB (DESIGN.md 5)."""
 CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
 LIES_IN: Final = 0.15
-"""The share of a card's area with which a thing must lie in a zone to be there."""
+"""The minimum share of a card's area inside a zone for an object to count as in it."""
 WATCH_EVERY: Final = 1.0
-"""Seconds between two looks at the camera while nobody asks for a reading."""
+"""Seconds between two checks of the camera while idle."""
 TROUBLED_EVERY: Final = 0.25
-"""The same while it is in trouble."""
+"""The same while it has a fault."""
 
 
 def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
-    """Run the reading process: `Ready` or `Failed` first, then an answer for every (attempt, job).
+    """Run the reading process: send `Ready` or `Failed` first, then an answer for every (attempt, job).
 
-    A `ReaderSetup` in between has no answer: what comes after it is read by it.
+    A `ReaderSetup` in between has no answer; it applies to the jobs after it.
 
-    Between jobs the camera is watched, so that a table learns of a fault before it needs a picture: `ReaderState` once
-    a second, `Failed` where only a fresh process may help.
+    Between jobs the camera is checked, so that the table knows of a fault before it needs a picture: `ReaderState` once
+    a second, `Failed` where only a new process may help.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the table's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the table handles Ctrl-C
     with suppress(EOFError, BrokenPipeError):
         try:
             worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
@@ -87,14 +87,14 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
                     line.send(worker.do(job, line.send))
                 else:
                     line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
-        except CameraHung as error:  # only a fresh process gets rid of a hung driver
+        except CameraHung as error:  # only a new process gets rid of a hung driver
             line.send(Failed(f"{error} A fresh reading process takes over."))
         except VisionError as error:
             line.send(Failed(_sentence(str(error))))
 
 
 class _Worker:
-    """Camera, layout and model, ready to read. `tell` is told what is wrong with the camera during a reading.
+    """Camera, layout and model, ready to read. `tell` receives the camera's faults during a reading.
 
     Raises VisionError.
     """
@@ -115,7 +115,7 @@ class _Worker:
         self._bench = CameraBench(self._layout, self._reader, self._frame_image, self._look)
 
     def use(self, setup: ReaderSetup) -> None:
-        """Read by these calibrations from now on. Raises VisionError for what is none."""
+        """Use these calibrations from now on. Raises VisionError for an invalid one."""
         self._lens = Lens.from_json(setup.lens) if setup.lens else None
         self._calibration = FeltCalibration.from_json(setup.felt) if setup.felt else None
         self._reader.deck = profile_of_json(setup.deck, self._reader.sha256) if setup.deck else None
@@ -123,7 +123,7 @@ class _Worker:
         self._bench.use(self._lens, self._calibration)
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobDone | JobLost:
-        """Do something with the camera between hands, and tell how it goes. Raises CameraHung."""
+        """Run a camera job between hands and report its progress. Raises CameraHung."""
         try:
             done, evidence = self._bench.do(job, show)
             if evidence is None:
@@ -139,7 +139,7 @@ class _Worker:
             return JobLost(job.number, _sentence(str(error)), fault=False)
 
     def camera_trouble(self) -> str:
-        """Look at the camera; say what is wrong with it, or nothing. A lost one is opened again.
+        """Check the camera and return its fault, or "". A lost camera is opened again.
 
         Raises CameraHung.
         """
@@ -162,9 +162,9 @@ class _Worker:
         self._is_open = True
 
     def read(self, job: ReadingJob) -> ReadingDone | ReadingLost | NothingNew:
-        """Read the table once it lies still; store the frame and the crops of the zones that play.
+        """Read the table once it is at rest; store the frame and the crops of the zones in play.
 
-        A watched table is read when it looks new, and what is new of it is stored. Raises CameraHung.
+        A watched table is read when it has changed, and only new content is stored. Raises CameraHung.
         """
         self._seen = None
         layout = of_places(self._layout, job.places)
@@ -207,7 +207,7 @@ class _Worker:
         return ReadingDone(job.number, facts | {"frame": frame})
 
     def _to_dict(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
-        """Return the reading as plain data, each other thing with the zones that it lies in."""
+        """Return the reading as plain data; each unknown object has a list of its zones."""
         self._felt = find_felt(image, self._layout, self._lens)
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
         card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
@@ -223,10 +223,10 @@ class _Worker:
         return facts
 
     def _look(self, layout: TableLayout) -> tuple[Image, TableReading]:
-        """Return the last of the frames that agree, and what they say.
+        """Return the last of the frames that agree, and their reading.
 
-        Its times are the last frame's; "frames" and "all_frames" are what waiting for frames and looking at all of
-        them took, "longest_frame" what looking at one took at most.
+        Its times are those of the last frame. "frames" and "all_frames" are the total times for waiting for frames and
+        for reading them, "longest_frame" the longest time for reading one.
         """
         still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration)
         deadline = time.monotonic() + self._still_within
@@ -242,12 +242,12 @@ class _Worker:
                 whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
                 facts = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
                 return self._seen, replace(answer, ms=answer.ms | facts)
-            # A reading that has begun is brought to its end, however slow the machine: the table lies still.
+            # A reading that has begun is completed, however slow the machine: the table is at rest.
             if answer not in (Waiting.FIRST, Waiting.MORE) and time.monotonic() > deadline:
                 raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
 
     def _frame(self) -> Frame:
-        """Return a fresh frame; late ones are waited for, a lost camera is opened again."""
+        """Return a new frame; wait for late ones, and open a lost camera again."""
         for _ in range(LATE_FRAMES):
             try:
                 if not self._is_open:
@@ -275,7 +275,7 @@ class _Worker:
         return self._save(f"{job.name}-{place.lower()}-{row}.jpg", picture, CROP_QUALITY)
 
     def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
-        """Store what was seen of a table that could not be read. The reason counts without it, too."""
+        """Store the image of a table that could not be read. The reason is valid without it too."""
         if self._seen is None:
             return None
         try:

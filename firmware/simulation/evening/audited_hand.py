@@ -1,4 +1,4 @@
-"""A hand as the record's bare rows tell it, next to what was dealt: what the auditor compares."""
+"""A hand from the record's rows, next to what was dealt: the auditor's data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZES: Final[Mapping[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 
 @dataclass(frozen=True)
 class Dealt:
-    """What a hand truly was: the cards as they were set, by seat and row; the button's seat, None if nobody says."""
+    """The true hand: the cards as they were set, by seat and row; the button's seat, None if it is unknown."""
 
     rows: Mapping[int, Mapping[Row, list[str]]]
     button: int | None
@@ -24,7 +24,7 @@ class Dealt:
 
 @dataclass
 class Card:
-    """A card as the record has it."""
+    """A card on record."""
 
     card: str | None
     sure: bool
@@ -33,7 +33,7 @@ class Card:
 
 @dataclass
 class AuditedHand:
-    """A hand as its rows tell it."""
+    """A hand as its rows describe it."""
 
     number: int
     opened: Mapping[str, Any]
@@ -53,7 +53,7 @@ class AuditedHand:
 
     @property
     def seats(self) -> list[int]:
-        """The seats that play."""
+        """The seats in play."""
         return [seat["seat"] for seat in self.opened["seats"]]
 
     @property
@@ -68,21 +68,21 @@ class AuditedHand:
 
     @property
     def naturals(self) -> set[int]:
-        """The seats whose natural the settlement counts, declared or found."""
+        """The seats whose natural counts in the settlement, declared or found."""
         hands = (self.settlement or {}).get("hands", ())
         return {hand["seat"] for hand in hands if hand["natural"]}
 
     def row(self, seat: int, row: str) -> list[Card]:
-        """Return the cards of a row, as far as they are on record."""
+        """Return the cards of a row that are on record."""
         return self.cards.get((seat, row), [])
 
     def in_doubt(self) -> list[str]:
-        """Return what a settlement must not stand on."""
+        """Return what must be resolved before a settlement."""
         found = [] if self.button is not None else ["no button"]
         found += [
             f"an open irregularity ({seen['what']})"
             for seen in self.irregular.values()
-            if seen["what"] != "card_twice"  # the question is that about the card, at each spot
+            if seen["what"] != "card_twice"  # that question is asked about the card, at each position
         ]
         seen: Counter[str] = Counter()
         for seat in self.showing:
@@ -97,7 +97,7 @@ class AuditedHand:
         return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the hand as `feltwatch settle` reads it."""
+        """Return the hand as input of `feltwatch settle`."""
         seats = []
         for opened in self.opened["seats"]:
             seat = opened["seat"]
@@ -127,5 +127,5 @@ class AuditedHand:
 
 
 def cards_of(cards: Iterable[Mapping[str, Any]]) -> list[Card]:
-    """Return cards as a reading's row has them."""
+    """Return the cards of a reading's row."""
     return [Card(card["card"], card["sure"]) for card in cards]

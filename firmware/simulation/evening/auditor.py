@@ -1,7 +1,7 @@
-"""The auditor: reads the journal's bare rows next to what people and the reader truly did, and says what does not fit.
+"""The auditor: compares the journal's rows with what people and the reader really did, and reports differences.
 
-It shares no code with the state machine: rows are JSON to it, and the settlement is worked out again by
-`firmware.rules.settle_json`, as `feltwatch settle` does.
+It shares no code with the state machine: rows are plain JSON, and `firmware.rules.settle_json` computes the settlement
+again, as `feltwatch settle` does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "otherwise": "settled otherwise than the rules settle the cards that lie there",
     "broken": "the table process broke, or its record does not verify",
 }
-"""What must not happen."""
+"""Kinds of errors."""
 
 HOUR_MS: Final = 3_600_000
 
@@ -59,12 +59,12 @@ DOES: Final[Mapping[str, frozenset[str]]] = {
     "list_person": frozenset({"person_listed"}),
     "misdeal": frozenset({"hand_misdealt"}),
 }
-"""The events that a command may become. What the command says, its event must say."""
+"""The events that a command may cause. The event must have the command's content."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that must not be."""
+    """An error found by the audit."""
 
     hand: int
     kind: Kind
@@ -72,13 +72,13 @@ class Problem:
 
 
 class Auditor:
-    """Takes the journal's rows one by one; `problems` is what does not fit, `counts` what happened.
+    """Processes the journal's rows one by one; `problems` are the errors, `counts` the number of each occurrence.
 
-    The dealer tells it what he did (`said`), what truly lies there (`dealt`), and what was answered.
+    The dealer passes in what he did (`said`), the true cards (`dealt`), and the table's answers.
     """
 
     def __init__(self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None) -> None:
-        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: not known."""
+        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: unknown."""
         self.problems: list[Problem] = []
         self.counts: Counter[str] = Counter()
         self.dealt: dict[int, Dealt] = {}
@@ -93,20 +93,20 @@ class Auditor:
         self._rows: deque[tuple[int, str, Mapping[str, Any], str]] = deque(maxlen=1024)
         self._answered: deque[tuple[int, Mapping[str, Any]]] = deque()
 
-    # ---- what people tell ----
+    # ---- input from the dealer ----
 
     def answered(self, command: Mapping[str, Any], seq: int) -> None:
-        """The table acknowledged a command with this row: there must be a row that says the same."""
+        """Record that the table acknowledged a command with this row: the row must have the same content."""
         self._answered.append((seq, command))
 
     def problem(self, kind: Kind, what: str) -> None:
-        """Write down what must not be."""
+        """Record an error."""
         self.problems.append(Problem(self._hand.number if self._hand else 0, kind, what))
 
     # ---- the rows ----
 
     def take(self, entry: Entry) -> None:
-        """Take the journal's next row."""
+        """Process the journal's next row."""
         if entry.seq != self._seq + 1:
             self.problem("lost", f"Rows {self._seq + 1} to {entry.seq - 1} are missing.")
         self._seq = entry.seq
@@ -120,7 +120,7 @@ class Auditor:
             self._hand.settled = False
 
     def _time(self, entry: Entry) -> None:
-        """Order is the monotonic clock's; a wall clock behind the row before must be marked as what it is."""
+        """Check the order by the monotonic clock; a wall clock that went back must be marked."""
         before, self._wall_ms = self._wall_ms, entry.wall_ms
         if entry.monotonic_ns < self._monotonic_ns:
             self.problem("broken", f"Row {entry.seq} is earlier than the one before it.")
@@ -131,7 +131,7 @@ class Auditor:
             self._faults.notice("clock-step")
 
     def check_answers(self) -> None:
-        """Find the row of every command that was acknowledged, once its row should be there."""
+        """Find the row of every acknowledged command that should be written by now."""
         while self._answered and self._answered[0][0] <= self._seq:
             seq, command = self._answered.popleft()
             if not any(
@@ -141,7 +141,7 @@ class Auditor:
                 self.problem("lost", f"The table answered {dict(command)} with row {seq}; no row says so.")
 
     def finish(self, hands: int) -> None:
-        """The run is over: every answer must have its row, every hand but an open one its end."""
+        """End the run: every answer must have its row, and every hand except an open one its end."""
         self.check_answers()
         for seq, command in self._answered:
             self.problem("lost", f"The table answered {dict(command)} with row {seq}, which is not there.")
@@ -154,7 +154,7 @@ class Auditor:
             self._compare(hand)
         self.counts["waiting"] = int(hand is not None and not hand.ended)
 
-    # ---- one method an event, named as the event's type ----
+    # ---- one method per event, named like the event's type ----
 
     def _table_started(self, _: Mapping[str, Any]) -> None:
         self._faults.notice("table-killed")
@@ -255,7 +255,7 @@ class Auditor:
         row[payload["index"]] = Card(payload["card"]["card"], payload["card"]["sure"])
 
     def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
-        """A card that the camera placed must be in a reading that was given."""
+        """Check that a card placed by the camera is in a reading that was given."""
         if self._given is None:
             return
         place = next(s["place"] for s in self._open.opened["seats"] if s["seat"] == seat)
@@ -296,7 +296,7 @@ class Auditor:
     def _reading_taken(self, payload: Mapping[str, Any]) -> None:
         hand = self._open
         self.counts["readings"] += 1
-        answer = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in payload["rows"]}
+        cards = {(row["seat"], row["row"]): cards_of(row["cards"]) for row in payload["rows"]}
         if self._given is not None:
             name = (payload["frame"] or {}).get("name", "")
             places = {seat["place"]: seat["seat"] for seat in hand.opened["seats"]}
@@ -310,9 +310,9 @@ class Auditor:
                 for zone in zones or ()
                 if zone["place"] in places
             }
-            if zones is not None and given != answer:
+            if zones is not None and given != cards:
                 self.problem("lost", f"The reading {name} is in the record otherwise than it was given.")
-        self._read(answer)
+        self._read(cards)
 
     def _reading_failed(self, payload: Mapping[str, Any]) -> None:
         self.counts["readings_failed"] += 1
@@ -363,7 +363,7 @@ class Auditor:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
     def _wrong(self, hand: AuditedHand) -> list[Card]:
-        """Return the cards in the record that are not those that were set."""
+        """Return the cards on record that differ from those that were set."""
         dealt = self.dealt.get(hand.number)
         if dealt is None:
             return []
@@ -391,7 +391,7 @@ class Auditor:
         self._compare(hand)
 
     def _compare(self, hand: AuditedHand) -> None:
-        """Count what the hand settled on in the end, next to what truly lay there."""
+        """Count how the final settlement's cards compare with the true ones."""
         wrong = self._wrong(hand)
         dealt = self.dealt.get(hand.number)
         if any(not card.said for card in wrong):
@@ -430,7 +430,7 @@ class Auditor:
 
 
 def _agrees(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
-    """Say whether a row is what a command asked for."""
+    """Return whether a row is what a command requested."""
     if type_ not in DOES.get(command["do"], ()):
         return False
     payload = dict(row)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firmware.simulation.evening.run import Outcome
 
 IN_MEMORY: Final = Path("/dev/shm")
-"""Where the temporary record lies if there is such a place: nothing here pulls the plug, and a disk syncs slowly."""
+"""Folder of the temporary record, if it exists: power is never cut here, and a disk syncs slowly."""
 
 _EPILOG: Final = (
     "\b\nFAULTS: all, none, or a comma list of\n"
@@ -79,7 +79,7 @@ def command(
     from firmware.record.journal.journal import FILE
     from firmware.table import TableError
 
-    logging.disable(logging.CRITICAL)  # the product's own log tells each fault; here they are counted
+    logging.disable(logging.CRITICAL)  # the product's log reports each fault; here they are counted
     try:
         with ExitStack() as stack:
             if data is None:
@@ -114,7 +114,7 @@ def _played(
 
     from firmware.simulation.evening.run import simulate, simulated_house
 
-    simulated_house(data, profile)  # what is wrong with it is said before there is a bar to watch
+    simulated_house(data, profile)  # reports an invalid house before there is a progress bar
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("hands", total=hands)

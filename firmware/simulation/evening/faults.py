@@ -1,4 +1,4 @@
-"""What can go wrong on purpose: the faults' names, how often each strikes, and the count of strikes."""
+"""Injected faults: their names, how often each occurs, and the counts of occurrences."""
 
 from __future__ import annotations
 
@@ -41,40 +41,40 @@ FAULTS: Final[Mapping[FaultName, str]] = {
     "disk-full": "the disk is full: SQLite and the captures have no room",
     "page-gone": "the page is gone: stale, its commands lost, or done and never answered",
 }
-"""Every fault and what it is."""
+"""Every fault with its description."""
 
 ALWAYS: Final[frozenset[FaultName]] = frozenset({"sure-misread"})
-"""Faults that need no moment: the reader has them at all times."""
+"""Faults without a time: the reader has them always."""
 SHARE: Final = 0.02
-"""The share of hands in which a given fault strikes: often enough for hundreds of strikes, and for two at once."""
+"""The share of hands in which a chosen fault occurs: enough for hundreds of occurrences, and for two at once."""
 WITHIN: Final = 25.0
 """Seconds from a hand's opening within which a fault begins."""
 LASTS: Final = (2.0, 25.0)
-"""Seconds that a fault lasts, from and to."""
+"""Minimum and maximum seconds that a fault lasts."""
 AT_LEAST: Final[Mapping[FaultName, float]] = {"buttons-babble": 12.0}
-"""Some need longer to be told: a button counts as stuck after ten seconds."""
+"""Longer durations for faults that are detected late: a button counts as stuck after ten seconds."""
 
 
 class UnknownFault(AppError, ValueError):
-    """No such fault."""
+    """There is no such fault."""
 
 
 def parse_faults(text: str) -> tuple[FaultName, ...]:
     """Return the faults of "all", "none" or a comma list, in the order of `FAULTS`. Raises UnknownFault."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if words == ["all"]:
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    if names == ["all"]:
         return tuple(FAULTS)
-    if words in ([], ["none"]):
+    if names in ([], ["none"]):
         return ()
-    for word in words:
+    for word in names:
         if word not in FAULTS:
             raise UnknownFault(f"There is no fault {word!r}; there are {', '.join(FAULTS)}, all and none.")
-    return tuple(name for name in FAULTS if name in words)
+    return tuple(name for name in FAULTS if name in names)
 
 
 @dataclass
 class Strike:
-    """One fault at work: from a moment to a moment, in the simulation's seconds."""
+    """One active fault: its start and end in simulated seconds."""
 
     name: FaultName
     begins: float
@@ -85,9 +85,9 @@ class Strike:
 
 
 class Faults:
-    """Lets faults strike at random, and counts: `struck` where one met the product, `noticed` where that shows.
+    """Chooses faults at random and counts them: `struck` if one met the product, `noticed` if that is visible.
 
-    What a fault does stands with the device that it befalls.
+    The effect of a fault is implemented in the device that it affects.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Faults:
         *,
         short: bool = False,
     ) -> None:
-        """`share`: of the hands in which a fault strikes; `short`: real time is dear, so it lasts seconds only."""
+        """`share`: of the hands in which a fault occurs; `short`: a fault lasts seconds, for runs in real time."""
         self.names = tuple(names)
         self.struck: Counter[FaultName] = Counter()
         self.noticed: Counter[FaultName] = Counter()
@@ -109,7 +109,7 @@ class Faults:
         self._latest: dict[FaultName, Strike] = {}
 
     def plan(self, now: float) -> None:
-        """A hand begins: draw what shall strike in it."""
+        """Draw the faults of a hand that begins."""
         for name in self.names:
             if name not in ALWAYS and self._rng.random() < self._share:
                 begins = now + self._rng.uniform(0.0, self._within)
@@ -117,7 +117,7 @@ class Faults:
                 self._planned.append(Strike(name, begins, begins + lasts))
 
     def step(self, now: float) -> list[FaultName]:
-        """Return the faults that begin at this moment, and let go of those that are over."""
+        """Return the faults that begin now, and end those that are over."""
         if not self._planned:
             return []
         begun = [strike for strike in self._planned if not strike.begun and strike.begins <= now]
@@ -128,11 +128,11 @@ class Faults:
         return [strike.name for strike in begun]
 
     def on(self, name: FaultName) -> bool:
-        """Say whether a fault is at work now."""
+        """Return whether a fault is active now."""
         return any(strike.begun and strike.name == name for strike in self._planned)
 
     def strike(self, name: FaultName) -> None:
-        """Count that a fault met the product: once a strike."""
+        """Count that a fault met the product, once per occurrence."""
         if name in ALWAYS:
             self._latest[name] = Strike(name, 0.0, 0.0)
         strike = self._latest[name]
@@ -141,7 +141,7 @@ class Faults:
             self.struck[name] += 1
 
     def notice(self, name: FaultName) -> None:
-        """Count that the product shows what a fault did, or withstood it: once a strike."""
+        """Count that the product shows a fault or withstood it, once per occurrence."""
         strike = self._latest.get(name)
         if strike is not None and strike.struck and not strike.noticed:
             strike.noticed = True

@@ -1,4 +1,4 @@
-"""How people at the table err, and for how long one waits: assumed shares, of the times that there is an occasion."""
+"""Human errors at the table, and waiting times: assumed shares of the occasions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 PUCK_FORGOTTEN: Final = 0.04
 PUCK_MISLAID: Final = 0.02
 VOIDED: Final = 0.004
-"""Shares of the turns in which the dealer voids the hand: in each phase of it."""
+"""Shares of the turns in which the dealer voids the hand, by phase."""
 ANSWERED_WRONGLY: Final = 0.03
 NOTICED: Final = 0.9
-"""The share of wrong cards in a settlement that a person sees before the hand is archived."""
+"""The share of wrong cards in a settlement that someone notices before the hand is archived."""
 CORRECTED_WRONGLY: Final = 0.01
 LOOKED_AGAIN: Final = 0.03
 UNCONFIRMED: Final = 0.1
@@ -23,12 +23,12 @@ CLOSED: Final = 0.1
 """The share of hands after which the dealer closes the hand without opening the next."""
 SITS_OUT: Final = 0.4
 COUNTED: Final = 0.2
-"""Then, the shares in which somebody sits out or comes back, and in which chips are counted."""
+"""In that case, the shares in which a player sits out or comes back, and in which chips are counted."""
 KEYED: Final = 0.2
 WAITS: Final = 12
-"""Looks at a street that is not on record, or at a reading that awaits cards, after which the dealer acts."""
+"""Polls of a street that is not on record, or of a reading that awaits cards, after which the dealer acts."""
 HOLD: Final = 1.4
 STUCK_AFTER: Final = 250
-"""Things done in one hand after which it counts as lost: it cannot be ended."""
+"""Actions in one hand after which it counts as lost: it cannot be ended."""
 BLANK_AFTER: Final = 100
-"""Looks at a review that asks nothing, after which it counts as lost: no fault lasts so long."""
+"""Polls of a review without a question after which it counts as lost: no fault lasts so long."""

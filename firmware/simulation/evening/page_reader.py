@@ -1,4 +1,4 @@
-"""What the dealer sees: the record as the page reads it, row by row, folded to the state."""
+"""The dealer's view: the record as the page reads it, row by row, folded into the state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from firmware.table import CommandRefused, State, apply
 
 
 class Page:
-    """Follows the journal read-only; every row goes to the auditor on its way."""
+    """Follows the journal read-only; passes every row to the auditor."""
 
     def __init__(self, data: Path, auditor: Auditor) -> None:
         self.reader = JournalReader(data)
@@ -19,7 +19,7 @@ class Page:
         self._auditor = auditor
 
     def follow(self) -> State:
-        """Read what is new. Raises JournalError."""
+        """Read the new rows. Raises JournalError."""
         for entry in self.reader.events_since(self.seq):
             self.seq = entry.seq
             self._auditor.take(entry)

@@ -1,7 +1,7 @@
-"""Hands through pixels: rendered pictures, the card reader, real processes, a pty and mock pins, in real time.
+"""Hands as pixels: rendered pictures, the card reader, real processes, a pty and mock pins, in real time.
 
-The demo's table and dealer play; the auditor reads the same rows as ever. Faults are those that can befall it from
-outside while it runs: `FAULTS`.
+The demo's table and dealer play; the auditor reads the rows as usual. Only faults that can be injected from outside are
+used: `FAULTS`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LOOK_EVERY: Final = 0.05
 
 @dataclass(frozen=True)
 class _WatchedLink(TableLink):
-    """The way to the table; `answered` is told what it acknowledges."""
+    """The connection to the table; `answered` receives every acknowledgement."""
 
     answered: Callable[[Mapping[str, Any], int], None] = lambda command, seq: None
 
@@ -51,7 +51,7 @@ class _WatchedLink(TableLink):
 
 
 class _Vandal:
-    """Pulls the puck reader's cable, makes it babble and kills the reading process, on a thread of its own."""
+    """Unplugs the puck reader, makes it send noise and kills the reading process, on a separate thread."""
 
     def __init__(self, table: SimulatedTable, faults: Faults, rng: random.Random) -> None:
         self._table = table
@@ -77,7 +77,7 @@ class _Vandal:
             if self._faults.on("puck-babble"):
                 self._faults.strike("puck-babble")
                 self._table.puck.babble(self._rng.randbytes(40) + b"$STATE,1,1,3:04*0000\r\n")
-                self._faults.notice("puck-babble")  # what it said of seat 3 would show as another button
+                self._faults.notice("puck-babble")  # if accepted, it would move the button
             unplug = self._faults.on("puck-unplugged")
             if unplug != self._unplugged:
                 self._unplugged = unplug
@@ -103,7 +103,7 @@ def simulate_pixels(
     profile: str,
     played: Callable[[int], None] = lambda hand: None,
 ) -> Outcome:
-    """Play so many hands in a fresh data folder. Raises AppError, TableError where the run cannot go on."""
+    """Play this many hands in a new data folder. Raises AppError, TableError if the run cannot continue."""
     config = simulated_house(data, profile)
     strikes = Faults(
         [name for name in faults if name in FAULTS], random.Random(f"faults {seed}"), SHARE, short=True
@@ -144,7 +144,7 @@ def _dealt(auditor: Auditor, report: Mapping[str, Any]) -> None:
 
 
 def _count_reads(report: Mapping[str, Any], reads: Counter[str]) -> None:
-    """Count the cards that the reader's best guess names rightly, in their places."""
+    """Count the cards that the reader's best guess names correctly, by position."""
     for seat, truth in report["truth"].items():
         for row, cards in truth.items():
             read = report["reading"].get(seat, {}).get(row, "").split()

@@ -1,4 +1,4 @@
-"""A face-up hand as it is placed: street by street, with what goes wrong on a felt while people place cards."""
+"""A face-up hand while it is placed, street by street, with the errors that people make on the felt."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from firmware.table.events import ROWS, IrregularitySeen
 from firmware.table.streets import cards_by, open_seats
 
 MISCHIEF: Final = 0.015
-"""The share of streets at which a card is moved, taken up, turned over or laid too many."""
+"""The share of streets at which a card is moved, picked up, turned over or added by mistake."""
 
 Rows = dict[str, list[str]]
 
 
 @dataclass
 class Placing:
-    """What lies on a face-up table and what should; `street` counts those that were placed."""
+    """The actual and the correct cards of a face-up table; `street` is the number of streets placed."""
 
     hands: Mapping[int, SetHand]
     orders: Mapping[int, Sequence[Spot]]
@@ -34,7 +34,7 @@ class Placing:
     felt: dict[str, Rows] = field(default_factory=dict)
 
     def should_lie(self) -> dict[int, Rows]:
-        """Return what lies there if everybody plays right; a closed hand lies face down."""
+        """Return the correct cards; a closed hand lies face down."""
         felt: dict[int, Rows] = {}
         for seat, hand in self.hands.items():
             if seat in self.orders:
@@ -45,12 +45,12 @@ class Placing:
         return felt
 
     def put_right(self) -> None:
-        """Lay everything where it should lie."""
+        """Lay all cards correctly."""
         self.bent = False
         self.felt = {self.places[seat]: rows for seat, rows in self.should_lie().items()}
 
     def go_on(self) -> None:
-        """Place the next street; now and then something goes wrong with it."""
+        """Place the next street, sometimes with an error."""
         self.street += 1
         self.waits = 0
         self.put_right()
@@ -66,24 +66,24 @@ class Placing:
         self.bent = True
         row = self.rng.choice(full)
         match self.rng.randrange(4):
-            case 0:  # a set card is moved into another row
+            case 0:  # a set card is moved to another row
                 self.rng.choice([rows[other] for other in ROWS if other != row]).append(rows[row].pop(0))
-            case 1:  # a set card is taken up
+            case 1:  # a set card is picked up
                 rows[row].pop(0)
             case 2:  # a set card is turned over
                 rows[row][0] = FACE_DOWN
-            case _:  # a card that is nobody's is laid there
+            case _:  # a card of no player is laid there
                 lying = {
                     card for of_place in self.felt.values() for cards in of_place.values() for card in cards
                 }
                 rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
 
     def all_seen(self, state: State) -> bool:
-        """Say whether the record has every card that was placed."""
+        """Return whether the record has every card that was placed."""
         return all(seat.placed >= cards_by(self.street) for seat in open_seats(state))
 
     def stands(self, seen: IrregularitySeen) -> str:
-        """Say what truly stands of an irregularity, now that the felt was put right: the record or the table."""
+        """Return which side of an irregularity is right now that the felt is correct: the record or the table."""
         truth = self.should_lie()
         here = truth.get(seen.seat, {}).get(seen.row, [])
         if seen.what == "card_changed" and seen.seen is not None:

@@ -1,7 +1,7 @@
-"""A reader that errs as the measured one does: what lies on the felt → the reading that the camera gives of it.
+"""A reader with the measured error rates: cards on the felt → the camera's reading.
 
-The rates are those of `models/reader_errors.json`, which `python -m models.training errors` writes from rendered
-tables; nothing here is tuned. What no count of the reader can tell is assumed, and named below.
+The rates come from `models/reader_errors.json`, which `python -m models.training errors` writes from rendered tables;
+nothing here is tuned. What cannot be measured is assumed, and named below.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from typing import Any, Final, Self
 from firmware.runtime.errors import AppError
 
 HAND_IN_VIEW: Final = 0.02
-"""Assumed: the share of looks in which a person's hand lies over some cards, and lies still."""
+"""Assumed: the share of readings in which a person's hand rests over some cards."""
 RESTLESS: Final = 0.01
-"""Assumed: the share of looks in which the table does not come to rest."""
+"""Assumed: the share of readings in which the table does not come to rest."""
 SWAPPED: Final = 0.5
-"""Assumed: the share of sure misreads in which the two cards swap names, which the reader's joint naming leads to; in
-the rest the name is on the table twice."""
+"""Assumed: the share of sure misreads in which two cards swap names, because the reader names cards jointly; in the
+rest the name is on the table twice.
+"""
 CONSIDERED: Final = 0.9
-"""Assumed: the share of unsure misreads among whose candidates the card itself is."""
+"""Assumed: the share of unsure misreads whose candidates include the true card."""
 
 FACE_DOWN: Final = "back"
-"""In the place of a card's code: it lies face down (`vision.synthetic.render.FACE_DOWN`)."""
+"""Instead of a card's code: it lies face down (`vision.synthetic.render.FACE_DOWN`)."""
 
 Felt = Mapping[str, Mapping[str, Sequence[str]]]
-"""What lies face up on the felt: by place and row, the cards from the player's left to his right."""
+"""The cards face up on the felt, by place and row, from the player's left to his right."""
 
 
 class ErrorsFileError(AppError, ValueError):
-    """The counts of the reader's errors cannot be used."""
+    """The counts of the reader's errors are invalid."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of the cards on the felt; `extra_unsure` and `extra_sure` are names where no card lies."""
+    """Shares of the cards on the felt; `extra_unsure` and `extra_sure` are names without a card."""
 
     unsure: float
     misread_unsure: float
@@ -50,14 +51,14 @@ class Rates:
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Self:
-        """Return the shares that counts say."""
+        """Return the shares from counts."""
         cards = counts["cards"]
         return cls(*(counts[name] / cards for name in cls.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
 class ReaderErrors:
-    """How the reader errs: at rest, under a person's hand, and what is taken for what."""
+    """The reader's errors: at rest, under a person's hand, and the confusions between cards."""
 
     model: str
     ordinary: Rates
@@ -67,7 +68,7 @@ class ReaderErrors:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
-        """Return the packaged counts, or another file's. Raises ErrorsFileError."""
+        """Return the packaged counts, or those of another file. Raises ErrorsFileError."""
         source = path or files("models") / "reader_errors.json"
         try:
             counts = json.loads(source.read_text(encoding="utf-8"))
@@ -86,20 +87,20 @@ class ReaderErrors:
 
 
 class ReaderModel:
-    """Gives readings of a felt, in the form of `TableReading.to_json()`."""
+    """Returns readings of a felt, in the form of `TableReading.to_json()`."""
 
     def __init__(self, errors: ReaderErrors, rng: random.Random) -> None:
         self._errors = errors
         self._rng = rng
         self.surely_wrong = 0
-        """How many cards of the last reading were surely given another's name."""
+        """Number of cards in the last reading with another card's name, marked as sure."""
 
     def restless(self) -> bool:
-        """Say whether the table does not come to rest this time."""
+        """Return whether the table fails to come to rest this time."""
         return self._rng.random() < RESTLESS
 
     def read(self, felt: Felt, places: Sequence[str]) -> dict[str, Any]:
-        """Return a reading of the places that play."""
+        """Return a reading of the places in play."""
         rates = self._errors.ordinary
         if self._rng.random() < HAND_IN_VIEW:
             rates = self._errors.under_a_hand
@@ -140,7 +141,7 @@ class ReaderModel:
         return wrong
 
     def _card(self, card: str, surely: str | None, rates: Rates) -> list[dict[str, Any]]:
-        """Return what is read of one card: once, not at all, or with a name next to it where nothing lies."""
+        """Return the reading of one card: once, not at all, or with an extra name next to it."""
         if surely is not None:
             return [_read(surely, True, (surely,))]
         rng, read = self._rng, [_read(card, True, (card,))]
@@ -159,7 +160,7 @@ class ReaderModel:
         return read
 
     def _taken_for(self, card: str) -> str:
-        """Return what a card is taken for: as seen, or, where that was never seen, its rank in another suit."""
+        """Return the name of a misread card: as measured, or, without a measurement, its rank in another suit."""
         seen = self._errors.confusions.get(card)
         if seen:
             return self._rng.choices(list(seen), list(seen.values()))[0]
@@ -167,7 +168,7 @@ class ReaderModel:
 
 
 def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
-    """Return the same reader, surely wrong as often as the measurement cannot rule out."""
+    """Return the same reader with as many sure misreads as the measurement cannot exclude."""
     most = errors.misread_sure_at_most
     return replace(
         errors,
@@ -177,7 +178,7 @@ def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
 
 
 def _corners(place: str, row: str, index: int) -> list[list[float]]:
-    """Return where the card at an index lies in the picture: next to the one before it."""
+    """Return the corners of the card at an index: next to the previous one."""
     x, y = 1000.0 * "ABCD".index(place) + 150.0 * index, 300.0 * ("front", "middle", "back").index(row)
     return [[x, y], [x + 126, y], [x + 126, y + 176], [x, y + 176]]
 

@@ -1,4 +1,4 @@
-"""What came of a simulation, for people."""
+"""The result of a simulation as text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def show(outcome: Outcome) -> None:
     counts = outcome.counts
     console.print(f"{outcome.hands} hands of {outcome.profile}, seed {outcome.seed}, {outcome.rows} rows.")
     must_not = _table("What must be nothing", "times")
-    for kind, words in KINDS.items():
-        must_not.add_row(words, str(outcome.number(kind)))
+    for kind, title in KINDS.items():
+        must_not.add_row(title, str(outcome.number(kind)))
     console.print(must_not)
     hands = _table("Hands", "hands")
-    for words, name in (
+    for title, name in (
         ("settled", "settled"),
         ("voided", "voided"),
         ("waiting on the dealer", "waiting"),
@@ -30,7 +30,7 @@ def show(outcome: Outcome) -> None:
         ("shown on a card that the reader was sure of, and wrong", "shown_surely_misread"),
         ("  of them ended so: nobody saw it (the reader's budget)", "ended_surely_misread"),
     ):
-        hands.add_row(words, str(counts.get(name, 0)))
+        hands.add_row(title, str(counts.get(name, 0)))
     console.print(hands)
     if counts.get("cards"):
         console.print(f"{counts['cards_read_right']} of {counts['cards']} cards were read right.")

@@ -1,4 +1,4 @@
-"""One run: builds the table, plays the hands, audits the record, and tells what came of it."""
+"""One run: builds the table, plays the hands, audits the record, and returns the result."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 UNIT: Final = 100
 STACK_UNITS: Final = 20_000
 BACKS_TRIED: Final = 4
-"""Ways that a player thinks about to set his hand: few, as ten thousand hands are to be set."""
+"""Number of arrangements that a player considers: few, because thousands of hands are set."""
 SHOWN: Final = 20
-"""Problems that are told one by one; the rest are counted."""
+"""Problems that are listed; the rest are only counted."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run: problems, counts by name, faults by name."""
+    """The result of a run: problems, counts by name, faults by name."""
 
     hands: int
     profile: str
@@ -46,11 +46,11 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was lost, settled twice, unasked or otherwise, and nothing broke."""
+        """Whether no hand was lost or settled wrongly, and nothing failed."""
         return not self.problems
 
     def number(self, kind: Kind) -> int:
-        """Return how many problems are of a kind."""
+        """Return the number of problems of a kind."""
         return sum(problem.kind == kind for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -94,12 +94,12 @@ def simulate(
     share: float = SHARE,
     errors: ReaderErrors | None = None,
 ) -> Outcome:
-    """Play so many hands in a fresh data folder; the same seed plays the same hands with the same faults.
+    """Play this many hands in a new data folder; the same seed plays the same hands with the same faults.
 
-    `share`: of the hands, in which each fault strikes; `journal` makes the table process's; `errors`: how the reader
-    errs, as measured where nothing is said.
+    `share`: of the hands in which each fault occurs; `journal` makes the table process's journal; `errors`: the
+    reader's errors, by default the measured ones.
 
-    Raises AppError, TableError where the run itself cannot go on.
+    Raises AppError, TableError if the run itself cannot continue.
     """
     config = simulated_house(data, profile)
     _, rules = house_rules(config)
@@ -154,7 +154,7 @@ def audited(
     faults: Faults,
     counts: Mapping[str, int],
 ) -> Outcome:
-    """End the audit: verify the record as a whole, and put together what came of the run."""
+    """End the audit: verify the whole record, and return the result."""
     auditor.finish(hands)
     checked = verify(data)
     for found in checked.problems[:SHOWN]:

@@ -1,8 +1,8 @@
-"""The dealer and the players: they play hands as people do, which is to say not always well.
+"""The dealer and the players, with human errors.
 
-The dealer looks at the page, does one thing, and looks again. He answers from the cards on the felt, now and then
-wrongly; presses twice, presses what is not lit, presses too early, touches what has moved on; corrects a settled hand,
-takes a confirmation back, voids. What he does on purpose wrong he corrects where he sees it.
+The dealer looks at the page, does one thing, and looks again. He answers from the cards on the felt, sometimes wrongly.
+He presses twice, presses a button that is not lit, presses too early, answers outdated questions, corrects a settled
+hand, takes a confirmation back, voids. He corrects his own intended errors when he sees them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _BUTTON_OF: Final[Mapping[str, ButtonName]] = {
 
 
 class GaveUp(AppError):
-    """The evening cannot go on."""
+    """The evening cannot continue."""
 
 
 @dataclass
 class _Hand:
-    """What the people at the table know of the hand on it."""
+    """What the people at the table know of the current hand."""
 
     hands: dict[int, SetHand]
     button: int
@@ -62,7 +62,7 @@ class _Hand:
 
 
 class Dealer:
-    """Plays hands on a table that is turned by hand."""
+    """Plays hands on a stepped table."""
 
     def __init__(
         self,
@@ -91,36 +91,36 @@ class Dealer:
         self._refused = ""
 
     def play(self, hands: int, played: Callable[[int], None] = lambda hand: None) -> None:
-        """Play until so many hands are over, the last one settled or void; `played` is told each one's number."""
-        self._last, facts = hands, 0
+        """Play until this many hands are settled or void; call `played` with each one's number."""
+        self._last, steps = hands, 0
         while True:
             state = self._look()
             over = state.phase in BETWEEN_HANDS or self._all_done
-            while facts < state.hand - (not over):
-                facts += 1
+            while steps < state.hand - (not over):
+                steps += 1
                 self._ended()
-                played(facts)
+                played(steps)
             if over and state.hand >= hands:
                 return
             self._guard(state)
             self._turn(state)
             self._table.pass_time(self._rng.uniform(0.3, 1.2))
 
-    # ---- eyes and hands ----
+    # ---- page and buttons ----
 
     def _look(self) -> State:
-        """Look at the page; while it is gone it shows what it showed."""
+        """Return the page's state; while the page is gone, its last state."""
         if self._faults.on("page-gone"):
             if self._table.seq != self._page.seq:
                 self._faults.strike("page-gone")
             return self._page.state
-        self._faults.notice("page-gone")  # it is back, and shows what it missed
+        self._faults.notice("page-gone")  # it is back, with all missed events
         if self._table.seq == self._page.seq:
             return self._page.state
         return self._page.follow()
 
     def _press(self, button: ButtonName, seconds: float = 0.15) -> bool:
-        """Press a button; say whether the page shows that something came of it."""
+        """Press a button; return whether the page shows an effect."""
         before = self._page.seq
         self._table.press(button, seconds)
         if self._often(habits.PRESSED_TWICE):
@@ -129,7 +129,7 @@ class Dealer:
         return self._page.seq != before
 
     def _touch(self, do: str, **fields: Any) -> bool:
-        """Touch the page; say whether the table took it. No answer: press on, and look."""
+        """Send a command from the page; return whether the table accepted it. Without an answer: retry, then look."""
         command = {"do": do, "hand": self._page.state.hand, **fields}
         if self._often(habits.TOUCHED_STALE) and command["hand"] > 1:
             stale = self._table.touch(command | {"hand": command["hand"] - 1})
@@ -157,7 +157,7 @@ class Dealer:
         return answer
 
     def _do(self, do: str, seconds: float = 0.15) -> None:
-        """Press the button that does it; where nothing comes of it, touch the page."""
+        """Press the button of an action; without an effect, use the page."""
         if not self._press(_BUTTON_OF[do], seconds) and not self._faults.on("page-gone"):
             self._touch(do)
 
@@ -167,7 +167,7 @@ class Dealer:
     # ---- the hand ----
 
     def _guard(self, state: State) -> None:
-        """A hand that cannot be ended is lost, and voided so that the next one may be played."""
+        """Count a hand that cannot be ended as lost, and void it so that the next one can be played."""
         hand = self._of(state)
         hand.done += 1
         self._auditor.counts["done"] += 1
@@ -183,7 +183,7 @@ class Dealer:
             raise GaveUp(f"Hand {state.hand} cannot even be voided; the evening ended with it.")
 
     def _of(self, state: State) -> _Hand:
-        """Return the hand on the table, dealt when it is first seen."""
+        """Return the current hand; deal it when it is first seen."""
         if state.hand != self._number:
             self._number = state.hand
             seats = sorted(seat.seat for seat in state.seats)
@@ -245,7 +245,7 @@ class Dealer:
                 self._settled(state, hand)
 
     def _between_hands(self, state: State) -> bool:
-        """A player sits out or comes back, or his chips are counted; say whether one did."""
+        """Have a player sit out or come back, or have his chips counted; return whether one did."""
         players = [seat.player for seat in self._seats]
         if self._often(habits.SITS_OUT):
             player = self._rng.choice(players)
@@ -260,7 +260,7 @@ class Dealer:
         return False
 
     def _place(self, state: State, hand: _Hand) -> None:
-        """Let the players place the next street once the record has the last one; answer what is asked meanwhile."""
+        """Have the next street placed once the record has the last one; answer questions meanwhile."""
         placing = hand.placing
         assert placing is not None
         open_questions = [q for q in state.questions if q.what is not Ask.BUTTON]
@@ -292,7 +292,7 @@ class Dealer:
         self._table.readings.felt = placing.felt
 
     def _not_seen(self, state: State, hand: _Hand, placing: Placing) -> None:
-        """A card is not on record: wait for a look, see to the felt, then key the row, or the hand."""
+        """Handle a card that is not on record: wait for a reading, check the felt, then key the row, or the hand."""
         placing.waits += 1
         if placing.waits == habits.WAITS // 2 and placing.bent:
             self._put_right(placing)
@@ -313,7 +313,7 @@ class Dealer:
             self._touch("key_row", seat=seat, row=row, cards=" ".join(lies[seat][row]))
 
     def _wait(self, state: State, hand: _Hand) -> None:
-        """Nothing is asked, so it should settle; a table whose disk is full may take a while."""
+        """Wait for the settlement, as nothing is asked; a table with a full disk may take a while."""
         hand.blank += 1
         if hand.blank == habits.BLANK_AFTER:
             self._auditor.problem(
@@ -343,7 +343,7 @@ class Dealer:
             self._do("next")
 
     def _speak(self, state: State, hand: _Hand) -> bool:
-        """Make the page say what the players said, one word at a time; say whether there was one."""
+        """Key the players' declarations, one at a time; return whether there was one."""
         for seat in state.seats:
             wanted = hand.hands[seat.seat]
             word = ""
@@ -367,7 +367,7 @@ class Dealer:
                 hand.placing.street = STREETS
 
     def _await_cards(self, state: State, hand: _Hand) -> None:
-        """The page says where no cards lie: after a while one sees whose surrender was not keyed."""
+        """The page names the places without cards: after a while, key the surrender that was forgotten."""
         if state.awaited and any(hand.hands[seat].surrenders for seat in state.awaited.empty):
             hand.awaits += 1
             if hand.awaits % habits.WAITS == 0:
@@ -423,7 +423,7 @@ class Dealer:
         return [card.code for card in getattr(hand.hands[seat].rows, row)]
 
     def _lies(self, state: State, hand: _Hand, question: Question) -> str:
-        """Return the card that truly lies where a question points; "" where the row has none so far out."""
+        """Return the true card at a question's position; "" if the row has none there."""
         assert question.seat is not None
         assert question.row is not None
         assert question.index is not None
@@ -470,7 +470,7 @@ class Dealer:
             self._do("next")
 
     def _correct(self, state: State, hand: _Hand) -> bool:
-        """A player disputes what the page shows of his cards, or the dealer sees it; say whether so."""
+        """Have a player or the dealer dispute the cards that the page shows; return whether one did."""
         if state.button != hand.button:
             if not self._mark_back(state):
                 self._touch("key_button", seat=hand.button)
@@ -492,7 +492,7 @@ class Dealer:
         return False
 
     def _mark_back(self, state: State) -> bool:
-        """Nothing is corrected once a payment is marked: take a mark back first; say whether there was one."""
+        """Take a payment's mark back: until then nothing can be corrected. Return whether there was one."""
         for a, b in sorted(state.paid):
             self._touch("mark_paid", a=a, b=b, paid=False)
             return True

@@ -1,7 +1,7 @@
-"""The far ends of the devices on a clock that is moved by hand: puck reader, buttons and lamps.
+"""Simulated devices on a stepped clock: puck reader, buttons and lamps.
 
-The near ends are the product's: `PuckLine` reads bytes, `PressedButtons` debounces contacts. Only the threads and ports
-around them are not in play here; `--pixels` and the tests of `firmware.devices` have those.
+The product's own code reads them: `PuckLine` the bytes, `PressedButtons` the contacts. Only its threads and ports are
+not covered here; `--pixels` and the tests of `firmware.devices` cover those.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ SEATS: Final = range(1, 6)
 UNPLUGGED: Final = "The puck reader is not connected: plug it in, or key the seat."
 UNREADABLE: Final = "The buttons cannot be read (the panel is unplugged): use the page."
 GLITCH: Final = 0.004
-"""Seconds of a glitch: shorter than a contact must keep still to be believed."""
+"""Seconds of a glitch: shorter than a contact must be stable to count."""
 
 
 class Killed(BaseException):
-    """The process that this was raised in is dead: nothing of it runs any more."""
+    """The simulated process was killed: none of its code may run any more."""
 
 
 class SteppedPuck:
-    """A puck reader as the table sees it, with its line, its antennas and the two disks in our hands."""
+    """A puck reader as the table sees it, with a simulated line, antennas and the two disks."""
 
     def __init__(self, faults: Faults, rng: random.Random) -> None:
         self._faults = faults
@@ -40,7 +40,7 @@ class SteppedPuck:
         self._lain: deque[tuple[float, int | None]] = deque([(0.0, None)], maxlen=8)
         self._now = 0.0
         self.misled = 0
-        """How often the product told a seat at which the disks had not lain of late."""
+        """Number of times that the product reported a seat where the disks had not been recently."""
         self._line = self._new_line()
         self._put: Callable[[PuckReading], None] | None = None
         self._told: PuckReading | None = None
@@ -54,17 +54,17 @@ class SteppedPuck:
         return PuckLine(SimulatedPuck.disks, SEATS)
 
     def move_to(self, seat: int | None) -> None:
-        """Lay both disks at this seat; None: take them up."""
+        """Lay both disks at this seat; None: pick them up."""
         self._lain.append((self._now, self._seat))
         self._seat = seat
 
     @property
     def seat(self) -> int | None:
-        """Where the disks lie."""
+        """The seat of the disks."""
         return self._seat
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
-        """Begin; see `PuckReader.start`."""
+        """Start; see `PuckReader.start`."""
         self._line, self._put, self._told, self._open = self._new_line(), put, None, False
 
     def use(self, disks: Disks) -> None:
@@ -76,7 +76,7 @@ class SteppedPuck:
         self._put = None
 
     def step(self, now: float) -> None:
-        """Bring the line and what is known of it to this moment."""
+        """Advance the line and its reading to this time."""
         self._now = now
         if self._put is None:
             return
@@ -98,7 +98,7 @@ class SteppedPuck:
             self._put(reading)
 
     def _lose(self, now: float) -> None:
-        """The cable is pulled; one time in three the reader falls silent with the cable in."""
+        """Unplug the cable; one time in three the reader falls silent with the cable in."""
         if not self._open or self._silent:
             return
         self._faults.strike("puck-unplugged")
@@ -124,21 +124,21 @@ class SteppedPuck:
         return encode("STATE", int(now * 2), int(now * 1000), *antennas, "1f")
 
     def _babble(self, now: float) -> None:
-        """Noise, and sentences about another seat: cut off, with a byte changed, and one sweep that is whole."""
+        """Send noise, and frames about another seat: cut off, with a byte changed, and one valid sweep."""
         self._faults.strike("puck-babble")
         rng = self._rng
         known = {self._seat, self._told.seat if self._told else None}
         lie = self._snapshot(now - 0.001, rng.choice([seat for seat in SEATS if seat not in known]))
         spot = rng.randrange(1, len(lie) - 2)
         changed = lie[:spot] + bytes([lie[spot] ^ (1 << rng.randrange(7))]) + lie[spot + 1 :]
-        for text in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
-            self._line.feed(text, now)
+        for noise in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
+            self._line.feed(noise, now)
         if now >= self._snapshot_at:  # a single wrong sweep: the true one follows at once
             self._line.feed(lie, now)
 
 
 class SteppedButtons:
-    """The three buttons' contacts in our hands; what they do is debounced by the product's own class."""
+    """The contacts of the three buttons, debounced by the product's own class."""
 
     def __init__(self, faults: Faults, rng: random.Random) -> None:
         self._faults = faults
@@ -150,7 +150,7 @@ class SteppedButtons:
         self.fault: str | None = None
 
     def start(self, put: Callable[[Press], None]) -> None:
-        """Begin; see `Buttons.start`."""
+        """Start; see `Buttons.start`."""
         self._panel, self._put = PressedButtons(self._contacts()), put
 
     def close(self) -> None:
@@ -158,7 +158,7 @@ class SteppedButtons:
         self._put = None
 
     def set(self, button: ButtonName, down: bool, now: float) -> None:
-        """Push a button down or let it go; its contact bounces."""
+        """Push a button down or release it; its contact bounces."""
         self._down[button] = down
         if button == self._stuck:
             return
@@ -172,7 +172,7 @@ class SteppedButtons:
             self._edge(button, level, at)
 
     def step(self, now: float) -> None:
-        """Look at the contacts, as the product does every tenth of a second."""
+        """Sample the contacts, as the product does every tenth of a second."""
         if self._faults.on("buttons-unplugged"):
             self._faults.strike("buttons-unplugged")
             self.fault = UNREADABLE
@@ -186,7 +186,7 @@ class SteppedButtons:
         self.fault = f"Stuck down: {stuck}. Free the button; meanwhile use the page." if stuck else None
 
     def _babble(self, now: float) -> None:
-        """One button is leant on, which is a press of it before it is seen to be stuck; the others glitch."""
+        """Hold one button down, which is a press before it counts as stuck; the others glitch."""
         if self._stuck is None:
             self._faults.strike("buttons-babble")
             self._stuck = stuck = self._rng.choice(BUTTONS)
@@ -209,22 +209,22 @@ class SteppedButtons:
 
 
 class SteppedLamps:
-    """The panel's lamps; `deadly` once, the process dies as it lights them: after its event was written."""
+    """The panel's lamps. `deadly`: the process dies once when it sets them, after its event was written."""
 
     def __init__(self) -> None:
         self.lit: dict[LampName, Light] = {}
         self.deadly = False
 
     def start(self) -> None:
-        """Dark; see `Lamps.start`."""
+        """Switch off; see `Lamps.start`."""
         self.lit = {}
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
-        """Show the panel; see `Lamps.show`."""
+        """Set the panel; see `Lamps.show`."""
         if self.deadly:
             raise Killed
         self.lit = dict(lights)
 
     def close(self) -> None:
-        """Dark; see `Lamps.close`."""
+        """Switch off; see `Lamps.close`."""
         self.lit = {}

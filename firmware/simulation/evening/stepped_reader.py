@@ -1,6 +1,6 @@
-"""What stands where the reading process stands: answers of the modelled reader, in time, late or never.
+"""A substitute for the reading process: answers from the modelled reader, in time, late or never.
 
-What the table hears is what `ReadingProcess` would tell it: `ReadingDone`, `ReadingLost`, `ReaderState`.
+The table receives the messages of `ReadingProcess`: `ReadingDone`, `ReadingLost`, `ReaderState`.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from firmware.simulation.evening.reader_model import ReaderModel
 TAKES: Final = (0.6, 1.5)
 """Seconds that a reading takes: three frames that agree."""
 WITHIN: Final = 20.0
-"""Seconds after which the table gives a reading up (`TimesConfig.reading`)."""
+"""Seconds after which the table abandons a reading (`TimesConfig.reading`)."""
 READ_ANYWAY: Final = 5.0
-"""Seconds after which a watched felt that looks the same is read again (`firmware.runtime.reading.change_detector`)."""
+"""Seconds after which an unchanged felt is read again (`firmware.runtime.reading.change_detector`)."""
 DEAD: Final = "The reading process stopped unexpectedly; it is being replaced."
 LATE: Final = f"No reading within {WITHIN:g} s; the reading process is being replaced."
 NO_CAMERA: Final = "The camera is not connected: plug it in."
 NO_ROOM: Final = "The capture could not be stored (no space left on device); check the disk."
 RESTLESS: Final = "The table did not lie still: something moves over the table. Look again."
 KEPT: Final = 32
-"""Readings whose zones are kept for the auditor: more than can be on their way into the record."""
+"""Readings whose zones are kept for the auditor: more than can be pending."""
 PICTURE: Final = b"\xff\xd8 stands for a picture of the table \xff\xd9"
 
 
 @dataclass
 class _Asked:
-    """A request, when its answer is due, and how often it was tried."""
+    """A request, the time of its answer, and the number of attempts."""
 
     job: ReadingJob
     due: float
@@ -51,9 +51,9 @@ class _Asked:
 
 
 class SteppedReadings:
-    """Answers requests for readings of what lies on the felt, as the clock is moved on.
+    """Answers requests for readings of the felt as the clock advances.
 
-    `felt` is what lies there now, by place and row; `given` keeps each reading's zones by its frame's name.
+    `felt` holds the current cards, by place and row; `given` keeps each reading's zones by its frame's name.
     """
 
     def __init__(self, data: Path, model: ReaderModel, faults: Faults, rng: random.Random) -> None:
@@ -72,7 +72,7 @@ class SteppedReadings:
         self._told_at = 0.0
 
     def start(self, put: Callable[[Any], None]) -> None:
-        """Begin; see `Readings.start`."""
+        """Start; see `Readings.start`."""
         self._put, self._asked, self._trouble, self._last = put, [], "", None
         self._told_of = None
 
@@ -80,7 +80,7 @@ class SteppedReadings:
         """See `Readings.use`: the modelled reader needs no calibration."""
 
     def request(self, job: ReadingJob | CameraJob) -> None:
-        """Ask for a reading; see `Readings.request`. Nobody sets this table up."""
+        """Request a reading; see `Readings.request`. This table has no set-up."""
         if isinstance(job, CameraJob):
             return
         self._asked.append(_Asked(job, self._now + self._rng.uniform(*TAKES)))
@@ -90,7 +90,7 @@ class SteppedReadings:
         self._put, self._asked = None, []
 
     def step(self, now: float) -> None:
-        """Answer what is due by now."""
+        """Answer the requests that are due by now."""
         self._now = now
         if self._put is None:
             return
@@ -134,11 +134,11 @@ class SteppedReadings:
             self._done(job)
 
     def _looks_as_told(self) -> bool:
-        """Say whether the felt looks as when it was last told of; now and then it is read again all the same."""
+        """Return whether the felt is unchanged since the last report; sometimes it is read again anyway."""
         return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
 
     def _again(self, asked: _Asked, why: str, after: float) -> None:
-        """The process is replaced; what it was asked is tried once more, then given up."""
+        """Simulate a replaced process; its request is retried once, then abandoned."""
         if asked.tried > 1:
             self._lose(asked.job, why)
             return
@@ -152,16 +152,16 @@ class SteppedReadings:
         self._put_answer(ReadingLost(job.number, why, fault=True))
 
     def _done(self, job: ReadingJob) -> None:
-        facts = self._model.read(self.felt, job.places)
+        reading = self._model.read(self.felt, job.places)
         self._told_of, self._told_at = deepcopy(self.felt), self._now
         if self._model.surely_wrong:
             self._faults.strike("sure-misread")
         name = f"{job.name}-1-frame.jpg"
-        facts["frame"] = asdict(self._store.save(name, PICTURE))
-        self.given[name] = facts["zones"]
+        reading["frame"] = asdict(self._store.save(name, PICTURE))
+        self.given[name] = reading["zones"]
         if len(self.given) > KEPT:
             del self.given[next(iter(self.given))]
-        done = ReadingDone(job.number, facts)
+        done = ReadingDone(job.number, reading)
         if self._faults.on("camera-babble"):
             self._babble(done)
         else:
@@ -169,7 +169,7 @@ class SteppedReadings:
         self._last = done
 
     def _babble(self, done: ReadingDone) -> None:
-        """An answer to an older request, then one that makes no sense or, one time in three, the true one."""
+        """Send an answer to an older request, then an invalid one or, one time in three, the true one."""
         self._faults.strike("camera-babble")
         if self._last is not None:
             self._put_answer(self._last)

@@ -1,4 +1,4 @@
-"""The table process of the product on a clock that is moved by hand, killed and started again at will."""
+"""The product's table process on a stepped clock, killed and started again at will."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from firmware.table import events as ev
 T = TypeVar("T")
 
 STEP: Final = 0.25
-"""Seconds between two looks at everything while time passes."""
+"""Simulated seconds per step."""
 FINGER: Final = 0.05
-"""The same while a finger is on a button."""
+"""The same while a button is held."""
 TURN_UP: Final = 1.0
 STARTS_IN: Final = 3.0
-"""Seconds after which a table process that died is started again."""
+"""Seconds after which a dead table process is started again."""
 EVENING: Final = 1_760_000_000_000
-"""Milliseconds since 1970: an evening to begin with."""
+"""Start of the evening in milliseconds since 1970."""
 STEPS: Final = (-7 * 3_600_000, 365 * 86_400_000)
-"""Milliseconds by which the wall clock steps where it is not 1970 again: back by hours, ahead by a year."""
+"""Milliseconds by which the wall clock jumps, other than to 1970: back by hours, ahead by a year."""
 
 
 class CrampedJournal(Journal):
-    """A journal on a disk that can be full: SQLite itself then says so, at the next page it needs."""
+    """A journal on a disk that can be full: SQLite itself reports it at the next page it needs."""
 
     def fill_disk(self) -> None:
-        """Leave no room."""
+        """Leave no free space."""
         pages = self._db.execute("PRAGMA page_count").fetchone()[0]
         self._db.execute(f"PRAGMA max_page_count = {pages}")
 
     def make_room(self) -> None:
-        """Leave room again."""
+        """Free space again."""
         self._db.execute("PRAGMA max_page_count = 1073741823")
 
 
 class SteppedTable:
-    """One table: far ends, clock and faults in our hands, the table process of the product in the middle.
+    """One table: simulated devices, clock and faults around the product's table process.
 
-    `broken` collects what a table process must never do: raise, or speak of an error of its own.
+    `broken` collects what a table process must never do: raise, or log an internal error.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class SteppedTable:
 
     @property
     def up(self) -> bool:
-        """Whether a table process runs."""
+        """Whether a table process is running."""
         return self._process is not None
 
     @property
@@ -100,27 +100,27 @@ class SteppedTable:
 
     @property
     def process(self) -> TableProcess | None:
-        """The table process that runs now."""
+        """The running table process."""
         return self._process
 
     def pass_time(self, seconds: float, step: float = STEP) -> None:
-        """Let time pass; everything that falls due on the way happens."""
+        """Advance the time, with everything that is due on the way."""
         end = self.now + seconds
         while self.now < end:
             self.now = min(self.now + step, end)
             self._moment()
 
     def press(self, button: ButtonName, seconds: float = 0.15) -> None:
-        """Press a button for so long, and take the finger off."""
+        """Press a button for this many seconds, and release it."""
         self.buttons.set(button, True, self.now)
         self.pass_time(seconds, FINGER)
         self.buttons.set(button, False, self.now)
         self.pass_time(0.2, FINGER)
 
     def touch(self, command: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a command as the page does, and return the answer; None where none comes back.
+        """Send a command as the page does, and return the answer; None without an answer.
 
-        Then the command may have been done or not.
+        In that case the command may have been done or not.
         """
         if self._faults.on("page-gone"):
             self._faults.strike("page-gone")
@@ -141,7 +141,7 @@ class SteppedTable:
         return answer
 
     def close(self) -> None:
-        """End the table process as a clean stop does."""
+        """End the table process with a clean stop."""
         if self._process is not None:
             self._process.end()
         if self._journal is not None:
@@ -180,7 +180,7 @@ class SteppedTable:
                 self._journal.make_room()
 
     def _kill(self) -> None:
-        """Kill the table process: now, or as its next event is about to be written, or as soon as one was."""
+        """Kill the table process: now, just before its next event is written, or just after."""
         if self._process is None:
             return
         match self._rng.randrange(3):
@@ -196,7 +196,7 @@ class SteppedTable:
             self._alive(self._process.turn_all)
 
     def _alive(self, work: Callable[[], T]) -> T | None:
-        """Do what the table process does; it may die of it."""
+        """Run a step of the table process; it may be killed by it."""
         try:
             return work()
         except Killed:
@@ -213,7 +213,7 @@ class SteppedTable:
         self._died()
 
     def _died(self) -> None:
-        """The process is gone: its connection drops, its queue and its reading process with it."""
+        """Remove the killed process: its connection, its queue and its reading process."""
         if self._journal is not None:
             self._journal.close()
         self._journal = self._process = None
@@ -223,13 +223,13 @@ class SteppedTable:
             device.close()
 
     def _set_up(self) -> None:
-        """Leave the first set-up out: this evening's house plays at once. Raises TableError."""
+        """Skip the first set-up: this evening's house plays at once. Raises TableError."""
         with Journal(self._config.data, self._clock()) as journal:
             if not journal.recover().set_up:
                 journal.append([ev.SetUpEnded(skipped=True)], "console")
 
     def _start(self) -> None:
-        """Start the table process; where its record cannot be written it ends again, to be started later."""
+        """Start the table process; if its record cannot be written it ends again and is started later."""
         try:
             self._journal = self._open(self._config.data, self._clock())
             self._full = False

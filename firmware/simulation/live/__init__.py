@@ -1,1 +1,1 @@
-"""The simulated table in real time: what stands in the room, the players and the dealer."""
+"""The simulated table in real time: the devices, the players and the dealer."""

@@ -1,8 +1,7 @@
-"""The simulated dealer: plays hands on the simulated table with a dealer's hands and eyes.
+"""The simulated dealer: plays hands on the simulated table as a person does.
 
-It looks at the record as the page does, presses the panel's buttons, moves the puck, lays cards, and touches the page,
-which is to say that it sends the page's commands over the same socket. It does one thing at a time and looks again,
-so a person may play along on the page.
+It looks at the record as the page does, presses the panel's buttons, moves the puck, lays cards, and sends the page's
+commands over the same socket. It does one thing at a time and looks again, so a person may play along on the page.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from firmware.table.streets import street
 from firmware.table_client import TableLink, TableUnreachable
 
 STUCK_AFTER: Final = 600.0
-"""Seconds without anything happening after which the simulation gives up."""
+"""Seconds without progress after which the simulation gives up."""
 HANDS_A_DOWN: Final = 20
-"""Hands after which the next dealer takes over; a down is 40 minutes."""
+"""Hands after which the next dealer takes over; a shift is 40 minutes."""
 PUCK_FORGOTTEN: Final = 0.04
-"""The share of hands in which the puck lies at no seat when the cards are out."""
+"""The share of hands in which the puck is at no seat when the cards are dealt."""
 HOLD: Final = 1.4
 """Seconds of press and hold."""
 FINGER_UP: Final = 0.05
-"""Seconds between two presses of the quickest finger."""
+"""Seconds between two presses of the fastest finger."""
 LOOK_EVERY: Final = 0.02
 GIVE_UP_AFTER: Final = 6.0
-"""Seconds after which a dealer among people stops waiting for what does not come, and looks again."""
+"""Seconds after which a dealer among people stops waiting, and looks again."""
 
 
 class Stopped(AppError):
@@ -50,12 +49,12 @@ class Stopped(AppError):
 
 
 class SimulationStuck(AppError, TimeoutError):
-    """The table does not go on."""
+    """The table makes no progress."""
 
 
 @dataclass
 class _Hand:
-    """What the dealer knows of the hand on the table."""
+    """What the dealer knows of the current hand."""
 
     number: int
     hands: dict[int, SetHand]
@@ -65,13 +64,13 @@ class _Hand:
     laid: bool = False
     looked_again: bool = False
     orders: dict[int, list[Spot]] = field(default_factory=dict)
-    """In which order the cards of open seats are placed."""
+    """The order in which the cards of open seats are placed."""
 
 
 class SimulatedDealer:
-    """Plays hands until told to stop. `pace`: the speed against a person's; None: no pauses at all.
+    """Plays hands until stopped. `pace`: the speed relative to a person's; None: no pauses at all.
 
-    `among_people`: somebody may pull cables and press buttons, so that what does not come is no fault of the table.
+    `among_people`: people may pull cables and press buttons, so that a missing effect is no fault of the table.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class SimulatedDealer:
         """Make `play` return soon, from any thread."""
         self._stop.set()
 
-    # ---- a person in the dealer's place, from any thread ----
+    # ---- a person as the dealer, from any thread ----
 
     @property
     def rests(self) -> bool:
@@ -113,15 +112,15 @@ class SimulatedDealer:
         return self._resting.is_set()
 
     def rest(self) -> None:
-        """Leave the table to a person."""
+        """Let a person be the dealer."""
         self._resting.set()
 
     def go_on(self) -> None:
-        """Take the table over again."""
+        """Take over from the person."""
         self._resting.clear()
 
     def turn_up(self) -> None:
-        """Lay the players' cards of this hand face up, while a person is the dealer."""
+        """Lay the players' cards of this hand face up while a person is the dealer."""
         self._errands.put(lambda: self._turn_up(self._of(self._reader.recover()[0]), again=True))
 
     def _rest(self) -> None:
@@ -130,7 +129,7 @@ class SimulatedDealer:
                 self._errands.get(timeout=0.1)()
 
     def play(self, hands: int | None) -> Iterator[dict[str, Any]]:
-        """Play so many hands (None: for ever) and yield each one's report once all is paid.
+        """Play this many hands (None: for ever) and yield each one's report once all is paid.
 
         Raises SimulationStuck. Ends when stopped.
         """
@@ -148,7 +147,7 @@ class SimulatedDealer:
         except Stopped:
             return
 
-    # ---- eyes ----
+    # ---- what the dealer sees ----
 
     def _look(self) -> State:
         self._rest()
@@ -164,7 +163,7 @@ class SimulatedDealer:
         return self._state
 
     def _until(self, what: Callable[[State], bool], within: float = STUCK_AFTER) -> State:
-        """Look until something is so; among people, or until it has been waited for long enough."""
+        """Look until the condition is true; among people, or until the timeout."""
         deadline = time.monotonic() + (GIVE_UP_AFTER if self._among_people else within)
         while not what(state := self._look()):
             if time.monotonic() > deadline:
@@ -177,14 +176,14 @@ class SimulatedDealer:
         return state
 
     def _pause(self, seconds: float) -> None:
-        """Take a person's time."""
+        """Wait as long as a person takes."""
         if self._pace:
             self._stop.wait(seconds / self._pace)
 
-    # ---- hands ----
+    # ---- what the dealer does ----
 
     def _press(self, button: Any, seconds: float = 0.12) -> None:
-        """Press a button and see that something came of it. What the camera brought is looked at first."""
+        """Press a button and check its effect. News from the camera is read first."""
         before = self._seq
         if self._state.phase in (Phase.REVIEW, Phase.SETTLED):
             self._stop.wait(max(0.0, self._in_phase_since + UNSEEN - time.monotonic()))
@@ -193,7 +192,7 @@ class SimulatedDealer:
         self._until(lambda state: self._seq > before)
 
     def _touch(self, do: str, **fields: Any) -> None:
-        """Touch the page. A refusal is taken as a person takes it: look again, then go on."""
+        """Send a command from the page. After a refusal, look again and go on."""
         before = self._seq
         try:
             answer = self._link.send({"do": do, **fields})
@@ -207,7 +206,7 @@ class SimulatedDealer:
     # ---- one thing at a time ----
 
     def _clear_up(self) -> None:
-        """End a hand that an earlier run left on the table: its cards are gone, and nobody remembers them."""
+        """End a hand of an earlier run: its cards are unknown."""
         state = self._look()
         if state.phase is Phase.SETTLED:
             self._press("next")
@@ -237,7 +236,7 @@ class SimulatedDealer:
         self._press("next")
 
     def _of(self, state: State) -> _Hand:
-        """Return what was dealt in this hand; deal if a person opened it behind our back."""
+        """Return what was dealt in this hand; deal if a person opened it."""
         if self._hand is None or self._hand.number != state.hand:
             button = sorted(self._seats)[(state.hand - 1) % len(self._seats)]
             self._seats = {seat.seat: seat.place for seat in state.seats} or self._seats
@@ -249,7 +248,7 @@ class SimulatedDealer:
         return self._hand
 
     def _log_on(self, state: State) -> None:
-        """Take over from the dealer before, by the page."""
+        """Take over from the previous dealer, on the page."""
         dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
         if dealers and self._down != (state.hand - 1) // HANDS_A_DOWN:
             self._down = (state.hand - 1) // HANDS_A_DOWN
@@ -280,7 +279,7 @@ class SimulatedDealer:
             self._press("next")
 
     def _speak(self, state: State, hand: _Hand) -> None:
-        """Key what the players declare."""
+        """Key the players' declarations."""
         if hand.said:
             return
         hand.said = True
@@ -292,7 +291,7 @@ class SimulatedDealer:
                 self._pause(1)
 
     def _place(self, state: State) -> None:
-        """Let the players place the next street, and see to it that the record has it."""
+        """Have the next street placed, and make sure that it is recorded."""
         hand = self._of(state)
         if not (self._table_questions(state, hand) or self._whole(state)):
             now = street(state)
@@ -318,10 +317,10 @@ class SimulatedDealer:
         return any(question.what is not Ask.BUTTON for question in state.questions)
 
     def _table_questions(self, state: State, hand: _Hand) -> bool:
-        """Answer a question that is open while cards are placed; say whether there was one."""
+        """Answer an open question while cards are placed; return whether there was one."""
         if not self._to_answer(state) and not (state.questions and self._whole(state)):
             return False
-        self._pause(4)  # a person on the page may be quicker
+        self._pause(4)  # a person on the page may be faster
         state = self._look()
         if state.phase is Phase.PLACING and state.questions:
             self._answer(state, state.questions[0], hand)
@@ -339,7 +338,7 @@ class SimulatedDealer:
         if not questions:
             self._until(lambda now: now.phase is not Phase.REVIEW or bool(now.questions))
             return
-        self._pause(4)  # a person on the page may be quicker
+        self._pause(4)  # a person on the page may be faster
         state = self._look()
         if state.phase is Phase.REVIEW and state.questions:
             self._answer(state, state.questions[0], hand)
@@ -376,7 +375,7 @@ class SimulatedDealer:
 
     @staticmethod
     def _lies(state: State, hand: _Hand, question: Question) -> str:
-        """Return the card that truly lies where a question points."""
+        """Return the true card at a question's position."""
         assert question.seat is not None
         assert question.row is not None
         assert question.index is not None
@@ -391,7 +390,7 @@ class SimulatedDealer:
         hand.asked += [card for card in cards if card not in hand.asked]
 
     def _natural(self, state: State, hand: _Hand) -> None:
-        """Compare the verdict that is shown with the cards on the felt; then green, or red once."""
+        """Compare the verdict that is shown with the cards on the felt; then press green, or red once."""
         assert state.opened is not None
         rules = rules_of(state.opened, self._reader.content(state.opened.profile_hash))
         seat = pending_natural(state, rules)
@@ -406,7 +405,7 @@ class SimulatedDealer:
             self._press("reject")
 
     def _pay(self, state: State) -> None:
-        if state.reopened:  # a person looks into a past hand
+        if state.reopened:  # a person has opened a past hand
             self._until(lambda now: not now.reopened)
             return
         unpaid = self._unpaid(state)
@@ -443,7 +442,7 @@ class SimulatedDealer:
         }
 
     def _reading(self, state: State, hand: _Hand) -> dict[str, dict[str, str]]:
-        """Return what the camera read last, best guesses included, at the seats that showed their cards."""
+        """Return the last reading, best guesses included, for the seats that showed their cards."""
         taken = [e.event for e in self._reader.of_hand(state.hand) if e.type == ReadingTaken.type]
         rows: dict[str, dict[str, str]] = {str(seat): {} for seat in hand.hands}
         for event in taken[-1:]:

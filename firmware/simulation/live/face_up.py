@@ -1,4 +1,4 @@
-"""What simulated players of a face-up game do: place street by street, and tell the dealer what truly lies there."""
+"""The players of a simulated face-up game: they place street by street, and know the true cards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = dict[str, list[str]]
 def lying(
     state: State, hands: Mapping[int, SetHand], orders: Mapping[int, Sequence[Spot]], street: int
 ) -> dict[int, Rows]:
-    """Return what lies at each seat once so many streets are placed; a closed hand lies face down."""
+    """Return the cards at each seat after this many streets; a closed hand lies face down."""
     felt: dict[int, Rows] = {}
     for seat in state.seats:
         if seat.open:
@@ -28,14 +28,14 @@ def lying(
 
 
 def all_seen(state: State, street: int) -> bool:
-    """Say whether the record has every open seat's cards of so many streets."""
+    """Return whether the record has every open seat's cards of this many streets."""
     return all(seat.placed >= cards_by(street) for seat in open_seats(state))
 
 
 def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
-    """Return the card that truly lies where a question points, given what lies in its row.
+    """Return the true card at a question's position, given its row's true cards.
 
-    Cards that were seen one by one may be on record in another order: who is named already is left out.
+    Cards that were seen one by one may be on record in another order: those already named are left out.
     """
     assert question.seat is not None
     assert question.row is not None
@@ -50,7 +50,7 @@ def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
 
 
 def stands(seen: IrregularitySeen, shown: Mapping[int, Mapping[str, Sequence[str]]]) -> str:
-    """Return what a look at the cards themselves says of an irregularity: "record" or "table"."""
+    """Return which side of an irregularity the true cards confirm: "record" or "table"."""
     here = shown[seen.seat].get(seen.row, ())
     match seen.what:
         case "card_missing":

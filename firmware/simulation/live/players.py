@@ -1,4 +1,4 @@
-"""The simulated players: a seeded deck, hands set as people set them, now and then a natural, a foul, a surrender."""
+"""The simulated players: a seeded deck, hands set as people set them, and some naturals, fouls and surrenders."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ BACKS_TRIED: Final = 40
 
 @dataclass(frozen=True)
 class Habits:
-    """How often players do what settles otherwise than rows against rows."""
+    """How often players do something other than a normal comparison of rows."""
 
     natural_dealt: float = 0.08
-    """The share of hands in which one seat is dealt a natural; by chance it would be one in a hundred and fifty."""
+    """The share of hands in which one seat is dealt a natural; by chance it would be one in 150."""
     declared: float = 0.9
-    """The share of naturals that their players notice."""
+    """The share of naturals that are noticed by their players."""
     falsely_declared: float = 0.02
     fouled: float = 0.04
     surrendered: float = 0.03
@@ -30,7 +30,7 @@ class Habits:
 
 @dataclass(frozen=True)
 class SetHand:
-    """One seat's cards as its player sets them, and what the player says."""
+    """One seat's cards as the player sets them, and his declarations."""
 
     rows: Rows
     declares: bool = False
@@ -38,7 +38,7 @@ class SetHand:
 
     @property
     def shown(self) -> dict[str, list[str]]:
-        """The cards that are turned up, by row: none where the player surrendered."""
+        """The cards that are turned up, by row: none if the player surrendered."""
         if self.surrenders:
             return {}
         return {row: [card.code for card in cards] for row, cards in zip(ROWS, self.rows, strict=True)}
@@ -54,7 +54,7 @@ Spot = tuple[Row, str]
 
 
 def in_placing_order(hand: SetHand, rng: random.Random) -> tuple[SetHand, list[Spot]]:
-    """Return a hand as it lies when it was placed card by card, and the order in which its cards came."""
+    """Return a hand as it lies after it was placed card by card, and the order of its cards."""
     came: list[tuple[Row, Card]] = [
         (row, card) for row, cards in zip(ROWS, hand.rows, strict=True) for card in cards
     ]
@@ -69,14 +69,14 @@ class Players:
     def __init__(
         self, seed: int, rules: Profile, backs_tried: int = BACKS_TRIED, habits: Habits | None = None
     ) -> None:
-        """`backs_tried`: how long a player thinks; fewer are faster, and set worse."""
+        """`backs_tried`: the number of back hands that a player tries; fewer are faster and worse."""
         self._habits = habits or Habits()
         self._rng = random.Random(seed)
         self._rules = rules
         self._backs_tried = backs_tried
 
     def deal(self, seats: Sequence[int]) -> dict[int, SetHand]:
-        """Shuffle, deal thirteen cards to each seat, and let the players set them."""
+        """Shuffle, deal thirteen cards to each seat, and have the players set them."""
         rng = self._rng
         deck = list(CARDS)
         rng.shuffle(deck)
@@ -105,14 +105,14 @@ class Players:
 def arrange(
     cards: Sequence[Card], rules: Profile, rng: random.Random, backs_tried: int = BACKS_TRIED
 ) -> Rows:
-    """Set thirteen cards well, if not perfectly: among the strongest backs, the best front and middle that fit."""
+    """Set thirteen cards well, but not perfectly: of the strongest backs, the best front and middle that fit."""
     scale = rules.scale
     backs = sorted(combinations(cards, 5), key=scale.five, reverse=True)[:backs_tried]
     best: tuple[int, Rows] | None = None
     for back in backs:
         for rows in _fronts_and_middles(cards, back):
             value = 2 * scale.three(rows.front) + scale.five(rows.middle) + scale.five(rows.back)
-            value += rng.randrange(200)  # nobody sets the same hand the same way twice
+            value += rng.randrange(200)  # varies how the same hand is set
             if (best is None or value > best[0]) and foul(rows, rules) is None:
                 best = (value, rows)
     if best is not None:
@@ -128,7 +128,7 @@ def _fronts_and_middles(cards: Sequence[Card], back: tuple[Card, ...]) -> Iterat
 
 
 def _natural(rng: random.Random) -> list[Card]:
-    """Return thirteen cards that are a natural in every game that has any."""
+    """Return thirteen cards that are a natural in every game with naturals."""
     by_text = {card.code: card for card in CARDS}
     ranks = rng.sample("23456789TJQKA", 13)
     match rng.choice(("dragon", "six_pairs", "three_flushes")):
@@ -145,5 +145,5 @@ def _natural(rng: random.Random) -> list[Card]:
 
 
 def truth_json(hands: Mapping[int, SetHand]) -> dict[str, dict[str, str]]:
-    """Return what lies on the table, by seat and row."""
+    """Return the true cards, by seat and row."""
     return {str(seat): hand.truth for seat, hand in hands.items()}

@@ -1,7 +1,7 @@
-"""The simulated table: what stands in the room. It is driven from outside, and the product on it never knows.
+"""The simulated table: simulated devices around the real product, controlled from outside.
 
-A pty speaks the puck reader's protocol, mock pins bounce like buttons, and the reading process's camera looks at
-rendered frames. Everything between these far ends and the page is what runs on the box.
+A pty speaks the puck reader's protocol, mock pins bounce like buttons, and the reading process's camera reads rendered
+frames. Everything between these devices and the page is the code of the box.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ VIEW: Final = "view.npy"
 
 
 def camera_on(view: Path) -> FrameSource:
-    """Make a camera that sees whatever picture lies in a file; the reading process makes its own of it."""
+    """Make a camera that reads the picture in a file; the reading process calls this."""
     return RoomCamera(view)
 
 
 class SimulatedTable:
-    """A felt with a camera above it, a puck reader, three buttons, and the table process of the product.
+    """A felt with a camera above it, a puck reader, three buttons, and the product's table process.
 
     >>> with SimulatedTable(config, room, seed=1) as table:  # doctest: +SKIP
     ...     table.puck.move_to(2)
@@ -69,11 +69,11 @@ class SimulatedTable:
         scale: float = 1.0,
         disks: Disks = SimulatedPuck.disks,
     ) -> None:
-        """`room`: a folder for what the camera sees; `deck`: what is played with, our own drawn one without.
+        """`room`: a folder for the camera's picture; `deck`: the deck in play, by default the one drawn by us.
 
-        `fresh`: nobody has set the box up yet; otherwise it lists its dealers and plays at once. `scale`: how large
-        the camera's pictures are against the product's camera. `disks`: those that the configuration names.
-        Raises AppError, TableError.
+        `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
+        the camera's pictures relative to the product's camera. `disks`: those of the configuration. Raises AppError,
+        TableError.
         """
         self.camera = Room(room / VIEW)
         self._deck = deck
@@ -130,10 +130,10 @@ class SimulatedTable:
         self.failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="table")
 
-    # what people do on the felt
+    # ---- what people do on the felt ----
 
     def lay(self, hands: Hands) -> None:
-        """Lay these cards, by place and row, face up; the camera sees them from now on."""
+        """Lay these cards, by place and row, face up, in view of the camera."""
         self.camera.show(
             render_table(hands, self._layout, self._deck, seed=self._pictures, scale=self._scale).frame
         )
@@ -144,10 +144,10 @@ class SimulatedTable:
 
     @property
     def commit_s(self) -> float:
-        """Seconds that the journal's last commit took."""
+        """Duration of the journal's last commit in seconds."""
         return self._journal.commit_s
 
-    # the product on it
+    # ---- the product ----
 
     def _run(self) -> None:
         try:
@@ -169,7 +169,7 @@ class SimulatedTable:
 
 
 def _settle_in(journal: Journal) -> None:
-    """Leave the first set-up out and list the simulated house's dealers, unless somebody did so before."""
+    """Skip the first set-up and list the simulated house's dealers, unless that was done before."""
     state = journal.recover()
     if not state.set_up:
         journal.append([ev.SetUpEnded(skipped=True)], "console")
@@ -178,5 +178,5 @@ def _settle_in(journal: Journal) -> None:
 
 
 def by_place(seats: Mapping[int, str], shown: Mapping[int, Mapping[str, list[str]]]) -> Hands:
-    """Return cards by place for `lay`, given each seat's place and its rows."""
+    """Return cards by place for `lay`, from each seat's place and its rows."""
     return {seats[seat]: rows for seat, rows in shown.items()}

@@ -1,4 +1,4 @@
-"""The training table: the product's table process without devices, and simulated players who bring hands to it."""
+"""The training table: the product's table process without devices, and simulated players with their hands."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from firmware.table.state import Ask
 PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
 UNIT: Final = 100
 LOOK_EVERY: Final = 0.05
-"""Seconds between two looks of the players at the table."""
+"""Seconds between two polls of the table by the players."""
 HABITS: Final = Habits(natural_dealt=0.3, falsely_declared=0.06, fouled=0.15, surrendered=0.05)
-"""Far more than at a table: what is rare there is what has to be trained."""
+"""Far more than at a real table: rare cases need the training."""
 BACKS_TRIED: Final = 12
 
 
 class LaidCards:
-    """Stands where the reading process stands and tells what the players have laid: nothing is looked at."""
+    """A substitute for the reading process: returns the cards that the players have laid, without a camera."""
 
     def __init__(self) -> None:
         self.lying: Mapping[str, Mapping[str, list[str]]] = {}
         self._put: Callable[[Any], None] = lambda answer: None
 
     def start(self, put: Callable[[Any], None]) -> None:
-        """Begin; see `Readings.start`."""
+        """Start; see `Readings.start`."""
         self._put = put
         put(ReaderState())
 
     def use(self, setup: object) -> None:
-        """Go on without any calibration."""
+        """Ignore the calibration."""
 
     def request(self, job: ReadingJob | CameraJob) -> None:
-        """Tell what lies there; see `Readings.request`."""
+        """Return the cards on the table; see `Readings.request`."""
         if isinstance(job, CameraJob):
             self._put(JobLost(job.number, "There is no camera in training.", fault=False))
         else:
@@ -58,7 +58,7 @@ class LaidCards:
 
 
 def reading_of(lying: Mapping[str, Mapping[str, list[str]]], places: tuple[str, ...]) -> dict[str, Any]:
-    """Return what `TableReading.to_json` tells of cards by place and row, all of them sure."""
+    """Return `TableReading.to_json` for cards by place and row, all of them sure."""
     corners = [[0.0, 0.0]] * 4
     zones = [
         {
@@ -77,14 +77,14 @@ def reading_of(lying: Mapping[str, Mapping[str, list[str]]], places: tuple[str, 
 
 
 class TrainingTable:
-    """A table on which hands come to their settlement by themselves; what follows is left to who is trained.
+    """A table on which hands are played up to their settlement; the rest is left to the trainee.
 
     >>> with TrainingTable(folder, "traditional", seed=1) as table:  # doctest: +SKIP
     ...     serve_a_page_on(table.data, table.socket)
     """
 
     def __init__(self, data: Path, profile: str, seed: int) -> None:
-        """Raises ConfigError, AppError, TableError: a table's own record is refused."""
+        """Open the table. Raises ConfigError, AppError, TableError: a real table's record is refused."""
         config = _config(data, profile)
         self.data: Final = data
         self.socket: Final = config.socket
@@ -128,7 +128,7 @@ class TrainingTable:
             self._turn(self.process.state)
 
     def _turn(self, state: State) -> None:
-        """Do what is the players' to do. A refusal, and whatever the trainee does meanwhile, is looked at again."""
+        """Take the players' next step. After a refusal, or an action of the trainee, look again."""
         match state.phase:
             case Phase.IDLE | Phase.VOID | Phase.ARCHIVED:
                 self._readings.lying = {}
@@ -162,12 +162,12 @@ class TrainingTable:
 
 
 def only_naturals(state: State) -> bool:
-    """Say whether naturals wait to be confirmed, and nothing else is asked."""
+    """Return whether naturals wait for confirmation, and nothing else is asked."""
     return bool(state.questions) and all(question.what is Ask.NATURAL for question in state.questions)
 
 
 def _config(data: Path, profile: str) -> Config:
-    """Return a table of four without limits to what they may lose. Raises ConfigError."""
+    """Return the configuration of a table of four without caps on losses. Raises ConfigError."""
     seats = tuple(
         SeatConfig.model_validate({"seat": number, "place": place, "player": player})
         for number, (place, player) in enumerate(PLAYERS.items(), start=1)
@@ -176,6 +176,4 @@ def _config(data: Path, profile: str) -> Config:
     _, rules = house_rules(config)
     if rules.deal.kind == "closed":
         return config
-    return config.model_copy(
-        update={"options": {"deal.kind": "closed"}}
-    )  # to settle is trained, not to place
+    return config.model_copy(update={"options": {"deal.kind": "closed"}})  # settling is trained, not placing

@@ -1,4 +1,4 @@
-"""The demo's /sim page: a person's hands in the simulated room. `feltwatch run` and `feltwatch ui` know nothing of it.
+"""The demo's /sim page, to control the simulated room. `feltwatch run` and `feltwatch ui` do not use it.
 
-`room` belongs to the demo's process and does what is ordered, `page` and `serve` to the process of its page.
+`room` runs in the demo's process and executes the orders; `page` and `serve` run in the page's process.
 """

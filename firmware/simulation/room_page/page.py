@@ -1,4 +1,4 @@
-"""The /sim page as a Flask blueprint. It is added to the demo's page and to no other."""
+"""The /sim page as a Flask blueprint, added only to the demo's page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ blueprint = Blueprint(
 
 
 def add_to(app: Flask, link: TableLink) -> None:
-    """Give the demo's page the room's orders at /sim. `link`: the way to the `Room`."""
+    """Add the room's routes at /sim to the demo's page. `link`: the connection to the `Room`."""
     app.extensions["feltwatch-sim"] = link
     app.config["LINKS"] = [("The simulated room", ADDRESS)]
     app.register_blueprint(blueprint)
@@ -54,21 +54,21 @@ def page() -> str:
 @blueprint.get("/static/<path:name>")
 @guard.open_to(guard.EVERYBODY)
 def static(name: str) -> Response:
-    """Give the page's style and script."""
+    """Return the page's style and script."""
     return send_from_directory(Path(__file__).parent / "static", name)
 
 
 @blueprint.get("/room.json")
 @guard.open_to(guard.EVERYBODY)
 def room() -> Response:
-    """Say how things stand in the room."""
+    """Return the room's state."""
     return _order({"do": "look"})
 
 
 @blueprint.post("/do")
 @guard.open_to(guard.EVERYBODY)
 def do() -> Response:
-    """Do one thing in the room."""
+    """Execute one order in the room."""
     order = request.get_json(silent=True)
     if not isinstance(order, dict):
         abort(400, "An order is one JSON object.")

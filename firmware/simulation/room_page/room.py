@@ -1,4 +1,4 @@
-"""What a person does in the simulated room: orders, one JSON line each, over a Unix socket of the demo's own."""
+"""Orders to the simulated room, one JSON line each, over a Unix socket of the demo."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from firmware.simulation.live.table import SimulatedTable
 
 SEATS: Final = range(1, 6)
 STRANGER: Final = "04FEEDFACECAFE"
-"""The tag of some other disk, such as a guest's card."""
+"""The tag of another disk, such as a guest's card."""
 KNOBS: Final[Mapping[str, tuple[float, float]]] = {
     "glare": (0.0, 1.0),
     "light": (0.05, 1.5),
     "bands": (0.0, 1.0),
     "late_s": (0.0, 8.0),
 }
-"""What of the camera and its light can be turned, from and to."""
+"""The adjustable faults of the camera and its light, with their ranges."""
 
 
 class BadOrder(AppError, ValueError):
-    """Nobody can do this in the room."""
+    """The order is invalid."""
 
 
 class Room:
-    """Does what the /sim page orders, and says how things stand."""
+    """Executes the /sim page's orders, and returns the room's state."""
 
     def __init__(self, table: SimulatedTable, dealer: SimulatedDealer) -> None:
         self._table = table
@@ -55,7 +55,7 @@ class Room:
         }
 
     def answer(self, line: bytes) -> dict[str, Any]:
-        """Do one order; return how things stand then, or a sentence that says what was wrong with it."""
+        """Execute one order; return the new state, or a message about what was wrong."""
         try:
             order = _parsed(line)
             do = self._orders.get(str(order.get("do")))
@@ -67,7 +67,7 @@ class Room:
         return {"ok": True, "room": self.standing()}
 
     def standing(self) -> dict[str, Any]:
-        """Return how everything in the room stands."""
+        """Return the state of everything in the room."""
         puck, spoil = self._table.puck.standing, self._table.camera.spoil
         tags = sorted(puck.tags)
         return {

@@ -1,8 +1,8 @@
-"""Serves the demo's page: the dealer's page as it is on the box, and /sim next to it. On the loopback interface only.
+"""Serves the demo's page: the dealer's page of the box, with /sim added. On the loopback interface only.
 
-    python -m firmware.simulation.room_page.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
+python -m firmware.simulation.room_page.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
 
-It ends with anyone who started it: the starter holds the other end of its standard input.
+It ends when its parent ends: the parent holds the other end of its standard input.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from firmware.table_client import TableLink
 
 
 def main(data: str, table: str, room: str, port: str) -> None:
-    """Serve until the starter ends."""
+    """Serve until the parent ends."""
     settings = Settings(data=Path(data), socket=Path(table), beside_port=TRAINING_PORT)
     app = create_app(settings)
     add_to(app, TableLink(Path(room)))
@@ -35,7 +35,7 @@ def main(data: str, table: str, room: str, port: str) -> None:
 
 
 def _end_with_starter() -> None:
-    os.read(sys.stdin.fileno(), 1)  # raw: a lock of the buffer would be in the way of an orderly end
+    os.read(sys.stdin.fileno(), 1)  # raw: the buffer's lock would prevent a clean end
     os._exit(0)
 
 
