@@ -1,4 +1,4 @@
-"""What does not work, in words for dealers: one line over the felt. The technical detail is on the health page."""
+"""Device faults in words for dealers: one line over the felt. The technical detail is on the health page."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SAID: Final = {
 
 
 def needs_device(state: State, name: str) -> bool:
-    """Say whether the hand cannot go on without a device that does not work: it is asked about, not only told."""
+    """Return whether the hand is blocked by a device that does not work. Then it is a question, not only an alert."""
     reads = state.phase in (Phase.PLACING, Phase.SHOWDOWN, Phase.READING)
     return name == "camera" and reads and not state.keyed
 
 
 def alert(state: State) -> Alert | None:
-    """Return the line about what does not work, the most urgent thing first; None where all that is told works."""
+    """Return the line about what does not work, the most urgent first; None if everything works."""
     answer = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
     if not answer:
         return None

@@ -87,7 +87,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that is asked about the rules at a table."""
+    """The rules that players ask about at a table."""
 
     profile: str
     tables: tuple[Table, ...]
@@ -95,7 +95,7 @@ class Sheet:
 
 
 def sheet(rules: Profile) -> Sheet:
-    """Return a profile's sheet in the language spoken now."""
+    """Return a profile's sheet in the current language."""
     return _sheet(rules, language(), currency())
 
 
