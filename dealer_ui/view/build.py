@@ -287,7 +287,7 @@ def _notices(
     if cannot := payback_refused(state):
         statement.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
-        statement.append(in_other_words(state.reading_failure))  # placed cards settle without it
+        statement.append(in_other_words(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
         statement.append(
             _("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed))
