@@ -248,7 +248,7 @@ def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
 
 
 def _or_said(do: Callable[[], T]) -> T:
-    """Do it; say what the page's own errors say."""
+    """Run it; show the page's own errors as messages of the command line."""
     try:
         return do()
     except ValueError as error:

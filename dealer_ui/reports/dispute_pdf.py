@@ -69,7 +69,7 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
 
 
 class _Hand:
-    """One hand on its way to paper."""
+    """One hand's data for the document."""
 
     def __init__(
         self, recalled: PastHand, view: Reviewed, store: CaptureStore, type_: Type, announced: str
@@ -195,7 +195,7 @@ class _Hand:
             yield KeepTogether([self._zone(capture, answer), Spacer(0, 1 * mm)])
 
     def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[Told]]]:
-        """Yield the zones' pictures of cards that were placed, with what is told of them; `asked`: unsure ones only."""
+        """Yield the zones' pictures of placed cards, with their captions; `asked`: unsure ones only."""
         found: dict[Capture, list[Told]] = {}
         for step in self.recalled.steps:
             match step.entry.event:
@@ -228,7 +228,7 @@ class _Hand:
         }
 
     def _closer(self, whole: Image.Image, card: Marked) -> Flowable:
-        """Return a card that was asked about or counted as another: cut out, next to what was read and what counts."""
+        """Return a card that was unsure or corrected: cut out, with the card read and the card that counts."""
         assert card.crop is not None
         crop = card.crop
         turned = whole.rotate(-crop.turn_deg, center=(card.x, card.y), resample=Image.Resampling.BICUBIC)
@@ -327,7 +327,7 @@ def _drawn(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
 
 
 def _picture(image: Image.Image, x: float, y: float, width: float, height: float) -> Picture:
-    """Return a picture for a drawing, packed as JPEG."""
+    """Return a picture for a drawing, encoded as JPEG."""
     packed = BytesIO()
     image.save(packed, "JPEG", quality=QUALITY)
     return Picture(x, y, width, height, Image.open(packed))

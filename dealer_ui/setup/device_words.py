@@ -1,4 +1,4 @@
-"""What a device's trial found, in words: a sentence, a figure and what to do. The table names it by an identifier."""
+"""The result of a device test in words: a sentence, a figure and what to do. The table sends an identifier."""
 
 from __future__ import annotations
 
@@ -129,12 +129,12 @@ NAMES: Final[Mapping[str, str]] = {
 
 
 def name_of(part: str) -> str:
-    """Say which button or lamp."""
+    """Name a button or lamp."""
     return _(NAMES[part]) if part in NAMES else part
 
 
 def found(why: str, figures: Figures, asks: str = "") -> tuple[str, str]:
-    """Say what a trial found, and what to do; the latter may be empty."""
+    """Describe the result of a test, and what to do; the latter may be empty."""
     sentence, advice = FOUND.get(why.removesuffix(LEFT), ("", ""))
     words = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
     statement = _(sentence, **words) if sentence else why
@@ -154,7 +154,7 @@ def _word(name: str, value: Any) -> str:
 
 
 def figure(device: str, figures: Figures) -> str:
-    """Say a device's measures in a few words; empty where there are none."""
+    """Describe a device's measurements in a few words; empty if there are none."""
     statement = _FIGURES.get(device)
     return statement(figures) if statement and figures else ""
 
@@ -201,7 +201,7 @@ def _power(figures: Figures) -> str:
 
 
 def when(wall_ms: int, *, seconds: bool = False) -> str:
-    """Say a time of the box's clock, in the box's own time zone, the same in every language."""
+    """Format a time in the box's own time zone, the same in every language."""
     time = time_of(wall_ms)
     return f"{day_of(wall_ms)} {time if seconds else time[:5]}"
 
