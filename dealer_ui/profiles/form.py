@@ -256,8 +256,8 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
     except ProfileError as error:
         return Draft(None, "", {error.key or "name": _as_shown(error.message)})
     if found := contradictions(profile):
-        said = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
-        return Draft(None, text, said)
+        sentences = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
+        return Draft(None, text, sentences)
     return Draft(profile, text, {})
 
 

@@ -107,9 +107,7 @@ def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, .
 def rules_of(profile: Profile) -> tuple[Numbered, ...]:
     """Return every rule of the page with its number."""
     rules = Values(profile)
-    return tuple(
-        rule for _title, statement in _sections(rules) for rule in statement if isinstance(rule, Numbered)
-    )
+    return tuple(rule for _title, blocks in _sections(rules) for rule in blocks if isinstance(rule, Numbered))
 
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
@@ -134,10 +132,10 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if base:
         yield from _what_changed(profile, base)
     open_rules: list[Numbered] = []
-    for title, statement in _sections(rules):
+    for title, blocks in _sections(rules):
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
-        for part in statement:
+        for part in blocks:
             if isinstance(part, Table):
                 yield from _rules_table(held)
                 yield part
@@ -290,9 +288,9 @@ def _others(rules: Values, rule: Numbered) -> Iterator[str]:
                 other = rules.profile.with_options({path: value})
             except RulesError:
                 continue
-            for statement in rules_of(other):
-                if path in statement.about and statement.text != rule.text and not _without(statement):
-                    yield statement.text
+            for sentence in rules_of(other):
+                if path in sentence.about and sentence.text != rule.text and not _without(sentence):
+                    yield sentence.text
         if isinstance(kind, Amount) and not path.startswith("limits."):
             yield _("Another number of points.") if rules[path] else _("Points of the house's choice.")
         if isinstance(kind, Bonuses | NaturalKinds) and path in rules.profile.reading:
@@ -342,11 +340,11 @@ def _index(rules: Values) -> Table:
                 found.setdefault(about, []).append(rule.number)
     rows = []
     for section in _IN_A_SETTLEMENT:
-        statement = (
+        clauses = (
             _("%(title)s: %(numbers)s", title=option_title(kind.title), numbers=listed(found[path]))
             for path, (_section, _name, kind) in OPTIONS.items()
             if path.startswith(f"{section}.") and path in found
         )
-        if words := _("; ").join(statement):
+        if words := _("; ").join(clauses):
             rows.append((option_title(SECTION_TITLES[section]), words))
     return Table((_("About"), _("Rules")), tuple(rows))

@@ -226,8 +226,8 @@ def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
         case Schedule():
             fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
             for number in dict.fromkeys((*fees[0], *fees[1])):
-                statement = [
+                cells = [
                     f"{money(rate.fee)} ({money(rate.limit)})" if rate else "–"
                     for rate in (fees[0].get(number), fees[1].get(number))
                 ]
-                yield str(number), statement[0], statement[1]
+                yield str(number), cells[0], cells[1]

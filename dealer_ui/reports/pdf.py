@@ -204,10 +204,10 @@ _PATH: Final = re.compile(r'<path d="([^"]+)"/>')
 @cache
 def _signs() -> dict[str, tuple[float, float, tuple[str, ...]]]:
     """Return the deck's corner signs from the page: width, height, outlines."""
-    text = (Path(__file__).parents[1] / "templates" / "parts" / "signs.html").read_text(encoding="utf-8")
+    markup = (Path(__file__).parents[1] / "templates" / "parts" / "signs.html").read_text(encoding="utf-8")
     return {
         name: (float(width), float(height), tuple(_PATH.findall(drawn)))
-        for name, width, height, drawn in _SYMBOL.findall(text)
+        for name, width, height, drawn in _SYMBOL.findall(markup)
     }
 
 

@@ -148,7 +148,7 @@ def steps(day: date, last: date) -> tuple[tuple[str, date], ...]:
         (_("+1 day"), day + timedelta(days=1)),
         (_("+1 week"), day + timedelta(days=7)),
     )
-    return tuple((words, to) for words, to in ways if to <= last and to.year >= FIRST_YEAR)
+    return tuple((title, to) for title, to in ways if to <= last and to.year >= FIRST_YEAR)
 
 
 def midnight_ms(day: date) -> int:

@@ -145,8 +145,8 @@ def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        answer.text
-        if isinstance(event, ev.IrregularitySeen) and (answer := describe(step, recalled.hand))
+        row.text
+        if isinstance(event, ev.IrregularitySeen) and (row := describe(step, recalled.hand))
         else "",
         _reach(event),
     )
@@ -295,12 +295,12 @@ def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Chan
                 now.points,
             )
         elif card.sure != now.sure:
-            words = (
+            template = (
                 _("%(card)s at %(where)s: now read surely")
                 if now.sure
                 else _("%(card)s at %(where)s: no longer read surely")
             )
-            yield Change(words % {"card": _name(card), "where": card.where}, card.points, now.points)
+            yield Change(template % {"card": _name(card), "where": card.where}, card.points, now.points)
     yield from (_new(card) for card in left if not _lay_there(card, before))
 
 

@@ -83,17 +83,17 @@ def timeline(recalled: PastHand) -> tuple[Told, ...]:
     """Return the whole timeline: the hand, then each of its corrections."""
     steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
     steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]
-    answer = (describe(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
-    return tuple(one for one in answer if one is not None)
+    rows = (describe(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
+    return tuple(one for one in rows if one is not None)
 
 
 def corrected(chapter: StepSequence, hand: int) -> tuple[Told, ...]:
     """Return the changes of a correction, without their mere consequences."""
     shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
     return tuple(
-        answer
+        row
         for step in chapter.steps
-        if step.entry.type in shown and (answer := describe(step, hand)) is not None
+        if step.entry.type in shown and (row := describe(step, hand)) is not None
     )
 
 
@@ -248,7 +248,7 @@ def _reopened(event: ev.HandReopened, _step: Step) -> str:
 
 def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
     where = spot(event.seat, event.row, event.index)
-    statement = {
+    message = {
         "card_moved": N_("The %(card)s lies elsewhere than at %(where)s, where it was set."),
         "card_missing": N_("The %(card)s is not seen at %(where)s."),
         "card_changed": N_("Another card than the %(card)s lies at %(where)s."),
@@ -257,7 +257,7 @@ def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
         "face_down": N_("A card lies face down at %(where)s."),
         "out_of_turn": N_("Seat %(seat)s placed a card out of turn."),
     }[event.what]
-    return _(statement, card=card_name(event.card) if event.card else _("card"), where=where, seat=event.seat)
+    return _(message, card=card_name(event.card) if event.card else _("card"), where=where, seat=event.seat)
 
 
 def _irregular_over(event: ev.IrregularityEnded, _step: Step) -> str:
@@ -281,8 +281,8 @@ def _field(name: str, value: object) -> object:
     if name == "device":
         return capital(device_name(str(value)))
     if name in ("reason", "detail", "note"):
-        statement = in_other_words(str(value))
-        return statement if name == "detail" else statement.rstrip(".")
+        translated = in_other_words(str(value))
+        return translated if name == "detail" else translated.rstrip(".")
     return value
 
 

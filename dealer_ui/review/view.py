@@ -248,17 +248,20 @@ def shown(
         known = {_key(line) for line in (twin or {}).get("lines", ())}
         lines = tuple(
             Clause(
-                statement.text, statement.points, line["clause"], twin is not None and _key(line) not in known
+                payment_line.text,
+                payment_line.points,
+                line["clause"],
+                twin is not None and _key(line) not in known,
             )
-            for line, statement in zip(pair["lines"], pay.lines, strict=True)
+            for line, payment_line in zip(pair["lines"], pay.lines, strict=True)
         )
-        words = (
+        direction = (
             ""
             if pay.state == "still"
             else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
         )
         differs = twin is not None and (twin["paid"], twin["points"]) != (pair["paid"], pair["points"])
-        pairs.append(Paid(pay.label, words, pay.amount, lines, pay.short, differs))
+        pairs.append(Paid(pay.label, direction, pay.amount, lines, pay.short, differs))
     return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
 
 

@@ -122,27 +122,29 @@ def look() -> tuple[Response, int]:
 @guard.open_to(guard.EVERYBODY)
 def job(number: int) -> tuple[Response, int]:
     """Return a job's progress; once it is over also its result, as a part of the page."""
-    facts = _ask(number)
-    if not facts["ok"]:
-        return jsonify(ok=False, error=say_answer(facts)), 409
-    answer = {"ok": True, "state": facts["state"], "done": facts["done"], "of": facts["of"]}
-    if facts["state"] == "running":
+    progress = _ask(number)
+    if not progress["ok"]:
+        return jsonify(ok=False, error=say_answer(progress)), 409
+    answer = {"ok": True, "state": progress["state"], "done": progress["done"], "of": progress["of"]}
+    if progress["state"] == "running":
         return jsonify(answer), 200
-    failed = facts["state"] == "failed"
-    answer["why"] = in_other_words(facts.get("why", ""))
+    failed = progress["state"] == "failed"
+    answer["why"] = in_other_words(progress.get("why", ""))
     # the table's job numbers start again with it: the name identifies the picture
-    shown = f"/setup/picture/{number}?of={facts['name'].rpartition('/')[2]}" if facts["has_picture"] else ""
+    shown = (
+        f"/setup/picture/{number}?of={progress['name'].rpartition('/')[2]}" if progress["has_picture"] else ""
+    )
     answer["picture"] = shown
-    if facts["result"] or not failed:
+    if progress["result"] or not failed:
         answer["html"] = render_template(
-            f"camera/{_PARTS[facts['work']]}.html",
-            job=facts,
-            result=facts["result"],
+            f"camera/{_PARTS[progress['work']]}.html",
+            job=progress,
+            result=progress["result"],
             failed=failed,
             picture=shown,
-            **_words(facts),
+            **_words(progress),
         )
-        answer["enough"] = _enough(facts)
+        answer["enough"] = _enough(progress)
     return jsonify(answer), 200
 
 

@@ -169,21 +169,21 @@ def moved(movement: Mapping[str, float]) -> list[str]:
     if movement["most_mm"] < 0.5:
         return [_("Nothing has moved: at most %(mm)s mm.", mm=f"{movement['most_mm']:.1f}")]
     right, down = movement["right_mm"], movement["down_mm"]
-    statement = [
+    sentences = [
         _("The felt's corners lie up to %(mm)s mm elsewhere in the picture.", mm=f"{movement['most_mm']:.1f}")
     ]
     if abs(right) >= 0.5:
-        statement.append(
+        sentences.append(
             _("%(mm)s mm to the right.", mm=f"{right:.1f}")
             if right > 0
             else _("%(mm)s mm to the left.", mm=f"{-right:.1f}")
         )
     if abs(down) >= 0.5:
-        statement.append(
+        sentences.append(
             _("%(mm)s mm down.", mm=f"{down:.1f}") if down > 0 else _("%(mm)s mm up.", mm=f"{-down:.1f}")
         )
     if abs(movement["turned_deg"]) >= 0.05:
-        statement.append(_("Turned by %(degrees)s°.", degrees=f"{movement['turned_deg']:.2f}"))
+        sentences.append(_("Turned by %(degrees)s°.", degrees=f"{movement['turned_deg']:.2f}"))
     if abs(movement["larger"]) >= 0.001:
-        statement.append(_("Larger by %(percent)s %%.", percent=f"{100 * movement['larger']:.1f}"))
-    return statement
+        sentences.append(_("Larger by %(percent)s %%.", percent=f"{100 * movement['larger']:.1f}"))
+    return sentences

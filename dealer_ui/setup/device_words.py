@@ -136,11 +136,11 @@ def name_of(part: str) -> str:
 def found(why: str, figures: Figures, asks: str = "") -> tuple[str, str]:
     """Describe the result of a test, and what to do; the latter may be empty."""
     sentence, advice = FOUND.get(why.removesuffix(LEFT), ("", ""))
-    words = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
-    statement = _(sentence, **words) if sentence else why
+    values = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
+    result = _(sentence, **values) if sentence else why
     if why.endswith(LEFT):
-        statement = _("Nobody tried it to the end.")
-    return statement, _(advice, **words) if advice else ""
+        result = _("Nobody tried it to the end.")
+    return result, _(advice, **values) if advice else ""
 
 
 def _word(name: str, value: Any) -> str:
@@ -192,12 +192,12 @@ def _clock(figures: Figures) -> str:
 
 
 def _power(figures: Figures) -> str:
-    statement = []
+    parts = []
     if figures.get("mains") is not None:
-        statement.append(_("mains") if figures["mains"] else _("battery"))
+        parts.append(_("mains") if figures["mains"] else _("battery"))
     if figures.get("celsius") is not None:
-        statement.append(f"{figures['celsius']:.0f} °C")
-    return " · ".join(statement)
+        parts.append(f"{figures['celsius']:.0f} °C")
+    return " · ".join(parts)
 
 
 def when(wall_ms: int, *, seconds: bool = False) -> str:

@@ -215,19 +215,19 @@ def set_clock() -> tuple[Response, int]:
 def trial(name: str) -> tuple[Response, int]:
     """Continue a device's test, and return the part of its page with its state."""
     this = BY_NAME.get(name)
-    told = request.get_json(silent=True)
-    if this is None or not this.device or not isinstance(told, dict) or set(told) - ACTS:
+    order = request.get_json(silent=True)
+    if this is None or not this.device or not isinstance(order, dict) or set(order) - ACTS:
         abort(400, _("The page sent what it may not send. Reload the page."))
-    response, code = give({"do": "try_device", "device": this.device, **told})
+    response, code = give({"do": "try_device", "device": this.device, **order})
     answer = response.get_json()
     if not answer["ok"]:
         return response, code
-    said, advice = found(answer["why"], answer["figures"], answer["asks"])
+    result, advice = found(answer["why"], answer["figures"], answer["asks"])
     html = render_template(
         "first_run/trial.html",
         step=this,
         trial=answer,
-        said=said,
+        said=result,
         advice=advice,
         figure=figure(this.device, answer["figures"]),
         asks=name_of(answer["asks"]),
@@ -255,15 +255,15 @@ def _then(state: State, step: Step) -> str:
 
 
 def _line(step: Step, standing: Standing) -> Line:
-    said, shown = "", ""
+    result, shown = "", ""
     if standing.why and standing.figures is not None:
-        said, advice = found(standing.why, standing.figures)
+        result, advice = found(standing.why, standing.figures)
         shown = figure(step.device, standing.figures) if step.name != "clock" else ""
-        said = f"{said} {advice}" if standing.stage is Stage.FAILED else said
+        result = f"{result} {advice}" if standing.stage is Stage.FAILED else result
     return Line(
         step=step,
         stage=standing.stage,
-        said=said,
+        said=result,
         figure=shown,
         when=when(standing.wall_ms) if standing.wall_ms else "",
         who=standing.actor.partition(":")[2],

@@ -117,7 +117,7 @@ def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Quest
     if not shown or not rules.naturals.kinds:
         return
     naturals = {hand["seat"]: hand["natural"] for hand in settlement["hands"] if hand["natural"]}
-    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
     lines = tuple(
         _(
             "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
@@ -132,10 +132,10 @@ def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Quest
         kind="natural",
         text=_("Which hands count as naturals? None need be declared here."),
         answer=" ".join(str(seat) for seat in shown if seat in naturals),
-        right=", ".join(words[seat] for seat in shown if seat in naturals) or _("Nobody"),
+        right=", ".join(names[seat] for seat in shown if seat in naturals) or _("Nobody"),
         lines=lines or (_("No hand counts as a natural."),),
         clauses=_clauses(rules, ["naturals.kinds", "naturals.declared", "naturals.foul_voids"]),
-        choices=tuple((str(seat), words[seat]) for seat in shown),
+        choices=tuple((str(seat), names[seat]) for seat in shown),
         several=True,
     )
 
@@ -144,7 +144,7 @@ def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
     shown = [hand["seat"] for hand in settlement["hands"] if hand["rows"]]
     fouled = [hand["seat"] for hand in settlement["hands"] if hand["foul"]]
     lines = tuple(_why_foul(settlement, seat) for seat in fouled)
-    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
     naturals = [hand["seat"] for hand in settlement["hands"] if hand["natural"]]
     if not fouled:
         lines = (_("No row of any hand beats the row behind it."),)
@@ -155,10 +155,10 @@ def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
         kind="foul",
         text=_("Which hands are fouls?"),
         answer=" ".join(map(str, fouled)),
-        right=", ".join(words[seat] for seat in fouled) or _("Nobody"),
+        right=", ".join(names[seat] for seat in fouled) or _("Nobody"),
         lines=lines,
         clauses=_clauses(rules, ["foul.equal_rows", "foul.points"] if fouled else ["foul.equal_rows"]),
-        choices=tuple((str(seat), words[seat]) for seat in sorted(shown)),
+        choices=tuple((str(seat), names[seat]) for seat in sorted(shown)),
         several=True,
     )
 

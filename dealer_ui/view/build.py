@@ -245,32 +245,30 @@ def _notices(
     state: State, rules: Profile | None, refused: Message | None, answering: bool
 ) -> tuple[str, ...]:
     """Return the notices next to the next step."""
-    statement: list[str] = []
+    notices: list[str] = []
     if not answering:
-        statement.append(
+        notices.append(
             _("The table process does not answer. This is the record; nothing can be done here now.")
         )
     if answering and state.on_trial:
-        statement.append(
-            _("Devices are being tried in the set-up: until that is over the buttons do nothing.")
-        )
+        notices.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
     puck, due = state.puck, payback_due(state)
     if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
-        statement.append(
+        notices.append(
             _(
                 "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",
                 trouble=puck_words(state),
             )
         )
     elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
-        statement.append(
+        notices.append(
             _(
                 "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
                 seat=puck.seat,
                 button=state.button,
             )
         )
-    statement += [
+    notices += [
         _(
             "Hand %(hand)s, corrected: %(payer)s pays %(amount)s back to %(winner)s.",
             hand=f"{back.hand:,}",
@@ -282,22 +280,20 @@ def _notices(
         if not back.paid and (due is None or number < due)
     ]
     if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
-        statement.append(say(refused))
-    statement += swap_notices(state)
+        notices.append(say(refused))
+    notices += swap_notices(state)
     if cannot := payback_refused(state):
-        statement.append(say(cannot))
+        notices.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
-        statement.append(in_other_words(state.reading_failure))  # the placed cards settled
+        notices.append(in_other_words(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
-        statement.append(
-            _("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed))
-        )
+        notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and the hand did not settle by itself: the rules say why
         except CommandRefused as error:
-            statement.append(say(error))
-    return tuple(statement)
+            notices.append(say(error))
+    return tuple(notices)
 
 
 def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
@@ -423,21 +419,17 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
 def _row(
     state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
 ) -> Row:
-    statement = (hand or {}).get("rows", {}).get(row, {})
+    judged = (hand or {}).get("rows", {}).get(row, {})
     category, detail = (
-        row_words(statement["category"], statement["cards"])
-        if statement and statement["category"]
-        else ("", "")
+        row_words(judged["category"], judged["cards"]) if judged and judged["category"] else ("", "")
     )
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=row_text(statement["category"], statement["cards"])
-        if statement and statement["category"]
-        else "",
-        bonus=statement.get("bonus", 0),
+        text=row_text(judged["category"], judged["cards"]) if judged and judged["category"] else "",
+        bonus=judged.get("bonus", 0),
         outcome=outcome,
     )
 

@@ -38,19 +38,19 @@ def needs_device(state: State, name: str) -> bool:
 
 def alert(state: State) -> Alert | None:
     """Return the line about what does not work, the most urgent first; None if everything works."""
-    answer = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
-    if not answer:
+    faults = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
+    if not faults:
         return None
     order = list(SAID)
     first, *others = sorted(
-        answer, key=lambda name: (order.index(name) if name in order else len(order), name)
+        faults, key=lambda name: (order.index(name) if name in order else len(order), name)
     )
     title, todo = SAID.get(first, (N_("%(device)s: not working"), PLAY_ON))
-    statement = _(todo)
+    advice = _(todo)
     if first == "puck" and state.button is not None:
-        statement = _("Play on: the button is at seat %(seat)s.", seat=state.button)
+        advice = _("Play on: the button is at seat %(seat)s.", seat=state.button)
     return Alert(
         title=_(title, device=capital(device_name(first))) if first not in SAID else _(title),
-        todo=statement,
+        todo=advice,
         others=tuple(capital(device_name(name)) for name in others),
     )

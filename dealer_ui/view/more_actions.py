@@ -137,7 +137,7 @@ def awaited_words(awaited: CardsAwaited) -> str:
     """Describe where cards are still missing after the showdown signal, and that the table is read again."""
     where = awaited.empty or awaited.seats
     seats = ", ".join(map(str, where))
-    statement = (
+    cards = (
         ngettext(
             "No cards yet at seat %(seats)s.", "No cards yet at seats %(seats)s.", len(where), seats=seats
         )
@@ -149,7 +149,7 @@ def awaited_words(awaited: CardsAwaited) -> str:
             seats=seats,
         )
     )
-    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=statement)
+    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=cards)
 
 
 def back_to_setting(state: State) -> Action:

@@ -321,12 +321,12 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
     if verdict.kind is not None:
         title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
-        statement = (
+        template = (
             _("%(player)s declared a natural. The cards are %(hand)s.")
             if seat.declares
             else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
         )
-        sentence = statement % {"player": seat.player, "hand": natural_words(verdict.kind)}
+        sentence = template % {"player": seat.player, "hand": natural_words(verdict.kind)}
         facts += [
             (_("The cards"), kind_name(verdict.kind)),
             (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
@@ -338,12 +338,12 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     else:
         title = _("Seat %(seat)s · no natural", seat=seat.seat)
         voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
-        statement = (
+        template = (
             _("%(player)s declared a natural. The rows lie in the wrong order, and the foul voids it.")
             if voided
             else _("%(player)s declared a natural. The cards do not bear it out.")
         )
-        sentence = statement % {"player": seat.player}
+        sentence = template % {"player": seat.player}
         facts += [
             (_("The cards"), _("a foul") if voided else _("no natural of this game")),
             (_("Worth"), _("nothing")),

@@ -56,8 +56,8 @@ def swap_undone(state: State) -> tuple[Action, ...]:
 
 def swap_groups(state: State) -> tuple[Group, ...]:
     """Return a group for each pair."""
-    answer = zip(swap_notices(state), swap_undone(state), strict=True)
-    return tuple(Group(words, (undo,)) for words, undo in answer)
+    groups = zip(swap_notices(state), swap_undone(state), strict=True)
+    return tuple(Group(notice, (undo,)) for notice, undo in groups)
 
 
 def used(state: State) -> tuple[tuple[str, int, bool], ...]:

@@ -152,14 +152,14 @@ class _Now(Collector):
 
 def _limits(facts: Facts) -> Iterator[Metric]:
     """Return the duration and the time limit of each kind of work, by its name."""
-    answer = {
+    gauges = {
         "feltwatch_limit_seconds": ("The limit after which work is given up, now", "limit_s"),
         "feltwatch_limit_floor_seconds": ("The shortest that this limit may be", "floor_s"),
         "feltwatch_limit_ceiling_seconds": ("The longest that it may be", "ceiling_s"),
         "feltwatch_work_usual_seconds": ("What this work usually takes", "usual_s"),
         "feltwatch_work_timeouts": ("How many of the recent pieces of this work were given up", "timeouts"),
     }
-    for name, (says, field) in answer.items():
+    for name, (says, field) in gauges.items():
         family = GaugeMetricFamily(name, says, labels=["work"])
         for work, figures in sorted((facts.limits or {}).items()):
             if figures[field] is not None:

@@ -39,7 +39,7 @@ def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     clear = [one for one in named if one.cluster.evidence > CLEARLY_THERE]
     nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
     figures = {suits: _most(found) for suits, found in nats.items()}
-    doubtful = [words for suits, words in _COLOURS.items() if figures[suits] < MIN_APART]
+    doubtful = [colours for suits, colours in _COLOURS.items() if figures[suits] < MIN_APART]
     text = "suits of one colour can be told apart"
     if doubtful:
         pairs = " or ".join(doubtful)

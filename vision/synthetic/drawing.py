@@ -142,8 +142,8 @@ class Path:
             else:
                 relative = [v - at[i % 2] for i, v in enumerate(units)]
                 command = name.lower()
-                text = "".join(f"{'' if v < 0 else ' '}{v}" for v in relative)
-                out.append(text if command == last else command + text.lstrip())
+                numbers = "".join(f"{'' if v < 0 else ' '}{v}" for v in relative)
+                out.append(numbers if command == last else command + numbers.lstrip())
                 last = "l" if command == "m" else command
             at = (units[-2], units[-1])
             if name == "M":

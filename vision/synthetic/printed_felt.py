@@ -54,9 +54,9 @@ def cloth(size: tuple[int, int], colour: tuple[int, int, int]) -> Image:
 def _print_marker(felt: Image, layout: TableLayout, marker_id: int, px_per_mm: float) -> None:
     """Print one marker with its white border, true to a fraction of a pixel."""
     markers = layout.markers
-    words = dictionary(markers.dictionary)
-    cells = words.markerSize + 2  # the black border is one cell wide
-    code = cv2.aruco.generateImageMarker(words, marker_id, cells, borderBits=1)
+    codes = dictionary(markers.dictionary)
+    cells = codes.markerSize + 2  # the black border is one cell wide
+    code = cv2.aruco.generateImageMarker(codes, marker_id, cells, borderBits=1)
     ink = np.where(np.pad(np.asarray(code), 1, constant_values=255) > 0, 245.0, 28.0)
     half, border = markers.side_mm / 2, markers.quiet_mm
     edges = np.concatenate([[-half - border], np.linspace(-half, half, cells + 1), [half + border]])
