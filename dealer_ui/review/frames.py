@@ -145,9 +145,7 @@ def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        row.text
-        if isinstance(event, ev.IrregularitySeen) and (row := describe(step, recalled.hand))
-        else "",
+        row.text if isinstance(event, ev.IrregularitySeen) and (row := describe(step, recalled.hand)) else "",
         _reach(event),
     )
 
