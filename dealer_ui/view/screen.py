@@ -129,7 +129,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat, at its place on the felt. `seat` is None where nobody plays."""
+    """A seat, at its place on the felt. `seat` is None if nobody plays there."""
 
     place: str
     seat: int | None = None

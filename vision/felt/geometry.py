@@ -121,10 +121,10 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
     Args:
         frame: height × width × 3 BGR or height × width, 8 bits.
         layout: the felt to look for.
-        lens: the camera's calibration; without it the lens is taken to be free of distortion.
+        lens: the camera's calibration; without it the lens is assumed to have no distortion.
 
     Raises:
-        PictureError: this is no picture of 8-bit pixels, or it is too small.
+        PictureError: it is not a picture of 8-bit pixels, or it is too small.
         NoMarkersError: no marker of this felt is in view.
         TooFewMarkersError: those in view do not fix the felt well enough.
         DisagreeingMarkersError: they do not lie as the layout says, or belong to two felts.

@@ -80,7 +80,7 @@ def survey(
     """Survey a frame (BGR, h × w × 3); with the calibration in force, also what moved since.
 
     Raises:
-        PictureError: it is no picture that can be looked at.
+        PictureError: it is not a usable picture.
     """
     grey = as_grey(frame)
     height, width = grey.shape

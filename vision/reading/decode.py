@@ -48,7 +48,7 @@ class Cluster:
     """The indices of one physical card, and their joint evidence.
 
     Attributes:
-        members: rows of the indices.
+        members: the row numbers of its indices.
         logp: 52 log-probabilities.
         presence: log-odds that there is a card at all.
         whole: 52 log-probabilities by what the whole card shows apart from its indices; all alike where that is

@@ -117,9 +117,9 @@ class Calibrations:
     """The calibrations by situation.
 
     Attributes:
-        whole: all 52 cards are named; a wrong name would have had to push aside the card it belongs to.
-        part: fewer are, as with three players or while cards are placed; a wrong name meets no rival.
-        loose: a photograph of anything. It settles nothing: a larger budget of silent errors.
+        whole: all 52 cards are named; a wrong name would displace the right card.
+        part: fewer are named, as with three players or while cards are placed; a wrong name displaces no card.
+        loose: any photograph; never used to settle a hand, so its budget of silent errors is larger.
     """
 
     whole: Calibration = Calibration()

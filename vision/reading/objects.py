@@ -140,7 +140,7 @@ class _Plan:
 
     Attributes:
         area: the whole felt as a zone, to cut it out.
-        bare: pixels between the zones, where the cloth is looked at.
+        bare: pixels between the zones, where the cloth is measured.
         cloth: for those, the smooth surfaces that light is made of: n × 10.
         coarse: the same for every eighth pixel of the picture: rows × columns × 10.
         whites: by marker, pixels on its white border, and the surfaces there.

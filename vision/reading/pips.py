@@ -79,12 +79,12 @@ def cut_out(
 
     Args:
         picture: BGR.
-        to_picture: brings millimetres of the felt to its pixels.
+        to_picture: maps millimetres of the felt to its pixels.
         corners: of each card, 4 × 2 mm on the felt, its own upper left one first, clockwise.
-        hidden_mm: how far its indices reach from its corners, across and down.
+        hidden_mm: the extent of its indices from its corners, across and down.
 
     Returns:
-        The cards, and of which enough is left to look at.
+        The cards, and which of them are visible enough.
     """
     n = len(corners)
     cards, hidden = np.empty((n, SIZE[1], SIZE[0], 3), np.uint8), np.zeros((n, SIZE[1], SIZE[0]), np.uint8)

@@ -55,10 +55,10 @@ class ReadCard:
         margin: nats by which that name beats every other.
         evidence: nats that speak for there being a card at all.
         confidence: 0 … 1, the probability that the name is right.
-        sure: whether it may be taken without asking.
+        sure: whether it may be used without asking.
         candidates: codes from likely to unlikely, the card itself first.
         corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
-        denied: its index names it surely, its pips speak for another card.
+        denied: its index names it surely, but its pips favour another card.
     """
 
     card: str

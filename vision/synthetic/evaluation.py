@@ -31,7 +31,7 @@ class Score:
     """Counts of cards and tables.
 
     Attributes:
-        cards: cards that were there.
+        cards: cards on the tables.
         right: of them, named rightly (sure or not).
         sure: of them, named rightly and sure.
         wrong: names given surely to something that was not there: the silent errors.
