@@ -35,7 +35,7 @@ PAST = frozenset({Role.FLOOR, Role.AUDITOR})
 @blueprint.get("/")
 @guard.open_to(guard.EVERYBODY)
 def page() -> str | Redirect:
-    """Show the table; at a box that nobody has set up yet, lead to its set-up.
+    """Show the table; on a box that is not set up yet, redirect to the setup.
 
     The screen at the table opens it as `/?kiosk`, and has a stream of its own from then on.
     """
@@ -57,7 +57,7 @@ def page() -> str | Redirect:
 @blueprint.get("/rules")
 @guard.open_to(guard.EVERYBODY)
 def rules() -> str:
-    """Give the rules in force as a part of the page: asked for when it is opened, as there is much of it."""
+    """Return the rules in force as a part of the page, loaded on demand because of its size."""
     screen = services().live.now().screen
     return rules_sheet(screen.sheet, screen.unit)
 
@@ -65,7 +65,7 @@ def rules() -> str:
 @blueprint.get("/view.json")
 @guard.open_to(guard.EVERYBODY)
 def data() -> Response:
-    """Give the view as JSON, for programs."""
+    """Return the view as JSON, for programs."""
     moment = services().live.now()
     return jsonify({**moment.screen.as_json(), "trouble": moment.trouble})
 
@@ -78,9 +78,9 @@ def _is_the_kiosk(response: Response) -> Response:
 @blueprint.get("/captures/<path:name>")
 @guard.open_to(guard.EVERYBODY)
 def capture(name: str) -> Response:
-    """Give a stored image: of the hand on the table to everybody, of past hands to floor people and auditors.
+    """Return a stored image: of the current hand to everybody, of past hands to floor people and auditors.
 
-    A name that no capture can have is 404, whatever lies there.
+    An invalid capture name is 404, whatever file may exist there.
     """
     served = services()
     try:
@@ -90,6 +90,6 @@ def capture(name: str) -> Response:
         response = send_file(path, conditional=True)
     except (CaptureError, OSError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))
-    # A browser's store outlives a log-off: what asks for a PIN tomorrow must not lie in it from today.
+    # A browser's cache outlives a log-off: images that will need a PIN must not be in it.
     response.headers["Cache-Control"] = NEVER_STORED
     return response

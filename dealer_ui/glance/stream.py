@@ -1,7 +1,7 @@
 """`/events`: the view by server-sent events, one message per change and a heartbeat every second.
 
-Every stream begins with the whole view, so a client that comes back needs nothing of what it missed; later messages
-carry the parts that changed.
+Every stream begins with the whole view, so a client that reconnects has missed nothing; later messages carry the parts
+that changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def events() -> Response:
     taken: threading.Event | None = None
     if KIOSK in request.cookies:
         taken = served.kiosk.take()
-        served.live.wake()  # anyone who had the place before ends now
+        served.live.wake()  # the previous kiosk stream ends now
     elif not served.streams.take():
         abort(503, _("Too many screens follow this table. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}
@@ -49,14 +49,14 @@ def events() -> Response:
 
 
 def _gone(disconnected: Callable[[], bool] | None, taken: threading.Event | None) -> Callable[[], bool]:
-    """Return what tells that nobody follows any more, or that the place is somebody else's."""
+    """Return a callable that says whether the client has left, or another stream has taken its place."""
     return lambda: bool(taken and taken.is_set()) or bool(disconnected and disconnected())
 
 
 def _following(
     live: Live, messages: Messages, hello: dict[str, str], own: str, gone: Callable[[], bool]
 ) -> Iterator[str]:
-    """Follow the table in a language of one's `own`, or in the table's, whatever that becomes."""
+    """Follow the table in the client's `own` language, or in the table's current one."""
     yield _event("hello", json.dumps(hello))
     moment = live.now()
     spoken = own or live.language

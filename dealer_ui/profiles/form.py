@@ -1,8 +1,7 @@
 """A house profile as a form, and what was typed into it as a profile. Pure.
 
-The form is made from the options' own definitions (`firmware.rules.profiles.sections`), so an option that is added
-there has its field here. What was typed is judged by the same code as `feltwatch profiles check` and refused in its
-sentences.
+The form is made from the options' definitions (`firmware.rules.profiles.sections`), so a new option gets its field
+here. Input is checked by the same code as `feltwatch profiles check`, with the same messages.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ LONGEST_NAME: Final = 40
 
 
 class Typed:
-    """What a browser sent: names and values, in the order in which they stand on the page."""
+    """A submitted form: names and values, in the order of the page."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -69,7 +68,7 @@ class Typed:
         return iter(self._values)
 
     def one(self, name: str) -> str:
-        """Return the value of a field, without the spaces around it; "" where it was not sent."""
+        """Return the value of a field, without surrounding spaces; "" if it was not sent."""
         return self._values.get(name, [""])[0].strip()
 
     def all(self, name: str) -> list[str]:
@@ -79,7 +78,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Cell:
-    """One thing to touch in a field: the browser sends `name` with `value`."""
+    """One control of a field: the browser sends `name` with `value`."""
 
     name: str
     value: str
@@ -90,7 +89,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Field:
-    """One option. `rows` groups its cells where it has more than one line of them; `said` is what it means now."""
+    """One option. `rows` groups its cells if it has several lines of them; `said` describes its current value."""
 
     path: str
     title: str
@@ -185,7 +184,7 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             return "hands", tuple(_lowest(f"{path}:{row}", row, dict(value)) for row in ROW_NAMES)
         case Schedule():
             return "rates", tuple(_rate(path, rate) for rate in value)
-    raise TypeError(f"no control for {kind!r}")  # a kind that is new in the rules: a test finds it
+    raise TypeError(f"no control for {kind!r}")  # a new kind in the rules: a test finds it
 
 
 def _one(cells: Iterable[Cell]) -> Rows:
@@ -213,16 +212,16 @@ def _rate(path: str, rate: Rate | None) -> tuple[str, tuple[Cell, ...]]:
 
 
 def blank_rate(path: str) -> tuple[Cell, ...]:
-    """Return the cells of a rate that is not filled in."""
+    """Return the cells of an empty rate."""
     return _rate(path, None)[1]
 
 
-# ---- what was typed ----
+# ---- the submitted form ----
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What was typed: a sound profile and its text, or what is wrong with it, a sentence by field."""
+    """The result of a submitted form: a valid profile and its text, or its errors, one sentence per field."""
 
     profile: Profile | None
     text: str
@@ -230,9 +229,9 @@ class Draft:
 
 
 def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
-    """Return the profile that was typed over `base`; `taken` are names that it may not have.
+    """Return the submitted profile, based on `base`; `taken` are names already in use.
 
-    An option keeps its clause where it keeps its value: a clause does not speak of what the house has changed.
+    An option keeps its clause only while it keeps its value: the clause does not cover a changed value.
     """
     errors: dict[str, str] = {}
     values: dict[str, Any] = {}
@@ -257,8 +256,8 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
     except ProfileError as error:
         return Draft(None, "", {error.key or "name": _as_shown(error.message)})
     if found := contradictions(profile):
-        said = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
-        return Draft(None, text, said)
+        sentences = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
+        return Draft(None, text, sentences)
     return Draft(profile, text, {})
 
 
@@ -266,7 +265,7 @@ _PATHS: Final = re.compile(rf"\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGN
 
 
 def _as_shown(english: str) -> str:
-    """Say what is wrong in the language spoken, and name options as the form does, not by their path."""
+    """Translate an error into the current language; options are named as in the form, not by their path."""
     return _PATHS.sub(
         lambda found: f"“{option_title(OPTIONS[found[0].lower()][2].title)}”", in_other_words(english)
     )
@@ -282,7 +281,7 @@ def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> st
 
 
 def _clauses(base: Profile, values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return the clauses that still speak of what is set: of this profile, or of the document that it is based on."""
+    """Return the clauses that still match the values: of this profile, or of the document that it is based on."""
     known: dict[str, str] = {}
     document = (load_profile(base.based_on),) if base.based_on in profile_names() else ()
     for source in (*document, base):
@@ -301,7 +300,7 @@ def _name_trouble(name: str, taken: Sequence[str]) -> str:
 
 
 def _typed(typed: Typed, path: str, kind: Kind, before: Any) -> object:
-    """Return what was typed for an option, as TOML would give it; what is no number stays a text."""
+    """Return the submitted value of an option as TOML would give it; anything that is not a number stays a text."""
     match kind:
         case Flag():
             return {"true": True, "false": False}.get(typed.one(path), typed.one(path))
@@ -331,7 +330,7 @@ def _typed(typed: Typed, path: str, kind: Kind, before: Any) -> object:
 
 
 def _number(text: str) -> int | str:
-    """Return the whole number that a text is; any other text as it stands: the rules say what is wrong with it."""
+    """Return a text's whole number; any other text unchanged, for the rules to report."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
 

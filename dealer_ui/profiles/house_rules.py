@@ -1,7 +1,7 @@
 """The house-rules page: a profile in sentences, in the order of play, as a card room files it with its regulator.
 
-Every sentence has a number and the place of the source document that it comes from. Where the document says nothing
-or can be read in several ways, the page ends with what this house chose and what else it could have been.
+Every sentence has a number and its place in the source document. If the document is silent or ambiguous, the page ends
+with this house's choice and the alternatives.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from firmware.rules.profiles.sections import OPTIONS
 
 
 class Numbered(NamedTuple):
-    """A rule as it stands on the page."""
+    """A rule with its number on the page."""
 
     number: str
     text: str
@@ -100,20 +100,18 @@ _IN_A_SETTLEMENT: Final = ("hands", "foul", "scoring", "bonus", "naturals", "sur
 
 
 def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, ...]:
-    """Return the page in the language spoken now; `base` is the profile that this one extends."""
+    """Return the page in the current language; `base` is the profile that this one extends."""
     return tuple(_blocks(profile, base))
 
 
 def rules_of(profile: Profile) -> tuple[Numbered, ...]:
     """Return every rule of the page with its number."""
     rules = Values(profile)
-    return tuple(
-        rule for _title, statement in _sections(rules) for rule in statement if isinstance(rule, Numbered)
-    )
+    return tuple(rule for _title, blocks in _sections(rules) for rule in blocks if isinstance(rule, Numbered))
 
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
-    """Return the options that the page has a sentence for: what a settlement's line may name as its clause."""
+    """Return the options that the page has a sentence for: those that a settlement's line may cite."""
     return frozenset(about for rule in rules_of(profile) if not _without(rule) for about in rule.about)
 
 
@@ -134,10 +132,10 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     if base:
         yield from _what_changed(profile, base)
     open_rules: list[Numbered] = []
-    for title, statement in _sections(rules):
+    for title, blocks in _sections(rules):
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
-        for part in statement:
+        for part in blocks:
             if isinstance(part, Table):
                 yield from _rules_table(held)
                 yield part
@@ -161,7 +159,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
 
 
 def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]]]:
-    """Yield titles with what stands below them, numbered; last, what this game does without."""
+    """Yield titles with the numbered rules below them; last, the features that this game lacks."""
     number = 0
     about: set[str] = set()
     for section in _SECTIONS:
@@ -189,7 +187,7 @@ def _numbered(section: int, statement: Iterable[Ruled]) -> tuple[Numbered | Tabl
 
 
 def _missing(rules: Values, statement: Container[str]) -> Rule | None:
-    """Return one sentence for all that this game does without, which has no lines of its own."""
+    """Return one sentence for all features that this game lacks and that have no lines of their own."""
     names = [
         _LEFT_OUT[section.title] for section in _SECTIONS if not section.where(rules) and section.options
     ]
@@ -225,7 +223,7 @@ def _source(rules: Values, rule: Numbered, changed: Iterable[str]) -> str:
     return _("Not in the document: see the list at the end.")
 
 
-# ---- where the document leaves room ----
+# ---- open points of the document ----
 
 
 def _leaves_room(rules: Values, rule: Numbered, changed: Iterable[str]) -> bool:
@@ -237,12 +235,12 @@ def _leaves_room(rules: Values, rule: Numbered, changed: Iterable[str]) -> bool:
 
 
 def _without(rule: Numbered) -> bool:
-    """Say whether this is the sentence of all that the game does without."""
+    """Return whether this is the sentence about the features that the game lacks."""
     return _MISSING in rule.about
 
 
 def _readings(rules: Values, rule: Numbered) -> str:
-    """Return what the profile says of the room that the document leaves."""
+    """Return the profile's notes on the open points of the document."""
     found = (house_rule(rules.profile.reading.get(path, "")) for path in rule.about)
     return " ".join(dict.fromkeys(text for text in found if text))
 
@@ -290,9 +288,9 @@ def _others(rules: Values, rule: Numbered) -> Iterator[str]:
                 other = rules.profile.with_options({path: value})
             except RulesError:
                 continue
-            for statement in rules_of(other):
-                if path in statement.about and statement.text != rule.text and not _without(statement):
-                    yield statement.text
+            for sentence in rules_of(other):
+                if path in sentence.about and sentence.text != rule.text and not _without(sentence):
+                    yield sentence.text
         if isinstance(kind, Amount) and not path.startswith("limits."):
             yield _("Another number of points.") if rules[path] else _("Points of the house's choice.")
         if isinstance(kind, Bonuses | NaturalKinds) and path in rules.profile.reading:
@@ -308,7 +306,7 @@ def _other_values(kind: Kind, value: object) -> list[object]:
     return []
 
 
-# ---- what the house changed, and the index ----
+# ---- the house's changes, and the index ----
 
 
 def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
@@ -334,7 +332,7 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
 
 
 def _index(rules: Values) -> Table:
-    """Return which rules say each option of the sections whose options a settlement's lines name."""
+    """Return the rules that describe each option, for the sections that a settlement's lines cite."""
     found: dict[str, list[str]] = {}
     for rule in rules_of(rules.profile):
         for about in rule.about:
@@ -342,11 +340,11 @@ def _index(rules: Values) -> Table:
                 found.setdefault(about, []).append(rule.number)
     rows = []
     for section in _IN_A_SETTLEMENT:
-        statement = (
+        clauses = (
             _("%(title)s: %(numbers)s", title=option_title(kind.title), numbers=listed(found[path]))
             for path, (_section, _name, kind) in OPTIONS.items()
             if path.startswith(f"{section}.") and path in found
         )
-        if words := _("; ").join(statement):
+        if words := _("; ").join(clauses):
             rows.append((option_title(SECTION_TITLES[section]), words))
     return Table((_("About"), _("Rules")), tuple(rows))

@@ -1,4 +1,4 @@
-"""The house rules that hold between hands and besides them: Fantasy Land, the collection, irregularities."""
+"""The house rules between hands and in general: Fantasy Land, the collection, irregularities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firmware.rules.profiles.sections import OPTIONS
 
 
 def fantasy_land(rules: Values) -> Iterator[Ruled]:
-    """Say what Fantasy Land is, how it is earned and kept."""
+    """Describe Fantasy Land, and how it is earned and kept."""
     yield Rule(
         _(
             "A player who sets one of these, without a foul, is in Fantasy Land for the next hand: %(hands)s.",
@@ -62,7 +62,7 @@ def _at_least(hands: tuple[tuple[str, str], ...]) -> str:
 
 
 def collection(rules: Values) -> Iterator[Ruled]:
-    """Say what the house takes."""
+    """Describe the house's collection."""
     yield Rule(
         _(
             "For every %(minutes)s minutes, which are called a down, the house takes a fee from each player by the "
@@ -97,7 +97,7 @@ def collection(rules: Values) -> Iterator[Ruled]:
 
 
 def irregularities(rules: Values) -> Iterator[Ruled]:
-    """Say what the house does about what the rules do not foresee."""
+    """Describe how the house handles irregularities."""
     for path, (_section, _name, kind) in OPTIONS.items():
         if isinstance(kind, Text):
             text = house_rule(rules[path]) or _("The house has not written down what it does.")

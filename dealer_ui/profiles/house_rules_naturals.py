@@ -1,4 +1,4 @@
-"""The house rules of naturals: which there are, how they are declared and judged, what they collect."""
+"""The house rules of naturals: the kinds, how they are declared and judged, what they collect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from firmware.rules.profiles.document import Table
 
 
 def naturals(rules: Values) -> Iterator[Ruled]:
-    """Say which hands win of themselves, and how they are declared and judged."""
+    """Describe the naturals, and how they are declared and judged."""
     kinds = rules["naturals.kinds"]
     names = {kind for kind, _value in kinds}
     yield Rule(
@@ -110,7 +110,7 @@ def _false_declaration(rules: Values) -> Iterator[Ruled]:
 
 
 def what_naturals_collect(rules: Values) -> Iterator[Ruled]:
-    """Say what a natural is worth against a regular hand, a foul and another natural."""
+    """Describe a natural's worth against a regular hand, a foul and another natural."""
     yield Rule(
         _(
             "A natural that counts collects its value from each opponent with a regular hand. Their rows are not "

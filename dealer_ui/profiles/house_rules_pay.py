@@ -15,7 +15,7 @@ from firmware.rules.words import ROW_NAMES
 
 
 def comparing(rules: Values) -> Iterator[Ruled]:
-    """Say what rows pay."""
+    """Describe what rows pay."""
     yield Rule(
         _(
             "Each player's hand is compared with every other player's, one opponent at a time: back with back, middle "
@@ -94,7 +94,7 @@ def _more_rows(majority: int, scoop: int) -> Iterator[Ruled]:
 
 
 def bonuses(rules: Values) -> Iterator[Ruled]:
-    """Say what high hands earn, with the table."""
+    """Describe the bonuses of high hands, with the table."""
     yield Rule(
         _("These hands earn a bonus, in points, by the row that they are set in:"),
         "bonus.front",
@@ -174,7 +174,7 @@ def bonus_table(rules: Values) -> Table:
 
 
 def fouls(rules: Values) -> Iterator[Ruled]:
-    """Say what a foul pays to whom."""
+    """Describe what a foul pays to each player."""
     yield Rule(
         _(
             "A foul loses to every regular hand, without rows being compared: it pays %(points)s to each opponent who "
@@ -214,7 +214,7 @@ def fouls(rules: Values) -> Iterator[Ruled]:
 
 
 def order_of_payment(rules: Values) -> Iterator[Ruled]:
-    """Say who settles with whom, in which order."""
+    """Describe who settles with whom, in which order."""
     yield Rule(
         {
             "button": _("Position 1 is the player with the button."),
@@ -271,7 +271,7 @@ def order_of_payment(rules: Values) -> Iterator[Ruled]:
 
 
 def stakes(rules: Values) -> Iterator[Ruled]:
-    """Say how much can change hands."""
+    """Describe how much can change hands."""
     cap = rules["stakes.cap"]
     yield Rule(
         {

@@ -15,7 +15,7 @@ _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
 
 def the_table(rules: Values) -> Iterator[Ruled]:
-    """Say what is played with, by how many, for what."""
+    """Describe the deck, the number of players and the aim."""
     yield Rule(
         _(
             "Each player has 13 cards and sets them as three hands, which these rules call rows: a back of five cards, "
@@ -96,7 +96,7 @@ def the_table(rules: Values) -> Iterator[Ruled]:
 
 
 def the_button(rules: Values) -> Iterator[Ruled]:
-    """Say where the button goes."""
+    """Describe how the button moves."""
     if rules.speaks_of("basics.two_buttons"):
         yield Rule(
             _(
@@ -118,7 +118,7 @@ def the_button(rules: Values) -> Iterator[Ruled]:
 
 
 def the_deal(rules: Values) -> Iterator[Ruled]:
-    """Say how the cards come."""
+    """Describe how the cards are dealt."""
     if rules["deal.kind"] == "face_up":
         yield Rule(
             _(
@@ -147,7 +147,7 @@ def the_deal(rules: Values) -> Iterator[Ruled]:
 
 
 def rankings(rules: Values) -> Iterator[Ruled]:
-    """Say what beats what."""
+    """Describe what beats what."""
     yield Rule(
         _(
             "The back and the middle rank as in poker, from the highest hand to the lowest: %(hands)s.",
@@ -203,7 +203,7 @@ def rankings(rules: Values) -> Iterator[Ruled]:
 
 
 def setting(rules: Values) -> Iterator[Ruled]:
-    """Say in which order rows must stand, and what a foul is."""
+    """Describe the required order of the rows, and what a foul is."""
     yield Rule(
         _(
             "The back must rank above the middle, and the middle above the front. A hand set otherwise is a foul as a "
@@ -244,7 +244,7 @@ def setting(rules: Values) -> Iterator[Ruled]:
 
 
 def surrender(rules: Values) -> Iterator[Ruled]:
-    """Say what it costs to fold."""
+    """Describe the cost of a surrender."""
     yield Rule(
         _(
             "Before the showdown a player may surrender. The hand is not compared with others, and the player pays "

@@ -1,4 +1,4 @@
-"""What a house rule is: a sentence, and the options and rules of the documents that it says."""
+"""A house rule: a sentence, and the options and rules of the documents that it covers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ruled = Rule | Table
 
 
 class Values:
-    """A profile's options by path, and what its document speaks of."""
+    """A profile's options by path, and the topics of its document."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -38,11 +38,11 @@ class Values:
         return iter(self._values)
 
     def references(self, about: Iterable[str]) -> str:
-        """Return where the document speaks of any of these."""
+        """Return the document's references to any of these."""
         return self.source.references(about, self._game) if self.source else ""
 
     def speaks_of(self, rule: str) -> bool:
-        """Say whether the document speaks of a rule."""
+        """Return whether the document mentions a rule."""
         return bool(self.references([rule]))
 
     @property
@@ -53,15 +53,15 @@ class Values:
 
     @property
     def has_naturals(self) -> bool:
-        """Whether any hand wins of itself."""
+        """Whether any hand is a natural."""
         return bool(self["naturals.kinds"])
 
 
 def points(number: int) -> str:
-    """Say a number of points."""
+    """Format a number of points."""
     return ngettext("%(num)s point", "%(num)s points", number)
 
 
 def listed(parts: Iterable[str]) -> str:
-    """Say a list."""
+    """Format a list."""
     return gettext(", ").join(parts)

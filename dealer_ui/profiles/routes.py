@@ -1,6 +1,6 @@
-"""The rule profiles as pages: which there are, what they say, two side by side, the house's own as a form.
+"""The pages of rule profiles: the list, one profile, two side by side, the house's own as a form.
 
-Everybody may look. Writing a version down and putting one in force ask for a PIN: the table judges it (`orders.give`).
+Everybody may read. Storing a version and putting one in force need a PIN, which the table judges (`orders.give`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def every() -> str:
 @blueprint.get("/profiles/compare")
 @guard.open_to(guard.EVERYBODY)
 def compare() -> str:
-    """Show two profiles side by side, `one` and `other`: what differs first."""
+    """Show two profiles side by side, `one` and `other`: the differences first."""
     shelf = _shelf()
     one, other = (_named(shelf, request.args.get(key, "")) for key in ("one", "other"))
     options = compared(one.profile, other.profile)
@@ -95,7 +95,7 @@ def show(name: str) -> str:
 @blueprint.get("/profiles/<name>/edit")
 @guard.open_to(guard.EVERYBODY)
 def edit(name: str) -> str:
-    """Show a profile as a form: the house's own to change it, a packaged one to make the house's own of it."""
+    """Show a profile as a form: to change the house's own, or to make one from a packaged profile."""
     shelf = _shelf()
     found = _found(shelf, name)
     return page(
@@ -112,8 +112,8 @@ def edit(name: str) -> str:
 @blueprint.get("/profiles/<name>/house-rules.pdf")
 @guard.open_to(guard.EVERYBODY)
 def printed(name: str) -> Response:
-    """Give the house-rules page as a PDF: what a card room files with its internal controls."""
-    from dealer_ui.reports.house_rules_pdf import pdf  # takes its time to load
+    """Return the house-rules page as a PDF, which a card room files with its internal controls."""
+    from dealer_ui.reports.house_rules_pdf import pdf  # slow import
 
     found = _found(_shelf(), name)
     response = Response(pdf(_blocks(found.profile)), mimetype="application/pdf")
@@ -124,10 +124,10 @@ def printed(name: str) -> Response:
 @blueprint.post("/profiles/<name>")
 @guard.open_to(guard.EVERYBODY)
 def change(name: str) -> tuple[Response, int]:
-    """Do what was touched on a profile's page.
+    """Run an action of a profile's page.
 
-    `check` and `keep` bring the form's fields, `back` and `use` name a `version`. 422 `{"errors": {field: sentence}}`
-    where a field will not do; otherwise what the table answers (`POST /command`).
+    `check` and `keep` send the form's fields, `back` and `use` name a `version`. 422 `{"errors": {field: sentence}}` if
+    a field is invalid; otherwise the table's answer (`POST /command`).
     """
     request.max_content_length = LONGEST_FORM
     order = _order()
@@ -142,7 +142,7 @@ def change(name: str) -> tuple[Response, int]:
             if not found.packaged:
                 fields.insert(
                     0, ("name", found.name)
-                )  # another version of the same: what was sent is no matter
+                )  # another version of the same profile: the form is ignored
             taken = [one.name for one in shelf.all()] if found.packaged else []
             draft = read(Typed(fields), found.profile, taken)
             if draft.profile is None:
@@ -206,7 +206,7 @@ def _order() -> dict[str, Any]:
 
 
 def _pairs(fields: object) -> Iterable[tuple[str, str]]:
-    """Return the form's fields as they were sent; anything else is no field."""
+    """Return the submitted form's fields; invalid entries are dropped."""
     for pair in fields if isinstance(fields, list) else ():
         if isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair):
             yield pair[0], pair[1].replace("\r\n", "\n")
@@ -218,13 +218,13 @@ def _blocks(profile: Profile) -> tuple[Block, ...]:
 
 
 def _source(profile: Profile) -> str:
-    """Return the title of the document that a profile follows; what a house wrote itself as it stands."""
+    """Return the title of the document that a profile follows; a house's own title unchanged."""
     source = sources().get(profile.source)
     return source.title if source else profile.source
 
 
 def _format_version(wall_ms: int, actor: str) -> str:
-    """Say when something was done, and by whom."""
+    """Format when something was done, and by whom."""
     when = datetime.fromtimestamp(wall_ms / 1000).strftime("%Y-%m-%d %H:%M")
     role, _colon, name = actor.partition(":")
     words = role_name(Role(role)) if role in set(Role) else role

@@ -1,4 +1,4 @@
-"""Which rule profiles there are: packaged ones, the house's own with all their versions, and the one in force."""
+"""The available rule profiles: packaged ones, the house's own with all their versions, and the one in force."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHORT: Final = 10
 
 @dataclass(frozen=True)
 class Shelved:
-    """A profile that can be looked at, in one of its versions. `versions` are the house's, the newest first."""
+    """One version of a profile. `versions` are the house's, the newest first."""
 
     name: str
     profile: Profile
@@ -46,26 +46,27 @@ class Shelved:
 
     @property
     def title(self) -> str:
-        """What stands on the page while it is played."""
+        """The title shown while it is played."""
         return self.profile.title
 
     @property
     def short(self) -> str:
-        """The version, as an address names it."""
+        """The version's short form, for addresses."""
         return self.hash[:SHORT]
 
     @property
     def is_newest(self) -> bool:
-        """Whether it is the version that was written down last."""
+        """Whether it is the version stored last."""
         return not self.versions or self.versions[0].hash == self.hash
 
 
 @dataclass(frozen=True)
 class InForce:
-    """What the next hand opens with. `since_ms` is Unix time, `by` the journal's actor; both empty if configured.
+    """The profile that the next hand opens with. `since_ms` is Unix time, `by` the journal's actor; both empty if
+    configured.
 
-    `options` are what the table sets otherwise in the profile. `open_hand` is the title of what the open hand plays,
-    where that is another profile.
+    `options` are the table's own settings on top of the profile. `open_hand` is the title of the open hand's profile,
+    if it is another one.
     """
 
     name: str
@@ -79,7 +80,7 @@ class InForce:
 
 
 class Shelf:
-    """All profiles, as the record has them at this moment. Raises JournalError where it cannot be read."""
+    """All profiles in the record's current state. Raises JournalError if it cannot be read."""
 
     def __init__(self, reader: JournalReader, state: State) -> None:
         self._reader = reader
@@ -96,12 +97,12 @@ class Shelf:
         if force is not None and force.hash not in {one.hash for one in (*house, *packaged)}:
             found = self.find(
                 force.name, force.hash
-            )  # of the configuration's file, or an earlier release's text
+            )  # from the configuration's file, or an earlier release's text
             house = [*([found] if found else []), *house]
         return (*house, *packaged)
 
     def find(self, name: str, version: str = "") -> Shelved | None:
-        """Return a profile, in its newest version or the one whose hash begins so; None where there is none."""
+        """Return a profile, in its newest version or the one whose hash begins so; None if there is none."""
         force = self.in_force
         if name in profile_names():
             profile, digest = packaged(name)
@@ -150,7 +151,7 @@ class Shelf:
         )
 
     def _stored(self, digest: str) -> dict[str, Any]:
-        """Return since when, by whom and why: of the row that last put another profile in force."""
+        """Return when, by whom and why another profile was last put in force."""
         for entry in reversed(self._rows):
             event = entry.event
             if isinstance(event, HouseSet) and event.profile_hash is not None:
@@ -181,7 +182,7 @@ def packaged(name: str) -> tuple[Profile, str]:
 
 @dataclass(frozen=True)
 class Compared:
-    """An option in two profiles: what it means in each, and line by line where it is a table."""
+    """An option in two profiles: its meaning in each, line by line if it is a table."""
 
     path: str
     title: str
@@ -193,7 +194,7 @@ class Compared:
 
 
 def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
-    """Return every option of two profiles, those that differ first."""
+    """Return every option of two profiles, the differences first."""
     theirs = {path: value for path, _, value in other.options()}
     found = [_compare(path, kind, value, theirs[path]) for path, kind, value in one.options()]
     return tuple(sorted(found, key=lambda option: not option.differs))
@@ -225,8 +226,8 @@ def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
         case Schedule():
             fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
             for number in dict.fromkeys((*fees[0], *fees[1])):
-                statement = [
+                cells = [
                     f"{money(rate.fee)} ({money(rate.limit)})" if rate else "–"
                     for rate in (fees[0].get(number), fees[1].get(number))
                 ]
-                yield str(number), statement[0], statement[1]
+                yield str(number), cells[0], cells[1]

@@ -1,1 +1,1 @@
-"""Past hands for other machines, over TLS."""
+"""The review of past hands for other machines, over TLS."""

@@ -1,7 +1,7 @@
-"""Who may look at past hands from another machine: people with a passphrase, their sessions, how often is too often.
+"""Remote access to past hands: people with a passphrase, their sessions, rate limits.
 
-People and passphrases are made for this alone, at the box's console. They lie next to the certificate, in a folder that
-only the review's own user may read: in no record, backup, bundle or log.
+People and passphrases exist only for this purpose and are made at the box's console. They are stored next to the
+certificate, in a folder that only the review's own user may read. They are in no record, backup, bundle or log.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ MOST_ADDRESSES: Final = 4096
 
 
 class AccessError(PageError, ValueError):
-    """A name or a passphrase that does not do, or a list of people that cannot be read or written."""
+    """An invalid name or passphrase, or a list of people that cannot be read or written."""
 
 
 def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
-    """Write a file that nobody else may read, durably, in one step. Raises OSError.
+    """Write a file that only its owner may read, durably, in one step. Raises OSError.
 
-    What root writes `for_the_service` is the folder's owner's, the user that the service reads it as; else root's.
+    A file that root writes `for_the_service` belongs to the folder's owner, the service's user; else to root.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
@@ -67,8 +67,9 @@ def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
 
 
 class LanPeople:
-    """The people who may look, in a folder of secrets. Read again when the file changed: what is said counts at
-    once."""
+    """The people with access, in a folder of secrets. Read again when the file has changed: changes take effect at
+    once.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path: Final = folder / PEOPLE
@@ -78,11 +79,11 @@ class LanPeople:
         self._known: dict[str, dict[str, Any]] = {}
 
     def names(self) -> list[str]:
-        """Return who may look. Raises AccessError."""
+        """Return the names of the people with access. Raises AccessError."""
         return sorted(self._load())
 
     def add(self, name: str, passphrase: str) -> str:
-        """Let somebody look, or give him another passphrase; his sessions end. Return his name as it is kept.
+        """Give a person access, or a new passphrase; existing sessions end. Return the name as stored.
 
         Raises AccessError.
         """
@@ -101,16 +102,16 @@ class LanPeople:
         return name
 
     def remove(self, name: str) -> None:
-        """Let somebody look no more; his sessions end. Raises AccessError."""
+        """Take a person's access away; existing sessions end. Raises AccessError."""
         people = dict(self._load())
         if people.pop(name, None) is None:
             raise AccessError(f"{name} is not listed; see: feltwatch review list")
         self._store(people)
 
     def matches(self, name: str, passphrase: str) -> str | None:
-        """Return the passphrase's id where it is this person's; None for a wrong one, or a name that is not listed.
+        """Return the passphrase's id if it is this person's; None for a wrong one, or a name that is not listed.
 
-        Either takes as long. One is looked at at a time: each needs 32 MB. Raises AccessError.
+        Both cases take the same time. Checks run one at a time: each needs 32 MB. Raises AccessError.
         """
         stored = self._load().get(" ".join(name.split()))
         with self._one_at_a_time:
@@ -118,7 +119,7 @@ class LanPeople:
         return str(stored["id"]) if stored and right else None
 
     def has(self, name: str, passphrase_id: str) -> bool:
-        """Say whether this is still somebody's passphrase. Raises AccessError."""
+        """Return whether this is still a person's passphrase. Raises AccessError."""
         return bool(self._load().get(name, {}).get("id") == passphrase_id)
 
     def _load(self) -> dict[str, dict[str, Any]]:
@@ -146,12 +147,12 @@ class LanPeople:
 
 
 def _normal(passphrase: str) -> str:
-    """Return a passphrase as every keyboard writes it: an accent may be typed in two ways."""
+    """Normalize a passphrase: keyboards encode accented letters in two ways."""
     return unicodedata.normalize("NFC", passphrase).strip()
 
 
 class LanSessions(Sessions):
-    """Sessions of this process's lifetime: each an auditor's; it ends when idle, when long, or with its passphrase."""
+    """Sessions of this process's lifetime, all auditors'. Each ends when idle, too old, or without its passphrase."""
 
     cookie = "__Host-feltwatch_review"
     """Browsers take a cookie of such a name over TLS only, and from no other host."""
@@ -162,7 +163,7 @@ class LanSessions(Sessions):
         self._began: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
     def open(self, name: str, passphrase_id: str) -> str:
-        """Begin a session of somebody whose passphrase was right, and return its token."""
+        """Begin a session after a correct passphrase, and return its token."""
         token = secrets.token_urlsafe(32)
         self.begin({"session": token, "name": name, "role": Role.AUDITOR, "expires_s": IDLE_S})
         self._began[token] = (passphrase_id, self._clock())
@@ -171,7 +172,7 @@ class LanSessions(Sessions):
         return token
 
     def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
-        """Return the role of a session that is still open, and let it last on; the people of the table have none."""
+        """Return the role of an open session, and extend it; None for the table's people."""
         began = self._began.get(token or "")
         name, left = self.left(token or "")
         if token is None or began is None:
@@ -189,30 +190,30 @@ class LanSessions(Sessions):
 
 
 class Bucket:
-    """So many at once, and then so many a second."""
+    """A token bucket: a burst, then a constant rate per second."""
 
     def __init__(self, burst: int, per_s: float) -> None:
         self._burst, self._per_s = burst, per_s
         self._left, self._at = float(burst), float("-inf")
 
     def wait_s(self, now: float) -> float:
-        """Return the seconds until there is one to take; 0 where there is one."""
+        """Return the seconds until a token is available; 0 if there is one."""
         self._left = min(self._burst, self._left + (now - self._at) * self._per_s)
         self._at = now
         return max(0.0, (1 - self._left) / self._per_s)
 
     def take(self) -> None:
-        """Take one."""
+        """Take one token."""
         self._left -= 1
 
 
 class Limit:
-    """How often something may be asked: from one address, and from all together."""
+    """A rate limit: per address, and for all addresses together."""
 
     def __init__(
         self, each: tuple[int, float], of_all: tuple[int, float], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`each` and `of_all`: so many at once, then so many a second."""
+        """`each` and `of_all`: the burst, then the rate per second."""
         self._each, self._clock = each, clock
         self._all = Bucket(*of_all)
         self._of: OrderedDict[str, Bucket] = OrderedDict()
@@ -220,7 +221,7 @@ class Limit:
         self._lock = threading.Lock()
 
     def wait_s(self, address: str) -> float:
-        """Count one, and return 0; where it is one too many return the seconds to wait."""
+        """Count one request, and return 0; beyond the limit, return the seconds to wait."""
         with self._lock:
             now = self._clock()
             buckets = self._buckets(address)
@@ -231,7 +232,7 @@ class Limit:
             return 0.0
 
     def know(self, address: str) -> None:
-        """From now on, count an address by itself alone: somebody who may come in is there."""
+        """From now on, count an address separately from its network: an authorized person uses it."""
         with self._lock:
             self._known.setdefault(address, self._bucket(address, 1))
             self._known.move_to_end(address)
@@ -256,7 +257,7 @@ class Limit:
 
 
 def counted_as(address: str) -> str:
-    """Return what an address's requests are counted under: itself, in one form.
+    """Return the canonical form of an address, under which its requests are counted.
 
     >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
     ('192.0.2.7', '2001:db8::7:1')
@@ -273,7 +274,7 @@ def counted_as(address: str) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return the IPv6 network (/64) of an address that `counted_as` returned; any other address is its own.
+    """Return the IPv6 network (/64) of an address from `counted_as`; any other address unchanged.
 
     >>> network_of("2001:db8::7:1"), network_of("192.0.2.7")
     ('2001:db8::/64', '192.0.2.7')

@@ -1,8 +1,8 @@
 """The review for other machines: past hands to read, after a log-in. An application of its own, behind nginx.
 
-It has the routes of the review and no others: no glance page, no stream, no camera, no command. It reads the record as
-if it ended where no hand lay on the table (`firmware.record.finished_reader`), so that no route could tell of an open
-hand whatever it were asked. It has no way to the table process. Its pages need no script, and get none.
+It has only the routes of the review: no glance page, no stream, no camera, no command. It reads the record up to the
+last point where no hand was open (`firmware.record.finished_reader`), so no route can reveal an open hand. It has no
+connection to the table process. Its pages need no script, and get none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TRIES_OF_ALL: Final = (20, 1 / 6)
 ONCE_A_MINUTE: Final = (1, 1 / 60)
 """How often the log says that tries are put off: else they would push everything else out of it."""
 
-HEADERS: Final = {  # that of TLS is nginx's
+HEADERS: Final = {  # the TLS header is set by nginx
     "Content-Security-Policy": "; ".join(
         (
             "default-src 'none'",
@@ -73,7 +73,7 @@ HEADERS: Final = {  # that of TLS is nginx's
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # with none at all browsers do not say whence a form comes
+    "Referrer-Policy": "same-origin",  # without it browsers omit the origin of a form
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=()",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -84,7 +84,7 @@ OPEN: Final = frozenset({"static", "lan.log_in", "lan.check"})
 
 @dataclass(frozen=True)
 class RemoteAccess:
-    """Who may come in, and how often a passphrase may be tried."""
+    """The people with access, their sessions, and the rate limits of passphrases."""
 
     people: LanPeople
     sessions: LanSessions
@@ -95,7 +95,7 @@ class RemoteAccess:
 def create_app(data: Path, secrets: Path) -> Flask:
     """Build the application over a record's folder and the folder of the review's own secrets."""
     app = bare_app()
-    app.config.update(LAN=True, CSRF_TOKEN="")  # no page of it sends a command
+    app.config.update(LAN=True, CSRF_TOKEN="")  # its pages send no commands
     people = LanPeople(secrets)
     sessions = LanSessions(people)
     nowhere = TableLink(secrets / "no.sock")
@@ -123,13 +123,13 @@ def create_app(data: Path, secrets: Path) -> Flask:
 
 
 def remote_access(app: Flask | None = None) -> RemoteAccess:
-    """Return who may come in, of an application or of the request at hand."""
+    """Return the access control of an application, or of the current request's."""
     found = (app or current_app).extensions["feltwatch-lan"]
     assert isinstance(found, RemoteAccess)
     return found
 
 
-# ---- who comes in ----
+# ---- authorization ----
 
 
 def _address() -> str:
@@ -138,7 +138,7 @@ def _address() -> str:
 
 def _admit() -> AnyResponse | None:
     if isinstance(request.routing_exception, BadHost):
-        raise request.routing_exception  # no page has an address under such a name
+        raise request.routing_exception  # no page uses such a host name
     if request.method not in guard.SAFE_METHODS:
         _need_own_site()
     if request.endpoint in OPEN:
@@ -149,11 +149,11 @@ def _admit() -> AnyResponse | None:
         abort(401, _("Log in first."))
     if request.endpoint and Role.AUDITOR not in guard.roles_of(current_app.view_functions[request.endpoint]):
         abort(403)
-    return None  # an address that there is not: Flask answers 404
+    return None  # no such route: Flask answers 404
 
 
 def _need_own_site() -> None:
-    """Refuse what a page of another site sends: a browser says whence it comes."""
+    """Refuse requests from a page of another site, by the headers that browsers send."""
     origin = request.headers.get("Origin")
     elsewhere = origin is not None and origin != f"{request.scheme}://{request.host}"
     if elsewhere or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
@@ -190,7 +190,7 @@ def _asked(wrong: str) -> str:
 
 @blueprint.post("/log-in")
 def check() -> AnyResponse | tuple[str, int]:
-    """Begin a session where name and passphrase are right: 303 to the list; else the page again, 403."""
+    """Begin a session if name and passphrase are right: 303 to the list; else the page again, 403."""
     name, passphrase = request.form.get("name", ""), request.form.get("passphrase", "")
     if wait := remote_access().tries.wait_s(_address()):
         if not remote_access().told.wait_s(""):
@@ -202,7 +202,7 @@ def check() -> AnyResponse | tuple[str, int]:
         log.exception("nobody can log in")
         abort(503, _("Nobody can log in now; a technician sees why in the log."))
     if found is None:
-        log.warning("log-in refused to %s", _address())  # not the name: people type passphrases there
+        log.warning("log-in refused to %s", _address())  # without the name: people type passphrases there
         return _asked(_("Name or passphrase is wrong.")), 403
     name = " ".join(name.split())
     remote_access().tries.know(_address())
@@ -228,20 +228,20 @@ def log_out() -> AnyResponse:
     return answer
 
 
-# ---- what the review's own routes do not give ----
+# ---- routes that the review itself lacks ----
 
 
 @blueprint.get("/")
 @guard.open_to(frozenset({Role.AUDITOR}))
 def home() -> AnyResponse:
-    """Lead to the list of past hands."""
+    """Redirect to the list of past hands."""
     return redirect(url_for("review.listed"))
 
 
 @blueprint.get("/captures/<path:name>")
 @guard.open_to(frozenset({Role.AUDITOR}))
 def capture(name: str) -> Response:
-    """Give a picture that the record of a hand that is over names; whatever else lies in the folder is 404."""
+    """Return a picture from the record of a finished hand; any other file in the folder is 404."""
     try:
         hand = load_hand(services().reader, review.number_of(name.partition("/")[0].lstrip("0")))
         if not any(name == seen.name for step in hand.steps for seen in named_by(step.entry.event)):

@@ -236,8 +236,8 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
                 "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
             )
         return
-    answer = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
-    say_json(answer)
+    summary = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
+    say_json(summary)
 
 
 def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
@@ -248,7 +248,7 @@ def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
 
 
 def _or_said(do: Callable[[], T]) -> T:
-    """Do it; say what the page's own errors say."""
+    """Run it; show the page's own errors as messages of the command line."""
     try:
         return do()
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""nginx before the review of past hands: the site file with this box's places put in, on sockets that are open already.
+"""nginx in front of the review of past hands: its configuration with this box's paths, on open sockets.
 
-nginx takes open sockets over from its environment (`NGINX=3;`), as it does when its program is replaced. So the service
-manager opens the port, and nginx needs no network and no rights of its own.
+nginx inherits open sockets through its environment (`NGINX=3;`), as in an upgrade of its program. So the service
+manager opens the port, and nginx needs no network access and no rights of its own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ INSIDE: Final = "tls.sock"
 
 
 class FrontError(PageError, OSError):
-    """nginx cannot be begun."""
+    """nginx cannot be started."""
 
 
 def need_nginx() -> None:
-    """Raise FrontError where nginx, or its part that counts connections, is not installed."""
+    """Raise FrontError if nginx, or its module that limits connections, is not installed."""
     if not (NGINX.exists() and MODULE.exists()):
         raise FrontError(
             "nginx is not installed: sudo apt-get install --no-install-recommends nginx-light libnginx-mod-stream"
@@ -45,13 +45,13 @@ def site(listening: Iterable[socket.socket], page: Path, certificate: Path, fold
 
 
 def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[list[str], dict[str, str]]:
-    """Write the configuration; return the command to be run then, and its environment. Raises FrontError."""
+    """Write the configuration; return the command to run, and its environment. Raises FrontError."""
     conf = folder / "nginx.conf"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / INSIDE).unlink(
             missing_ok=True
-        )  # nginx that was killed leaves it, and would not begin again
+        )  # a killed nginx leaves it behind, and a new one would not start
         conf.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FrontError(f"{folder} cannot be written: {error.strerror}.") from error
@@ -60,7 +60,7 @@ def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[
 
 
 def become(listening: list[socket.socket], page: Path, certificate: Path, folder: Path) -> NoReturn:
-    """Be nginx from now on. Raises FrontError."""
+    """Replace this process by nginx. Raises FrontError."""
     need_nginx()
     command, environment = begin(listening, site(listening, page, certificate, folder), folder)
     for one in listening:
@@ -72,7 +72,7 @@ def become(listening: list[socket.socket], page: Path, certificate: Path, folder
 
 
 def in_address(host: str, port: int) -> str:
-    """Return an address and its port as they are written together.
+    """Join an address and its port.
 
     >>> in_address("::", 8443), in_address("192.0.2.7", 8443)
     ('[::]:8443', '192.0.2.7:8443')

@@ -16,23 +16,23 @@ THREADS: Final = 16
 
 
 class LanServer(Server):
-    """Told by nginx, and by nobody else, whose request it is: only nginx may open its socket."""
+    """Takes the client's address from nginx alone: only nginx may open its socket."""
 
     def getsockname(self) -> tuple[str, str]:
-        """Return what waitress calls the place where it listens."""
+        """Return the name that waitress uses for its listening address."""
         return "unix", ""
 
     def set_socket_options(self, conn: Any) -> None:
-        """Set none: they are TCP's."""
+        """Set none: they apply to TCP."""
 
     def fix_addr(self, _addr: object) -> tuple[str, int]:
-        """Return what is at the socket's other end: it has no address, and is trusted to say whose it forwards."""
+        """Return the peer of the socket: it has no address, and is trusted to forward the client's."""
         return "localhost", 0
 
 
 def make_lan_server(app: Flask, listening: socket.socket, parts: dict[int, Any]) -> LanServer:
-    """Make the server of a Unix socket, which is taken over; `parts` is what its loop looks at."""
-    # Below errors it tells of every visitor who went, with the address that he asked for as he wrote it.
+    """Make the server of a Unix socket, which it takes over; `parts` is the map that its loop polls."""
+    # Below the level of errors it logs every visitor who disconnects, with the unescaped address.
     logging.getLogger("waitress").setLevel(logging.ERROR)
     return make_server(
         app,

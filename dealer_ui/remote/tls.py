@@ -1,8 +1,8 @@
-"""The certificate of the box for the review on a network: made on the box, its key never anywhere else.
+"""The box's TLS certificate for the review on a network. It is made on the box, and its key never leaves it.
 
-It is signed by itself, as a box in a card room has no name that anybody else could vouch for: a browser asks once, and
-the fingerprint that the command prints is what to compare. A house with an authority of its own lays its certificate
-and key here under the same names.
+It is self-signed, because a box in a card room has no name that an authority could certify. A browser warns once;
+compare its fingerprint with the one that the command prints. A house with its own authority stores its certificate and
+key here under the same names.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ class TlsError(PageError, OSError):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a person has to know of the certificate. `fingerprint` is SHA-256, as browsers show it."""
+    """A summary of the certificate for people. `fingerprint` is SHA-256, as browsers show it."""
 
     names: tuple[str, ...]
     fingerprint: str
     ends: datetime
 
     def days_left(self, now: datetime | None = None) -> int:
-        """Return the whole days for which it still holds; below 0 when it is over."""
+        """Return the whole days until it expires; below 0 after that."""
         return (self.ends - (now or datetime.now(UTC))).days
 
 
 def certificate(folder: Path, names: Iterable[str] = (), *, anew: bool = False) -> Certificate:
-    """Return the box's certificate; make it and its key where there is none, or `again`.
+    """Return the box's certificate; make it and its key if there is none, or `again`.
 
-    `names`: what the box is called in addition to its own name and address: names and addresses. Raises TlsError.
+    `names`: further names and addresses of the box. Raises TlsError.
     """
     path = folder / CERTIFICATE
     if anew or not path.exists():
@@ -78,7 +78,7 @@ def _cannot(path: Path, error: OSError | ValueError) -> TlsError:
 
 
 def need_usable(folder: Path) -> Certificate:
-    """Return the certificate that is served by. Raises TlsError where there is none, or that should not be."""
+    """Return the certificate to serve with. Raises TlsError if there is none, or if it must not be used."""
     key = folder / KEY
     try:
         if stat.S_IMODE(key.stat().st_mode) & 0o077:
@@ -92,15 +92,15 @@ def need_usable(folder: Path) -> Certificate:
 
 
 def own_names() -> list[str]:
-    """Return what this machine is called: its name, the same in the local domain, the address others reach it by."""
+    """Return this machine's names: its own, the same in the local domain, and its network address."""
     name = socket.gethostname().partition(".")[0].lower() or "feltwatch"
     found = [name, f"{name}.local"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         try:
-            line.connect(("192.0.2.1", 9))  # nothing is sent: it asks which address would be sent from
+            line.connect(("192.0.2.1", 9))  # nothing is sent: this only selects the source address
             found.append(line.getsockname()[0])
         except OSError:
-            pass  # on no network
+            pass  # no network
     return found
 
 
@@ -114,16 +114,16 @@ def _make(folder: Path, names: tuple[str, ...]) -> None:
         .issuer_name(who)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))  # a box without a clock of its own may be behind
+        .not_valid_before(now - timedelta(days=1))  # a box without a battery clock may be behind
         .not_valid_after(now + LASTS)
         .add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
-    # A stop in between leaves no certificate, and both are made again: never a key with another's certificate.
+    # After a crash in between there is no certificate, and both are made again: they always match.
     (folder / CERTIFICATE).unlink(missing_ok=True)
-    # nginx is given the key by the service manager: the page, which knows who may look, has no use for it.
+    # nginx gets the key from the service manager: the page, which knows the people, does not need it.
     own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     private(folder / KEY, own, for_the_service=False)
     private(folder / CERTIFICATE, made.public_bytes(Encoding.PEM))

@@ -1,1 +1,1 @@
-"""What is printed or counted: PDFs, shift reports, slips."""
+"""Printed and counted output: PDFs, shift reports, slips."""

@@ -69,7 +69,7 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
 
 
 class _Hand:
-    """One hand on its way to paper."""
+    """One hand's data for the document."""
 
     def __init__(
         self, recalled: PastHand, view: Reviewed, store: CaptureStore, type_: Type, announced: str
@@ -98,9 +98,9 @@ class _Hand:
             yield from self._correction(correction)
         yield from self._pictures()
         yield from type_.titled(_("Timeline"))
-        answer = [[one.time, one.text, one.who, str(one.seq)] for one in timeline(self.recalled)]
+        rows = [[one.time, one.text, one.who, str(one.seq)] for one in timeline(self.recalled)]
         head = [_("Time"), _("What happened"), _("Who"), _("Row")]
-        yield type_.grid([head, *answer], (0.1, 0.6, 0.2, 0.1), head=True)
+        yield type_.grid([head, *rows], (0.1, 0.6, 0.2, 0.1), head=True)
         yield from self._fingerprints()
 
     def _facts(self) -> Iterable[list[str]]:
@@ -155,10 +155,10 @@ class _Hand:
         yield self.type.grid(rows, (0.08, 0.58, 0.24, 0.1), head=True, marked=marked)
 
     def _correction(self, one: Correction) -> Iterable[Flowable]:
-        words = _("Reopened on %(when)s by %(who)s: %(why)s", when=one.when, who=one.who, why=one.reason)
-        yield from self.type.titled(words)
-        for answer in one.changed:
-            yield self.type.text(f"{answer.time}  {answer.text} ({answer.who})")
+        title = _("Reopened on %(when)s by %(who)s: %(why)s", when=one.when, who=one.who, why=one.reason)
+        yield from self.type.titled(title)
+        for row in one.changed:
+            yield self.type.text(f"{row.time}  {row.text} ({row.who})")
         for back in one.paybacks:
             yield self.type.text(back, self.type.head)
         yield from self._settled(one.before)
@@ -191,11 +191,11 @@ class _Hand:
             asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
             for card in asked:
                 yield KeepTogether([self._closer(whole, card), Spacer(0, 1 * mm)])
-        for capture, answer in zones:
-            yield KeepTogether([self._zone(capture, answer), Spacer(0, 1 * mm)])
+        for capture, rows in zones:
+            yield KeepTogether([self._zone(capture, rows), Spacer(0, 1 * mm)])
 
     def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[Told]]]:
-        """Yield the zones' pictures of cards that were placed, with what is told of them; `asked`: unsure ones only."""
+        """Yield the zones' pictures of placed cards, with their captions; `asked`: unsure ones only."""
         found: dict[Capture, list[Told]] = {}
         for step in self.recalled.steps:
             match step.entry.event:
@@ -203,24 +203,24 @@ class _Hand:
                     CardPlaced(card=card, capture=Capture() as capture)
                     | CardReread(card=card, capture=Capture() as capture)
                 ) if not (asked and card.sure):
-                    if answer := describe(step, self.recalled.hand):
-                        found.setdefault(capture, []).append(answer)
+                    if row := describe(step, self.recalled.hand):
+                        found.setdefault(capture, []).append(row)
                 case _:
                     pass
         yield from found.items()
 
     def _zone(self, capture: Capture, answer: list[Told]) -> Flowable:
-        words = [f"{one.time} · {one.text}" for one in answer]
-        words.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
+        captions = [f"{one.time} · {one.text}" for one in answer]
+        captions.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
         try:
             with Image.open(BytesIO(self.store.load(capture))) as picture:
                 whole = picture.convert("RGB")
         except CaptureError as error:
-            return self.type.text("\n".join([*words, str(error)]))
+            return self.type.text("\n".join([*captions, str(error)]))
         high = min(ZONE_WIDE * whole.height / whole.width, ZONE_WIDE)
         drawing = Drawing(ZONE_WIDE, high)
         drawing.add(_picture(whole, 0, 0, high * whole.width / whole.height, high))
-        return self.type.grid([[drawing, "\n".join(words)]], (0.45, 0.55))
+        return self.type.grid([[drawing, "\n".join(captions)]], (0.45, 0.55))
 
     def _captures(self) -> dict[str, Capture]:
         return {
@@ -228,24 +228,24 @@ class _Hand:
         }
 
     def _closer(self, whole: Image.Image, card: Marked) -> Flowable:
-        """Return a card that was asked about or counted as another: cut out, next to what was read and what counts."""
+        """Return a card that was unsure or corrected: cut out, with the card read and the card that counts."""
         assert card.crop is not None
         crop = card.crop
         turned = whole.rotate(-crop.turn_deg, center=(card.x, card.y), resample=Image.Resampling.BICUBIC)
         cut = turned.crop((crop.x, crop.y, crop.x + crop.width, crop.y + crop.height))
         drawing = Drawing(30 * mm, 30 * mm)
         drawing.add(_picture(cut, 0, 0, 30 * mm, 30 * mm))
-        words = [
+        captions = [
             card.where,
             _("read: %(card)s, %(percent)s %%", card=_name(card.code), percent=card.confidence),
         ]
-        words.append(_("judged sure") if card.sure else _("judged not sure: the dealer was asked"))
+        captions.append(_("judged sure") if card.sure else _("judged not sure: the dealer was asked"))
         if len(card.candidates) > 1:
-            words.append(_("could be: %(cards)s", cards=", ".join(map(card_name, card.candidates))))
+            captions.append(_("could be: %(cards)s", cards=", ".join(map(card_name, card.candidates))))
         if card.final:
-            words.append(_("counted as: %(card)s", card=card_name(card.final)))
+            captions.append(_("counted as: %(card)s", card=card_name(card.final)))
         faces = cards([card.code, card.final] if card.final else [card.code], size=1.6)
-        return self.type.grid([[drawing, faces, "\n".join(words)]], (0.2, 0.2, 0.6))
+        return self.type.grid([[drawing, faces, "\n".join(captions)]], (0.2, 0.2, 0.6))
 
     # ---- at the end ----
 
@@ -327,7 +327,7 @@ def _drawn(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
 
 
 def _picture(image: Image.Image, x: float, y: float, width: float, height: float) -> Picture:
-    """Return a picture for a drawing, packed as JPEG."""
+    """Return a picture for a drawing, encoded as JPEG."""
     packed = BytesIO()
     image.save(packed, "JPEG", quality=QUALITY)
     return Picture(x, y, width, height, Image.open(packed))

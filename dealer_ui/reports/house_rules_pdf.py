@@ -1,4 +1,4 @@
-"""The house-rules page as a PDF, in the language spoken now."""
+"""The house-rules page as a PDF, in the current language."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
         case Paragraph(text):
             return [kind.text(text, _spaced(kind))]
         case Table(head, rows):
-            glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks at any space
+            glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks lines at any space
             lines = [
                 tuple(cell.replace("¶ ", glued) for cell in row)
                 if any(row)

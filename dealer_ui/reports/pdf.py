@@ -1,6 +1,6 @@
-"""What the PDFs are made of: fonts that have every letter, drawn cards, tables, a page with its footer.
+"""The building blocks of the PDFs: fonts for every letter, drawn cards, tables, a page with its footer.
 
-The same content gives the same bytes: no time of making stands in a file.
+The same content gives the same bytes: files hold no creation time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reportlab.platypus import (
     paragraph,
 )
 
-# What may not begin a line hangs beyond its end; reportlab's own list lacks some Chinese punctuation.
+# Characters that may not begin a line hang beyond its end; reportlab's own list lacks some Chinese punctuation.
 for _wraps in (paragraph, textsplit):
     vars(_wraps)["ALL_CANNOT_START"] += "，；：！？”》"
 
@@ -44,7 +44,7 @@ _WITH_HEADING: Final = 40 * mm
 _FONTS: Final = Path("/usr/share/fonts/truetype")
 _LATIN: Final = (
     (_FONTS / "dejavu/DejaVuSans.ttf", _FONTS / "dejavu/DejaVuSans-Bold.ttf"),
-    (Path("Vera.ttf"), Path("VeraBd.ttf")),  # come with reportlab
+    (Path("Vera.ttf"), Path("VeraBd.ttf")),  # part of reportlab
 )
 _OWN: Final = Path(__file__).parents[1] / "fonts"
 _CHINESE: Final = {"zh_Hant": _OWN / "NotoSansCJKTC-Regular.ttf"}
@@ -79,7 +79,7 @@ class Type:
             leading=11,
             textColor=INK,
             wordWrap=wrap,
-            rightIndent=6 if wrap else 0,  # room for what hangs beyond a line's end
+            rightIndent=6 if wrap else 0,  # room for characters beyond a line's end
         )
         self.small = ParagraphStyle("small", self.body, fontSize=7, leading=9, textColor=DIM)
         self.head = ParagraphStyle("head", self.body, fontName=self.bold)
@@ -89,7 +89,7 @@ class Type:
         )
 
     def has(self, letter: str) -> bool:
-        """Say whether one of the fonts that come with us has a letter."""
+        """Return whether one of the packaged fonts has a letter."""
         return any(_has(font, letter) for font in (self.plain, self._chinese[0]))
 
     def text(self, words: str, style: ParagraphStyle | None = None) -> Paragraph:
@@ -98,9 +98,9 @@ class Type:
         return Paragraph(self._fitted(words, str(style.fontName)), style)
 
     def titled(self, words: str, above: float = 0.0) -> list[Flowable]:
-        """Return a heading, which takes the beginning of what it is about along to the next page.
+        """Return a heading that stays on the same page as the beginning of its content.
 
-        `above`: the height in points of what it stands above, where that is whole or not at all.
+        `above`: the height in points of the content, if that must not be split.
         """
         return [CondPageBreak(_WITH_HEADING + above), self.text(words, self.heading)]
 
@@ -147,7 +147,7 @@ class Type:
         ).replace("\n", "<br/>")
 
     def _runs(self, words: str, font: str) -> Iterator[tuple[str, str]]:
-        """Yield runs of letters with the font that has them; what no font has is written plainly."""
+        """Yield runs of letters with the font that has them; a letter without a font is replaced by a plain one."""
         name, run = font, ""
         for letter in words:
             has = next((one for one in (font, *self._chinese) if _has(one, letter)), "")
@@ -203,11 +203,11 @@ _PATH: Final = re.compile(r'<path d="([^"]+)"/>')
 
 @cache
 def _signs() -> dict[str, tuple[float, float, tuple[str, ...]]]:
-    """Return the deck's corner signs as the page has them: width, height, outlines."""
-    text = (Path(__file__).parents[1] / "templates" / "parts" / "signs.html").read_text(encoding="utf-8")
+    """Return the deck's corner signs from the page: width, height, outlines."""
+    markup = (Path(__file__).parents[1] / "templates" / "parts" / "signs.html").read_text(encoding="utf-8")
     return {
         name: (float(width), float(height), tuple(_PATH.findall(drawn)))
-        for name, width, height, drawn in _SYMBOL.findall(text)
+        for name, width, height, drawn in _SYMBOL.findall(markup)
     }
 
 
@@ -227,7 +227,7 @@ def box(x: float, y: float, width: float, height: float, **look: Any) -> Rect:
 
 
 def cards(codes: Sequence[str], *, marked: Sequence[int] = (), size: float = 1.0) -> Drawing:
-    """Draw cards in a row, each with its rank and suit; `marked` have a frame, "" is a card that was not read."""
+    """Draw cards in a row, each with its rank and suit; `marked` ones have a frame, "" is a card that was not read."""
     wide, high = CARD_MM[0] * mm * size, CARD_MM[1] * mm * size
     step = wide + 0.8 * mm * size
     drawing = Drawing(step * max(1, len(codes)), high + 1)

@@ -29,7 +29,7 @@ blueprint.register_error_handler(HTTPException, refused)
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the address asks for: a down, two times, or the last shift."""
+    """The period in the address: a down, two times, or the last shift."""
 
     down: int | None
     since_ms: int | None
@@ -37,7 +37,7 @@ class _Asked:
 
     @property
     def query(self) -> str:
-        """The same as the end of an address."""
+        """The same as the address's query."""
         return f"?{request.query_string.decode()}" if request.query_string else ""
 
 
@@ -59,7 +59,7 @@ def _span(asked: _Asked) -> Span:
 
 
 def _before(span: Span) -> str:
-    """Return the address of the shift before a stretch; "" where there was none."""
+    """Return the address of the shift before a period; "" if there was none."""
     before = shift_before(services().reader, span.since_ms)
     if before is None:
         return ""
@@ -82,7 +82,7 @@ def _report() -> tuple[_Asked, Report, Span]:
 @blueprint.get("/report")
 @guard.open_to(PAST)
 def report() -> str:
-    """Show what the last shift came to, or the down or the times asked for."""
+    """Show the report of the last shift, or of the requested down or times."""
     asked, found, span = _report()
     state = services().live.state()
     values: dict[str, Any] = {
@@ -99,7 +99,7 @@ def report() -> str:
 @blueprint.get("/report.csv")
 @guard.open_to(PAST)
 def report_csv() -> Response:
-    """Give the same as CSV."""
+    """Return the same as CSV."""
     _of, found, _ = _report()
     return _file(as_csv(found).encode(), "text/csv", "shift.csv")
 
@@ -107,8 +107,8 @@ def report_csv() -> Response:
 @blueprint.get("/report.pdf")
 @guard.open_to(PAST)
 def report_as_pdf() -> Response:
-    """Give the same as a PDF with plots."""
-    from dealer_ui.reports.report_pdf import report_pdf  # it takes half a second to load, and few ask for it
+    """Return the same as a PDF with plots."""
+    from dealer_ui.reports.report_pdf import report_pdf  # slow import (half a second), rarely needed
 
     _of, found, _ = _report()
     table = services().live.state().house.table

@@ -73,7 +73,7 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
 
 
 def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iterable[Flowable]:
-    """Yield a plot of bars; nothing where there is nothing to plot."""
+    """Yield a bar plot; nothing if there is no data."""
     if not any(figure for _name, figure in figures):
         return
     yield from type_.titled(title, PLOT_HIGH)

@@ -52,7 +52,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Shown:
-    """The report as a page, a PDF and the command line show it."""
+    """The report as shown by the page, the PDF and the command line."""
 
     when: str
     heads: tuple[str, ...]
@@ -127,7 +127,7 @@ def _bars(
 
 
 def as_csv(report: Report) -> str:
-    """Return the report as CSV: a line a down, for a spreadsheet; money in cents, times in UTC milliseconds."""
+    """Return the report as CSV: one line per down, for a spreadsheet; money in cents, times in UTC milliseconds."""
     text = io.StringIO()
     names = list(vars(Counts()))
     out = csv.writer(text)
@@ -139,5 +139,5 @@ def as_csv(report: Report) -> str:
 
 
 def _harmless(name: str) -> str:
-    """Return a name that no spreadsheet takes for a formula."""
+    """Return a name that no spreadsheet interprets as a formula."""
     return f"'{name}" if name[:1] in "=+-@\t\r" and name else name

@@ -1,4 +1,4 @@
-"""The slip of a shift's end: the record's signed head as a QR code, to be kept on paper."""
+"""The slip at a shift's end: the record's signed head as a QR code, to be kept on paper."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def qr(anchor: Anchor) -> segno.QRCode:
 
 
 def slip_svg(anchor: Anchor) -> str:
-    """Return the QR code as an SVG that scales with what holds it."""
+    """Return the QR code as an SVG that scales with its container."""
     return qr(anchor).svg_inline(border=4, omitsize=True, light="#fff", dark="#000")
 
 
@@ -37,7 +37,7 @@ def slip_png(anchor: Anchor) -> bytes:
 
 
 def slip_pdf(anchor: Anchor) -> bytes:
-    """Return the slip as a PDF: the QR code, and what it says in words. The same anchor gives the same bytes."""
+    """Return the slip as a PDF: the QR code, and its content in words. The same anchor gives the same bytes."""
     out = io.BytesIO()
     page = Canvas(out, pagesize=(WIDTH, HEIGHT), invariant=True)
     page.setTitle("Feltwatch anchor")
@@ -62,7 +62,7 @@ def slip_pdf(anchor: Anchor) -> bytes:
 
 
 def slip_lines(anchor: Anchor) -> list[str]:
-    """Return what the slip says next to the code."""
+    """Return the lines of text next to the code."""
     signed = datetime.fromtimestamp(anchor.wall_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     table = f"table {anchor.table}, " if anchor.table else ""
     return [

@@ -1,4 +1,4 @@
-"""The slip of a shift's end on the page: the record's signed head as a QR code, and as a PDF to be printed."""
+"""The slip page at a shift's end: the record's signed head as a QR code, and as a PDF to print."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ blueprint.register_error_handler(HTTPException, refused)
 
 
 def _last() -> tuple[Anchor | None, int]:
-    """Return the last anchor, if there is one, and how many rows came after the row that it is."""
+    """Return the last anchor, if there is one, and the number of rows after the anchored one."""
     reader = services().reader
     try:
         entry, (head, _hash) = reader.last_anchor(), reader.head()
@@ -40,7 +40,7 @@ def _last() -> tuple[Anchor | None, int]:
 @blueprint.get("/slip")
 @guard.open_to(guard.EVERYBODY)
 def slip() -> str:
-    """Show the record's head as it was last signed, and what signs it now: nothing in it is anybody's secret."""
+    """Show the record's head as last signed, and the current signing key; none of this is secret."""
     anchor, later = _last()
     back = own_address(request.args.get("back", "/"))
     values: dict[str, Any] = {
@@ -57,7 +57,7 @@ def slip() -> str:
 @blueprint.get("/slip.pdf")
 @guard.open_to(guard.EVERYBODY)
 def slip_as_pdf() -> Response:
-    """Give the slip as a PDF, 80 × 120 mm."""
+    """Return the slip as a PDF, 80 × 120 mm."""
     anchor, _later = _last()
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))

@@ -1,4 +1,4 @@
-"""`/review/…/dispute`: what reopens, marks and keeps a past hand, and the file that proves it."""
+"""`/review/…/dispute`: reopening, marking and holding a past hand, and its signed dispute file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DECIDED: Final = (
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def dispute(recalled: PastHand) -> str:
-    """Show a hand's corrections, before and after; for a floor person, what reopens, marks and exports it."""
+    """Show a hand's corrections, before and after; for a floor person, the actions to reopen, mark and export it."""
     guard.need(PAST, _("Correcting and keeping a hand"))
     state = services().live.state()
     number = recalled.hand
@@ -73,14 +73,14 @@ def dispute(recalled: PastHand) -> str:
 
 
 def _picture(recalled: PastHand) -> dict[str, Any]:
-    """What the camera saw last, bare: a dispute begins with what lay there, not with what was read."""
+    """Return the last camera frame without drawings: a dispute begins with the cards, not with the reading."""
     seen = frame_annotations(recalled)
     return {"look": seen[-1], "size": size_of(seen[-1])} if seen else {"look": None}
 
 
 @dataclass(frozen=True)
 class _Stick:
-    """What makes a hand's dispute file and puts it on a stick; `job`: the last time that it was asked for."""
+    """The actions that make a hand's dispute file and copy it to a stick; `job`: the last request."""
 
     put: Action
     make: Action
@@ -117,7 +117,7 @@ def _closes(hand: int) -> tuple[Action, ...]:
 @guard.open_to(PAST)
 @of_hand
 def dispute_file(recalled: PastHand) -> Response:
-    """Give a hand's dispute file, once the table has made it."""
+    """Return a hand's dispute file, once the table has made it."""
     try:
         path = plain_file(data(), recalled.hand)
         return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)

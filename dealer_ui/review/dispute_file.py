@@ -1,4 +1,4 @@
-"""A dispute file as a page shows it: its hash and the words of the key that signed it, also as a QR code."""
+"""A dispute file on a page: its hash and its signing key in words, also as a QR code."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Made:
 
     @property
     def text(self) -> str:
-        """What its QR code says, in letters that make a small one."""
+        """The text of the QR code, in characters that keep it small."""
         return f"FELTWATCH HAND {self.hand} SHA256 {self.sha256} KEY {self.words}".upper()
 
     @property
     def qr(self) -> Markup:
-        """The QR code, as an SVG that scales with what holds it."""
+        """The QR code, as an SVG that scales with its container."""
         code = segno.make_qr(self.text, error="m")
         return Markup(code.svg_inline(border=4, omitsize=True, light="#fff", dark="#000"))
 
@@ -47,15 +47,15 @@ def data() -> Path:
 
 
 def plain_file(folder: Path, hand: int) -> Path:
-    """Return where a hand's dispute file lies. Raises OSError for a link: the table makes none."""
+    """Return the path of a hand's dispute file. Raises OSError for a link: the table makes none."""
     path = export_path(folder, hand)
     if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
-        raise FileNotFoundError(path)  # somebody would have another file read out
+        raise FileNotFoundError(path)  # a link could expose another file
     return path
 
 
 def made(folder: Path, hand: int) -> Made | None:
-    """Return a hand's dispute file; None where there is none that can be read."""
+    """Return a hand's dispute file; None if there is no readable one."""
     try:
         path = plain_file(folder, hand)
         found = path.stat()

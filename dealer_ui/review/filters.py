@@ -1,4 +1,4 @@
-"""Which past hands are listed: the filters that an address names."""
+"""The filters of the list of past hands, from the page's address."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ LAST_YEAR: Final = 9998
 
 
 class BadFilter(PageError, ValueError):
-    """A filter that there is none of, or a value that it cannot have."""
+    """An unknown filter, or an invalid value."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What is looked for; a field that is empty does not narrow. Times are UTC milliseconds."""
+    """The search terms; an empty field matches everything. Times are UTC milliseconds."""
 
     seat: int | None = None
     player: str = ""
@@ -56,12 +56,12 @@ class Filter:
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves anything out."""
+        """Whether it excludes anything."""
         return replace(self, before=None) != Filter()
 
     @property
     def wanted(self) -> Wanted:
-        """The same as the archive asks for it."""
+        """The same as a query of the archive."""
         marks = frozenset(mark for mark in MARKS if mark == self.has)
         since_ms, until_ms = self.span if self.day else (self.since_ms, self.until_ms)
         return Wanted(
@@ -76,7 +76,7 @@ class Filter:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The beginning and the end of the day, or of the hour in it. Only for a filter with a day."""
+        """The beginning and the end of the day, or of its hour. Only for a filter with a day."""
         assert self.day is not None
         since = midnight_ms(self.day)
         if self.hour is None:
@@ -84,9 +84,9 @@ class Filter:
         return since + self.hour * HOUR_MS, since + (self.hour + 1) * HOUR_MS
 
     def address(self, **changed: object) -> str:
-        """Return the list's address with some fields changed; another filter begins at its newest hand.
+        """Return the list's address with some fields changed; a changed filter begins at its newest hand.
 
-        A time of another kind takes the place of the one there was.
+        A new kind of time replaces the previous one.
         """
         names = {"has": "with", "since_ms": "from", "until_ms": "to"}
         if "since_ms" in changed:
@@ -104,7 +104,7 @@ class Filter:
 
 
 def filter_of(asked: Mapping[str, str]) -> Filter:
-    """Return the filter that an address asks for. Raises BadFilter with a sentence."""
+    """Return the filter of an address. Raises BadFilter with a sentence."""
     known = {"seat", "player", "profile", "dealer", "with", "from", "to", "day", "hour", "before", "language"}
     if strange := sorted(set(asked) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
@@ -141,23 +141,23 @@ def _day_asked(given: Mapping[str, str]) -> tuple[date | None, int | None]:
 
 
 def steps(day: date, last: date) -> tuple[tuple[str, date], ...]:
-    """Return how a day leads to others, none after the last: words and the day."""
+    """Return the links from a day to its neighbours, none after the last: words and the day."""
     ways = (
         (_("−1 week"), day - timedelta(days=7)),
         (_("−1 day"), day - timedelta(days=1)),
         (_("+1 day"), day + timedelta(days=1)),
         (_("+1 week"), day + timedelta(days=7)),
     )
-    return tuple((words, to) for words, to in ways if to <= last and to.year >= FIRST_YEAR)
+    return tuple((title, to) for title, to in ways if to <= last and to.year >= FIRST_YEAR)
 
 
 def midnight_ms(day: date) -> int:
-    """Return when a day begins by the box's own clock, in UTC milliseconds."""
+    """Return the start of a day by the box's own clock, in UTC milliseconds."""
     return round(datetime.combine(day, time.min).astimezone().timestamp() * 1000)
 
 
 def number_asked(given: Mapping[str, str], name: str) -> int | None:
-    """Return a number that an address gives, None where it gives none. Raises BadFilter."""
+    """Return a number from an address, None if it is absent. Raises BadFilter."""
     if name not in given:
         return None
     if not (given[name].isascii() and given[name].isdigit() and len(given[name]) < 10):
@@ -166,7 +166,7 @@ def number_asked(given: Mapping[str, str], name: str) -> int | None:
 
 
 def time_asked(given: Mapping[str, str], name: str) -> int | None:
-    """Return a time that an address gives, in UTC milliseconds, None where it gives none. Raises BadFilter."""
+    """Return a time from an address, in UTC milliseconds, None if it is absent. Raises BadFilter."""
     if name not in given:
         return None
     try:
@@ -178,13 +178,13 @@ def time_asked(given: Mapping[str, str], name: str) -> int | None:
 
 
 def moment(wall_ms: int) -> str:
-    """Return a time as `time_asked` reads it, by the box's own zone."""
+    """Return a time in the format of `time_asked`, in the box's own zone."""
     exact = "milliseconds" if wall_ms % 60_000 else "minutes"
     return datetime.fromtimestamp(wall_ms / 1000).astimezone().isoformat(timespec=exact)
 
 
 def has(line: HandLine) -> frozenset[str]:
-    """Return the keys of `WITH` that a hand of the list has, and `void`."""
+    """Return the keys of `WITH` that apply to a hand of the list, and `void`."""
     so = {
         "correction": line.corrections > 0 or line.reopened > 0,
         "foul": line.fouls > 0,

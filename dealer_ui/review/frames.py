@@ -1,6 +1,6 @@
-"""What the camera saw of a past hand, to be drawn over its stored frames. Pure.
+"""Drawings over the stored frames of a past hand: what the camera saw. Pure.
 
-Everything is in the full frame's pixels, as the events tell it: the cards' corners, the zones, other things.
+All coordinates are the full frame's pixels, as in the events: the cards' corners, the zones, other things.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOVED: Final = 0.5
 
 @dataclass(frozen=True)
 class Marked:
-    """A card in a frame. `points` are its corners as SVG writes them, `x`, `y` where its label stands."""
+    """A card in a frame. `points` are its corners in SVG notation, `x`, `y` the place of its label."""
 
     number: int
     code: str
@@ -47,7 +47,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Area:
-    """A zone, or a thing that is no card that was read."""
+    """A zone, or a thing that was not read as a card."""
 
     name: str
     points: str
@@ -57,7 +57,7 @@ class Area:
 
 @dataclass(frozen=True)
 class FrameAnnotations:
-    """One look of the camera: its frame and what was read in it."""
+    """One reading: its frame and what was read in it."""
 
     seq: int
     time: str
@@ -73,7 +73,7 @@ class FrameAnnotations:
     """The smallest box around all of them: left, top, right, bottom; None where nothing was read."""
 
     def window(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """Return the part of a frame to show: what was read with some felt around it; left, top, width, height."""
+        """Return the part of a frame to show, the cards with some felt around them: left, top, width, height."""
         if self.reach is None:
             return 0, 0, width, height
         left, top, right, bottom = self.reach
@@ -83,19 +83,19 @@ class FrameAnnotations:
 
     @property
     def letter(self) -> int:
-        """The height of a label's letters, in pixels, so that it lies within its card."""
+        """The height of a label's letters, in pixels, so that the label fits its card."""
         widths = sorted(card.crop.width for card in self.cards if card.crop)
         return max(8, widths[len(widths) // 2] // 6) if widths else 40
 
     @property
     def unsure(self) -> int:
-        """How many cards were asked."""
+        """The number of unsure cards."""
         return sum(not card.sure for card in self.cards)
 
 
 @dataclass(frozen=True)
 class Change:
-    """What is different between two frames: a sentence, and the places in the earlier and in the later one."""
+    """A difference between two frames: a sentence, and the places in the earlier and in the later one."""
 
     words: str
     before: str = ""
@@ -104,7 +104,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two looks, one after the other, and what changed between them."""
+    """Two consecutive readings, and what changed between them."""
 
     before: FrameAnnotations
     after: FrameAnnotations
@@ -112,17 +112,17 @@ class Compared:
 
 
 def frame_annotations(recalled: PastHand) -> tuple[FrameAnnotations, ...]:
-    """Return every look whose frame was stored, the oldest first."""
+    """Return every reading whose frame was stored, the oldest first."""
     return tuple(_look(step, recalled) for step in recalled.looks)
 
 
 def compared(seen: Sequence[FrameAnnotations]) -> tuple[Compared, ...]:
-    """Return each look next to the one before it."""
+    """Return each reading with the one before it."""
     return tuple(Compared(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
 
 
 def _between(before: FrameAnnotations, after: FrameAnnotations) -> Iterable[Change]:
-    """Compare two readings; of an irregularity's look only what it was stored for is known."""
+    """Compare two readings; an irregularity's reading only by what it was stored for."""
     if before.found or after.found:
         for look in (before, after):
             if look.found:
@@ -145,9 +145,7 @@ def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        answer.text
-        if isinstance(event, ev.IrregularitySeen) and (answer := describe(step, recalled.hand))
-        else "",
+        row.text if isinstance(event, ev.IrregularitySeen) and (row := describe(step, recalled.hand)) else "",
         _reach(event),
     )
 
@@ -209,12 +207,12 @@ def _marked(
 
 
 def _final(recalled: PastHand, seat: int, row: ev.Row, index: int, read: str) -> str:
-    """Return the card that counts at a place where it is none that the camera named there."""
+    """Return the card that counts at a place if the camera read another one there."""
     if recalled.last.is_void:
         return ""
     found = recalled.last.end.seat(seat)
     if found is None or found.open:
-        return ""  # an open row lies in the order of placing, not as it is seen
+        return ""  # an open row is in the order of placing, not of the picture
     cards = found.row(row)
     code = (cards[index].card or "") if index < len(cards) else ""
     return code if code != read else ""
@@ -236,7 +234,7 @@ def _things(event: ev.Event) -> Iterable[Area]:
 
 
 def thing_name(what: str) -> str:
-    """Say what is no card that was read."""
+    """Name a thing that was not read as a card."""
     return {
         "back": _("face down"),
         "joker": _("joker"),
@@ -250,7 +248,7 @@ def _area(name: str, corners: Corners) -> Area:
 
 
 def points(corners: Corners) -> str:
-    """Return corners as SVG writes them."""
+    """Return corners in SVG notation."""
     return " ".join(f"{round(x)},{round(y)}" for x, y in corners)
 
 
@@ -273,7 +271,7 @@ def _middle(corners: Corners) -> tuple[float, float]:
 
 
 def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Change]:
-    """Set two looks next to each other by the cards' names, the nearest first where one name is seen twice."""
+    """Match two readings by the cards' names, the nearest pair first if a name occurs twice."""
     left = list(after)
     for card in before:
         same = [other for other in left if other.code == card.code]
@@ -295,17 +293,17 @@ def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Chan
                 now.points,
             )
         elif card.sure != now.sure:
-            words = (
+            template = (
                 _("%(card)s at %(where)s: now read surely")
                 if now.sure
                 else _("%(card)s at %(where)s: no longer read surely")
             )
-            yield Change(words % {"card": _name(card), "where": card.where}, card.points, now.points)
+            yield Change(template % {"card": _name(card), "where": card.where}, card.points, now.points)
     yield from (_new(card) for card in left if not _lay_there(card, before))
 
 
 def _gone(card: Marked, after: list[Marked]) -> Change:
-    """Say that a card is no longer seen; another at its place is named with it."""
+    """Describe that a card is no longer seen, with the card now at its place."""
     there = next((other for other in after if not _far(card, other)), None)
     if there is None:
         return Change(

@@ -1,4 +1,4 @@
-"""The review: past hands found, looked at, explained and corrected. Settles nothing and writes nothing itself."""
+"""The review: search, view, explain and correct past hands. It settles nothing and writes nothing itself."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TABS: Final = (
 
 @blueprint.errorhandler(HTTPException)
 def refused(error: HTTPException) -> Any:
-    """Say what is wrong on a page with a way back; a program gets JSON."""
+    """Show an error on a page with a back link; a program gets JSON."""
     if error.response is not None:
         return error.get_response()
     if request.accept_mimetypes.best == "application/json":
@@ -68,9 +68,9 @@ def refused(error: HTTPException) -> Any:
 
 
 def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a view the hand that its address names, where its reader may see it and the record can tell it.
+    """Pass the hand of the address to a view, if its reader may see it and it is in the record.
 
-    Sums are said in the currency of that hand.
+    Sums are written in the currency of that hand.
     """
 
     @wraps(view)
@@ -89,14 +89,14 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def number_of(text: str) -> int:
-    """Return a hand's number as an address names it; anything else is 404."""
+    """Return a hand's number from an address; anything else is 404."""
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
         abort(404, _("“%(text)s” is no hand's number.", text=text[:40]))
     return int(text)
 
 
 def _last(state: State) -> int:
-    """Return the last hand that is over; 0 before the first."""
+    """Return the last finished hand; 0 before the first."""
     return next(iter(past_hands(state)), 0)
 
 
@@ -146,13 +146,13 @@ def listed() -> Any:
 
 
 def archive_of_record() -> Archive:
-    """Return the archive of the record that is shown."""
+    """Return the archive of the current record."""
     return Archive(data(), services().reader)
 
 
 @dataclass(frozen=True)
 class _Days:
-    """What leads to a day: the last with a hand; from the day that is looked at to others, and to its hours."""
+    """The links by day: to the last day with a hand; from the chosen day to its neighbours and to its hours."""
 
     last: date
     steps: tuple[tuple[str, date], ...] = ()
@@ -228,7 +228,7 @@ def hand(recalled: PastHand) -> str:
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def story(recalled: PastHand) -> str:
-    """Tell a past hand row by row."""
+    """Show a past hand's events row by row."""
     return shown("story", recalled, "story", told=timeline(recalled))
 
 
@@ -236,9 +236,9 @@ def story(recalled: PastHand) -> str:
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def look(recalled: PastHand) -> str:
-    """Show a full frame: `row` names the look, `card` enlarges a card, `marks` says whether what was read is drawn in.
+    """Show a full frame: `row` names the reading, `card` enlarges a card, `marks` draws the reading in.
 
-    Anyone who says nothing sees it drawn in; the hand in dispute bare.
+    Without `marks` it is drawn in, except for the hand in dispute.
     """
     _need_pictures(recalled)
     seen = frame_annotations(recalled)
@@ -263,7 +263,7 @@ def look(recalled: PastHand) -> str:
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def changes(recalled: PastHand) -> str:
-    """Show the frames of a hand side by side, with the places marked that changed."""
+    """Show the frames of a hand side by side, with the changed places marked."""
     _need_pictures(recalled)
     beside = [
         (pair, size_of(pair.before), size_of(pair.after)) for pair in compared(frame_annotations(recalled))
@@ -277,7 +277,7 @@ def _need_pictures(recalled: PastHand) -> None:
 
 
 def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
-    """Return a frame's width and height in pixels; None where it is not there any more."""
+    """Return a frame's width and height in pixels; None if it no longer exists."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -291,7 +291,7 @@ def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def again(recalled: PastHand) -> str:
-    """Settle a past hand's cards again next to what stands: by its own rules or by another profile."""
+    """Settle a past hand's cards again, next to the recorded settlement: by its own rules or by another profile."""
     own = recalled.opened.profile
     name = request.args.get("profile", own)
     if name != own and name not in profile_names():

@@ -1,4 +1,4 @@
-"""How far a dispute file is on its way to a USB stick. The page writes no stick: it asks, and looks."""
+"""The progress of copying a dispute file to a USB stick. The page writes no stick: it requests and follows the copy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOWN_S: Final = 600.0
 @blueprint.get("/review/<hand>/stick")
 @guard.open_to(guard.EVERYBODY)
 def progress(hand: str) -> Response:
-    """Say how far a hand's dispute file is on its way to the stick, by the name of the request."""
+    """Describe the progress of a hand's copy to the stick, by the name of the request."""
     number, job = number_of(hand), request.args.get("job", "")
     answer = read_progress(services().stick)
     if answer is None or (answer.id, answer.hand) != (job, number):
@@ -44,7 +44,7 @@ def _to_dict(answer: Progress) -> dict[str, Any]:
 
 
 def silent() -> str:
-    """Return what is said where nothing more is heard of it."""
+    """Return the text to show after the copy stopped reporting."""
     return _("The box writes no stick now. Take the stick out; if it happens again, call the technician.")
 
 
@@ -65,7 +65,7 @@ def _words(answer: Progress) -> str:
 
 
 def last_job(hand: int) -> str:
-    """Return the name of the last request, where it is this hand's and not long ago; "" else."""
+    """Return the name of the last request, if it is recent and for this hand; "" otherwise."""
     answer = read_progress(services().stick)
     fresh = answer is not None and answer.hand == hand and 0 <= time.monotonic() - answer.beat_s < SHOWN_S
     return answer.id if answer and fresh else ""
@@ -74,7 +74,7 @@ def last_job(hand: int) -> str:
 @blueprint.get("/review/<hand>/proof")
 @guard.open_to(PAST)
 def proof(hand: str) -> str:
-    """Give the part of the page that shows a dispute file's hash and the key's words."""
+    """Return the part of the page with a dispute file's hash and the key's words."""
     file = made(data(), number_of(hand))
     if file is None:
         abort(404, _("There is no dispute file of this hand; make it first."))

@@ -1,4 +1,4 @@
-"""A hand's story in words: each row of the record as a sentence, with who did it. Pure."""
+"""A hand's timeline in words: each row of the record as a sentence, with its actor. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _GOES_ON: Final = N_("The hand goes on.")
 
 @dataclass(frozen=True)
 class Told:
-    """One row in words; `zone` and `frame` are the names of its pictures, `frame_seq` the row of the frame's look."""
+    """One row in words; `zone` and `frame` name its pictures, `frame_seq` the row of the frame's reading."""
 
     seq: int
     time: str
@@ -58,12 +58,12 @@ class Told:
 
 
 def time_of(wall_ms: int, zone: tzinfo | None = None) -> str:
-    """Say when, to the second, by the box's own zone."""
+    """Format a time to the second, in the box's own zone."""
     return _moment(wall_ms, zone).strftime("%H:%M:%S")
 
 
 def day_of(wall_ms: int, zone: tzinfo | None = None) -> str:
-    """Say on which day, as figures that every language reads."""
+    """Format a day in figures, the same in every language."""
     return _moment(wall_ms, zone).strftime("%Y-%m-%d")
 
 
@@ -72,7 +72,7 @@ def _moment(wall_ms: int, zone: tzinfo | None) -> datetime:
 
 
 def who_is(actor: str) -> str:
-    """Say who did it, as the journal names him: `floor:Moreno` is `Moreno (floor)`."""
+    """Name the journal's actor: `floor:Moreno` is `Moreno (floor)`."""
     role, _colon, name = actor.partition(":")
     if name:
         return f"{name} ({_(_ROLES[role])})" if role in _ROLES else name
@@ -80,25 +80,25 @@ def who_is(actor: str) -> str:
 
 
 def timeline(recalled: PastHand) -> tuple[Told, ...]:
-    """Return the whole story: the hand, then each of its corrections."""
+    """Return the whole timeline: the hand, then each of its corrections."""
     steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
     steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]
-    answer = (describe(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
-    return tuple(one for one in answer if one is not None)
+    rows = (describe(step, recalled.hand) for step in sorted(steps, key=lambda step: step.entry.seq))
+    return tuple(one for one in rows if one is not None)
 
 
 def corrected(chapter: StepSequence, hand: int) -> tuple[Told, ...]:
-    """Return what was changed in a correction, without what only follows from it."""
+    """Return the changes of a correction, without their mere consequences."""
     shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
     return tuple(
-        answer
+        row
         for step in chapter.steps
-        if step.entry.type in shown and (answer := describe(step, hand)) is not None
+        if step.entry.type in shown and (row := describe(step, hand)) is not None
     )
 
 
 def describe(step: Step, hand: int) -> Told | None:
-    """Say one row; None for a row that is not about this hand."""
+    """Describe one row; None for a row that is not about this hand."""
     entry, event = step.entry, step.entry.event
     about = getattr(event, "hand", hand)
     if entry.type in QUIET or (about != hand and not isinstance(event, ev.HandOpened)):
@@ -122,14 +122,14 @@ def _zone(event: ev.Event) -> str:
 
 
 def spot(seat: int, row: str, index: int | None = None) -> str:
-    """Say where a card lies."""
+    """Describe a card's place."""
     if index is None:
         return _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row))
     return _("seat %(seat)s, %(row)s, %(place)s card", seat=seat, row=row_name(row), place=ordinal(index + 1))
 
 
 def cards_said(cards: tuple[str, ...]) -> str:
-    """Say cards by their codes, tens as figures: short enough for a whole row."""
+    """Format cards by their codes, tens as figures: short enough for a whole row."""
     return " ".join(f"{'10' if code[0] == 'T' else code[0]}{'♣♦♥♠'['cdhs'.index(code[1])]}" for code in cards)
 
 
@@ -248,7 +248,7 @@ def _reopened(event: ev.HandReopened, _step: Step) -> str:
 
 def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
     where = spot(event.seat, event.row, event.index)
-    statement = {
+    message = {
         "card_moved": N_("The %(card)s lies elsewhere than at %(where)s, where it was set."),
         "card_missing": N_("The %(card)s is not seen at %(where)s."),
         "card_changed": N_("Another card than the %(card)s lies at %(where)s."),
@@ -257,7 +257,7 @@ def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
         "face_down": N_("A card lies face down at %(where)s."),
         "out_of_turn": N_("Seat %(seat)s placed a card out of turn."),
     }[event.what]
-    return _(statement, card=card_name(event.card) if event.card else _("card"), where=where, seat=event.seat)
+    return _(message, card=card_name(event.card) if event.card else _("card"), where=where, seat=event.seat)
 
 
 def _irregular_over(event: ev.IrregularityEnded, _step: Step) -> str:
@@ -271,7 +271,7 @@ def _card(code: str) -> str:
 
 
 def _described(message: str, **names: str) -> Callable[[Any, Step], str]:
-    """Return what says a message with the event's own fields in it; reasons and faults in the language spoken."""
+    """Return a formatter of a message with the event's fields; reasons and faults in the current language."""
     return lambda event, _step: _(
         message, **{name: _field(name, getattr(event, of)) for name, of in names.items()}
     )
@@ -281,8 +281,8 @@ def _field(name: str, value: object) -> object:
     if name == "device":
         return capital(device_name(str(value)))
     if name in ("reason", "detail", "note"):
-        statement = in_other_words(str(value))
-        return statement if name == "detail" else statement.rstrip(".")
+        translated = in_other_words(str(value))
+        return translated if name == "detail" else translated.rstrip(".")
     return value
 
 

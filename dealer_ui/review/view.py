@@ -1,4 +1,4 @@
-"""What the review shows of a past hand: its cards, its settlement with every clause, another one next to it. Pure."""
+"""The review of a past hand: its cards, its settlement with every clause, another one next to it. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from firmware.table.state import State
 
 @dataclass(frozen=True)
 class Clause:
-    """One line of a payment, with the clause of the house rules that says so."""
+    """One line of a payment, with its clause of the house rules."""
 
     text: str
     points: str
@@ -36,7 +36,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Paid:
-    """One pair's exchange; `differs` where the settlement next to it has another."""
+    """One pair's exchange; `differs` if the compared settlement has another."""
 
     label: str
     words: str
@@ -59,7 +59,7 @@ class Net:
 
 @dataclass(frozen=True)
 class Settled:
-    """A settlement as a page shows it; without pairs, `why` says why there is none."""
+    """A settlement as a page shows it; without pairs, `why` gives the reason."""
 
     title: str
     pairs: tuple[Paid, ...] = ()
@@ -68,13 +68,13 @@ class Settled:
 
     @property
     def differs(self) -> bool:
-        """Whether anything in it is another than in the one next to it."""
+        """Whether anything differs from the compared settlement."""
         return any(pair.differs for pair in self.pairs) or any(net.differs for net in self.nets)
 
 
 @dataclass(frozen=True)
 class RowOf:
-    """One row of a seat: its cards' codes in their order, its category in words, the bonus it has."""
+    """One row of a seat: its cards' codes in order, its category in words, its bonus."""
 
     row: str
     cards: tuple[str, ...]
@@ -99,7 +99,7 @@ class SeatOf:
 
 @dataclass(frozen=True)
 class Correction:
-    """One time that the hand was reopened. `is_over` is False while it still lies on the table."""
+    """One reopening of the hand. `is_over` is False while it is still on the table."""
 
     when: str
     who: str
@@ -128,9 +128,9 @@ class Reviewed:
 
 
 def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> Reviewed:
-    """Return what is shown of a hand; `rules` as it was played under, None where they are not to be had.
+    """Return a hand's review; `rules` are those it was played under, None if they are not available.
 
-    `paybacks` are those that the table knows of, with their marks.
+    `paybacks` are the table's, with their marks.
     """
     end, settlement = recalled.last.end, recalled.settlement
     first = recalled.play.first.entry
@@ -164,7 +164,7 @@ def _void(recalled: PastHand) -> str:
 
 
 def _undeclared(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
-    """Return the naturals that nobody declared, by seat: the rows were compared, so they may be named."""
+    """Return the undeclared naturals by seat: the rows were compared, so they may be named."""
     if recalled.settlement is None or rules is None:
         return {}
     try:
@@ -237,7 +237,7 @@ def shown(
     other: Mapping[str, Any] | None = None,
     why: str = "",
 ) -> Settled:
-    """Return a settlement to look at, what is another in `other` marked; of None, `why` nothing is settled."""
+    """Return a settlement as shown, with its differences from `other` marked; without one, `why` gives the reason."""
     if settlement is None:
         return Settled(title, why=why or _("Nothing is settled."))
     pays, _current = payments(settlement, frozenset())
@@ -248,17 +248,20 @@ def shown(
         known = {_key(line) for line in (twin or {}).get("lines", ())}
         lines = tuple(
             Clause(
-                statement.text, statement.points, line["clause"], twin is not None and _key(line) not in known
+                payment_line.text,
+                payment_line.points,
+                line["clause"],
+                twin is not None and _key(line) not in known,
             )
-            for line, statement in zip(pair["lines"], pay.lines, strict=True)
+            for line, payment_line in zip(pair["lines"], pay.lines, strict=True)
         )
-        words = (
+        direction = (
             ""
             if pay.state == "still"
             else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
         )
         differs = twin is not None and (twin["paid"], twin["points"]) != (pair["paid"], pair["points"])
-        pairs.append(Paid(pay.label, words, pay.amount, lines, pay.short, differs))
+        pairs.append(Paid(pay.label, direction, pay.amount, lines, pay.short, differs))
     return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
 
 
@@ -274,7 +277,7 @@ def _nets(settlement: Mapping[str, Any], end: State, other: Mapping[str, Any] | 
 
 
 def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settled, Settled]:
-    """Settle a hand's cards under a profile; return what stands and this one next to it, the differences marked."""
+    """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
     end, stands = recalled.last.end, recalled.settlement
     try:
         anew: Mapping[str, Any] | None = settle(end, rules)
@@ -294,7 +297,7 @@ def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settl
 
 
 def _goes_on(chapter: StepSequence) -> bool:
-    """Say whether a hand was only closed too soon: nothing was disputed."""
+    """Return whether a hand was only closed too soon: nothing was disputed."""
     event = chapter.first.entry.event
     return isinstance(event, HandReopened) and event.resumed
 
@@ -323,7 +326,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
 def _paybacks(
     chapter: StepSequence, after: Mapping[str, Any] | None, known: Iterable[Payback]
 ) -> Iterable[str]:
-    """Say who pays back what to whom, and whether the table has it marked as done."""
+    """Describe each payback: payer, payee, sum, and whether the table has it marked as done."""
     state = chapter.end
     if after is None and not chapter.is_void:
         return
@@ -352,19 +355,19 @@ def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
     return won
 
 
-# ---- what holds of it ----
+# ---- verification ----
 
 
 @dataclass(frozen=True)
 class Proof:
-    """One thing that was looked into, and whether it holds."""
+    """One check, and whether it passed."""
 
     words: str
     holds: bool = True
 
 
 def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
-    """Return what holds of a hand in the record: its rows as they are chained, its pictures as they were stored."""
+    """Verify a hand in the record: the hash chain of its rows, and its stored pictures."""
     found = [_chained(hand)]
     states = Counter(image.state for image in images)
     if states["ok"]:

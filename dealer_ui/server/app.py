@@ -1,4 +1,4 @@
-"""The application factory. Nothing happens at import; nothing is written anywhere."""
+"""The application factory. Importing this module has no side effects, and nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from firmware.record.journal.journal import JournalReader
 from firmware.record.stick_request import PROGRESS
 from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
 
-MAX_REQUEST: Final = 16 * 1024  # bytes; a command is one short line
+MAX_REQUEST: Final = 16 * 1024  # bytes; commands are short
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the record and the table process are, and by which names the page may be called."""
+    """Where the record and the table process are, and which host names are allowed."""
 
     data: Path
     socket: Path
@@ -72,7 +72,7 @@ class Settings:
 def create_app(settings: Settings) -> Flask:
     """Build the page's application.
 
-    The journal is looked at on each request; `services(app).live.start()` follows it from a thread, for streams.
+    The journal is read on each request. For streams, `services(app).live.start()` follows it from a thread.
     """
     app = bare_app()
     app.config.update(TRUSTED_HOSTS=list(settings.hosts))
@@ -127,14 +127,14 @@ def create_app(settings: Settings) -> Flask:
 
 class _App(Flask):
     def log_exception(self, exc_info: Any) -> None:
-        """Log what a request failed by; its address is anybody's, and may have line ends in it."""
+        """Log the exception of a request. The address is escaped: it is untrusted and may hold line ends."""
         self.logger.error("%r failed", f"{request.method} {request.path}", exc_info=exc_info)
 
 
 def bare_app() -> Flask:
-    """Return an application without a route: what the templates need, and errors told in a sentence."""
+    """Return an application without routes: the setup of the templates and the error pages only."""
     app = _App("dealer_ui")
-    app.url_map.merge_slashes = False  # one address a page: // is answered with 404, not led elsewhere
+    app.url_map.merge_slashes = False  # one address per page: // is answered with 404, not redirected
     app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(
@@ -155,7 +155,7 @@ def _is_lan() -> bool:
 
 
 def _refuse(error: HTTPException) -> tuple[Response, int]:
-    """Answer every error with one sentence: JSON where JSON was sent or asked for, else a small page."""
+    """Answer every error with one sentence: as JSON if JSON was sent or requested, else as a small page."""
     code = error.code or 500
     sentence = (
         i18n.gettext(OWN_ERROR) if isinstance(error, InternalServerError) else error.description or error.name
@@ -174,7 +174,9 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
 
 
 def _compress(response: Response) -> Response:
-    """Send what the server writes as gzip to who takes it: a page is an eighth of it. Streams stay as they are."""
+    """Compress responses with gzip where the client accepts it, to an eighth of their size. Streams are left as they
+    are.
+    """
     text = response.mimetype in ("text/html", "application/json") and not response.is_streamed
     if text and request.accept_encodings["gzip"] and "Content-Encoding" not in response.headers:
         response.set_data(gzip.compress(response.get_data(), compresslevel=4, mtime=0))
@@ -184,7 +186,7 @@ def _compress(response: Response) -> Response:
 
 
 def _build(static: Path) -> str:
-    """Return a short hash of the script and the style: a page that runs older ones reloads itself."""
+    """Return a short hash of the script and the style. A page that runs older ones reloads itself."""
     digest = hashlib.sha256()
     for path in sorted([*static.glob("*.css"), *static.glob("*.js")]):
         digest.update(path.read_bytes())

@@ -44,7 +44,7 @@ class _Ui(BaseModel):
 
 
 class _File(BaseModel):
-    """What the page reads of the appliance's configuration; the rest is the table's."""
+    """The parts of the configuration that the page reads; the rest belongs to the table process."""
 
     data: Path = DATA
     ui: _Ui = _Ui()
@@ -135,7 +135,7 @@ def _config(path: Path | None) -> _File:
 
 
 def _named(host: str) -> str:
-    """Return the host as a `Host` header writes it. Raises click.UsageError for an address that others can reach."""
+    """Return the host as a `Host` header writes it. Raises click.UsageError if the address is not loopback."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

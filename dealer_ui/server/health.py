@@ -24,7 +24,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
 def facts() -> Facts:
-    """Gather what the record and the table process say; the page's own process sees nothing of the box."""
+    """Collect the health facts from the record and the table process. The page's own process cannot inspect the box."""
     now_ms = time.time_ns() // 1_000_000
     found: dict[str, Any] = record_facts(services().reader, now_ms)
     try:
@@ -35,14 +35,14 @@ def facts() -> Facts:
         found["answers"] = True
     except TableUnreachable:
         found["answers"] = False
-        found["faults"] = {}  # what the devices said last holds no longer
+        found["faults"] = {}  # the devices' last reports are out of date
     return Facts.of_json(found)
 
 
 @blueprint.get("/health")
 @guard.open_to(TROUBLESHOOTERS)
 def health() -> str:
-    """Show every check, those first that somebody should see to."""
+    """Show every check, the ones that need attention first."""
     checks = judge(facts())
     groups: list[tuple[str, list[Check]]] = [
         (_("To be put right"), [check for check in checks if check.verdict == "bad"]),
@@ -57,9 +57,9 @@ def health() -> str:
 @blueprint.get("/healthz")
 @guard.open_to(guard.EVERYBODY)
 def healthz() -> tuple[Response, int]:
-    """Answer 200 where the record can be read and the table process answers, else 503: the installer waits for this.
+    """Answer 200 if the record can be read and the table process answers, else 503. The installer waits for this.
 
-    With `?checks` every check's verdict is told too, and a bad one is 503.
+    With `?checks` the answer lists every check's verdict, and a bad verdict also gives 503.
     """
     moment = services().live.now()
     table = moment.screen.answering
@@ -81,7 +81,7 @@ def healthz() -> tuple[Response, int]:
 @blueprint.get("/metrics")
 @guard.open_to(guard.EVERYBODY)
 def metrics() -> Response:
-    """Give Prometheus what it counts; to this machine only, anyone who else is let in. No name and no card is in it."""
+    """Return the metrics for Prometheus: to this machine, or to a signed-in role. They hold no names and no cards."""
     if request.remote_addr not in LOOPBACK:
         abort(403, _("This is for this machine only."))
     from prometheus_client import CONTENT_TYPE_LATEST

@@ -1,4 +1,4 @@
-"""`/menu`: what is done away from the hand that lies on the table: records, rules, people, the box itself."""
+"""`/menu`: links to everything apart from the current hand: records, rules, people, the box itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ blueprint = Blueprint("menu", __name__)
 
 @dataclass(frozen=True)
 class MenuEntry:
-    """A way to another page; `title` and `what` are messages of the catalogues."""
+    """A link to another page; `title` and `what` are messages of the catalogues."""
 
     address: str
     title: str
@@ -62,5 +62,5 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
 @blueprint.get("/menu")
 @guard.open_to(guard.EVERYBODY)
 def menu() -> str:
-    """Show the ways to every page except the table's."""
+    """Show the links to every page except the table's."""
     return page("menu.html", _("Records and set-up"), groups=MENU)

@@ -1,7 +1,7 @@
-"""`/openapi.json`: what this server takes and gives, as OpenAPI 3.1.
+"""`/openapi.json`: this server's interface, as OpenAPI 3.1.
 
-The paths are written here by hand, and a test holds them in step with the routes. The bodies come from the types that
-the code itself uses: commands as the table parses them, the view as the page renders it.
+The paths are written here by hand, and a test keeps them in step with the routes. The schemas of the bodies come from
+the types that the code itself uses: commands as the table parses them, the view as the page renders it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REF: Final = "#/components/schemas/{model}"
 @blueprint.get("/openapi.json")
 @guard.open_to(guard.EVERYBODY)
 def openapi() -> Response:
-    """Give the description of this interface."""
+    """Return the description of this interface."""
     return jsonify(description())
 
 
@@ -75,7 +75,7 @@ def description() -> dict[str, Any]:
 
 
 def _commands() -> dict[str, Any]:
-    """Return the schemas of the commands, less what a browser may not send, plus who may give which."""
+    """Return the schemas of the commands that a browser may send, plus the roles that may send each."""
     whole = TypeAdapter[Any](Command).json_schema(ref_template=_REF)
     schemas: dict[str, Any] = whole.pop("$defs")
     for schema in schemas.values():
@@ -105,7 +105,7 @@ def _answer(description: str, schema: str, kind: str = "application/json") -> di
 
 
 def _error(description: str) -> dict[str, Any]:
-    """Return the answer with one sentence: as JSON where JSON was sent or asked for, else as text."""
+    """Return an error response with one sentence: as JSON if JSON was sent or requested, else as text."""
     content = {
         "application/json": {"schema": {"$ref": _REF.format(model="Refusal")}},
         "text/plain": {"schema": {"type": "string"}},

@@ -1,4 +1,4 @@
-"""The part of the interface's description that is about setting the camera up."""
+"""The camera setup's part of the interface description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the interface's description that is about past hands and the shift report."""
+"""The part of the interface description for past hands and the shift report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _answer(description: str, kind: str) -> dict[str, Any]:
 
 
 def _response(description: str) -> dict[str, Any]:
-    """Return an answer with one sentence: on a page with a way back, or as JSON where that was asked for."""
+    """Return a response with one sentence: as a page with a back link, or as JSON if requested."""
     refusal = {"$ref": "#/components/schemas/Refusal"}
     return {
         "description": description,

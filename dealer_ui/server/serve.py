@@ -1,4 +1,4 @@
-"""The page's server: waitress, with a thread for every stream and some to spare."""
+"""The page's server: waitress, with one thread for every stream and some to spare."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AServer = TypeVar("AServer", bound="Server")
 
 
 def listen_on(host: str, port: int) -> socket.socket:
-    """Open the page's port. Raises OSError where the address cannot be had."""
+    """Open the page's port. Raises OSError if the address is not available."""
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     return socket.create_server((str(address[0]), port), family=family)
 
@@ -41,11 +41,11 @@ def listen_on(host: str, port: int) -> socket.socket:
 def serve(
     app: Flask, listening: socket.socket, streams: int, alive: Callable[[], None] = lambda: None
 ) -> None:
-    """Serve the page on a socket until SIGINT or SIGTERM; `alive` is called as long as all of it works."""
+    """Serve the page on a socket until SIGINT or SIGTERM. `alive` is called as long as every part works."""
     live = services(app).live
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # streams keep threads: depth is no news
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a long queue is normal
     parts: dict[int, Any] = {}
-    threads = streams + 1 + SPARE_THREADS  # the screen at the table has one
+    threads = streams + 1 + SPARE_THREADS  # one thread is for the screen at the table
     server = make_server(app, listening, threads, parts, Server)
 
     def pulse() -> None:
@@ -55,13 +55,13 @@ def serve(
     through = Pulse(parts, server.task_dispatcher.add_task, pulse)
 
     def end(_number: int, _frame: FrameType | None) -> NoReturn:
-        live.stop()  # first: waitress waits for its threads, and streams hold some
+        live.stop()  # first: waitress waits for its threads, and streams hold some of them
         raise SystemExit(0)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     live.start()
-    gc.freeze()  # what was imported stays anyhow; else a full collection holds a page up for a tenth of a second
+    gc.freeze()  # imported modules are never freed; without this a full collection delays a page by 0.1 s
     try:
         server.run()
     finally:
@@ -78,7 +78,7 @@ def make_server(
     kind: type[AServer],
     **more: Any,
 ) -> AServer:
-    """Make waitress's server; `parts` is what its loop looks at, `more` what waitress is told besides."""
+    """Make waitress's server. `parts` is the map that its loop polls; `more` are further settings of waitress."""
     server = kind(
         app,
         map=parts,
@@ -86,10 +86,10 @@ def make_server(
         bind_socket=False,
         sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
         threads=threads,
-        connection_limit=2 * CONNECTIONS,  # never reached: Server.handle_accept makes room before
+        connection_limit=2 * CONNECTIONS,  # never reached: Server.handle_accept makes room first
         channel_timeout=SILENT_S,
         cleanup_interval=max(1, SILENT_S // 4),
-        channel_request_lookahead=1,  # else nobody hears that a stream's other end has gone
+        channel_request_lookahead=1,  # else nobody notices that the client of a stream has disconnected
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
@@ -100,7 +100,7 @@ def make_server(
 
 
 class Channel(HTTPChannel):
-    """A connection that knows since when it owes a whole request, and hears that its other end has gone."""
+    """A connection that knows how long a request has been incomplete, and notices that its client has disconnected."""
 
     server: Any
 
@@ -111,16 +111,16 @@ class Channel(HTTPChannel):
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether the next thing to come is the other end's: a request, or that it takes the answer."""
+        """Whether the server waits for the client: for a request, or for it to take the response."""
         return not self.requests
 
     @property
     def is_late(self) -> bool:
-        """Whether a request has begun, and is not here as a whole within the time that it has."""
+        """Whether a request has begun but is not complete within its time limit."""
         return self.is_waited_for and self._has_begun and time.monotonic() - self.owes_since > WHOLE_S
 
     def received(self, data: bytes) -> bool:
-        """Take what came; the time begins with a request's first byte and ends with its last."""
+        """Take received bytes. The time limit runs from a request's first byte to its last."""
         if not self._has_begun:
             self._has_begun, self.owes_since = True, time.monotonic()
         taken = bool(super().received(data))
@@ -129,25 +129,25 @@ class Channel(HTTPChannel):
         return taken
 
     def readable(self) -> bool:
-        """Whether there may be something to read: not from an end that has gone."""
+        """Whether there may be something to read; False once the client has disconnected."""
         return bool(self.connected and super().readable())
 
     def handle_read(self) -> None:
-        """Read; where the other end has gone, have the thread that serves it look up."""
+        """Read. If the client has disconnected, wake the thread that serves it."""
         super().handle_read()
         if not self.connected and self.requests:
             self.server.gone()
 
 
 class Server(TcpWSGIServer):
-    """Waitress's server, which turns nobody away: anyone who has owed a request the longest makes room."""
+    """Waitress's server, which refuses no connection: at the limit it closes the one that it has waited for longest."""
 
     channel_class = Channel
     active_channels: Any
     gone: Callable[[], None]
 
     def handle_accept(self) -> None:
-        """Accept a connection; beyond the limit, close one for it."""
+        """Accept a connection; beyond the limit, close another one for it."""
         super().handle_accept()
         while len(self.active_channels) > CONNECTIONS:
             waited_for = [one for one in self.active_channels.values() if one.is_waited_for]
@@ -156,7 +156,7 @@ class Server(TcpWSGIServer):
             min(waited_for, key=lambda one: one.owes_since).handle_close()
 
     def maintenance(self, now: Any) -> None:
-        """Close connections that are silent, as waitress does, and those whose request does not come to an end."""
+        """Close silent connections, as waitress does, and those whose request takes too long."""
         super().maintenance(now)
         for channel in self.active_channels.values():
             if channel.is_late:
@@ -164,9 +164,9 @@ class Server(TcpWSGIServer):
 
 
 class Pulse(wasyncore.dispatcher):
-    """Goes through the server as a request does: its loop sends it, and a thread that is free takes it on.
+    """A watchdog that takes the path of a request: the server's loop sends it, and a free thread receives it.
 
-    It stops where the loop hangs, or where every thread does.
+    It stops if the loop hangs, or if every thread does.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Pulse(wasyncore.dispatcher):
         reached: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`parts`: what the server's loop looks at; `reached` is called on one of its threads."""
+        """`parts`: the map that the server's loop polls. `reached` is called on one of the server's threads."""
         self._nobody, ours = socket.socketpair()
         super().__init__(ours, map=parts)
         self._add_task = add_task
@@ -186,7 +186,7 @@ class Pulse(wasyncore.dispatcher):
         self._under_way = False
 
     def readable(self) -> bool:
-        """Send a pulse if it is time: the loop asks every part at each turn, once a second at least."""
+        """Send a pulse if one is due. The loop asks at each turn, at least once a second."""
         now = self._clock()
         if now >= self._next and not self._under_way:
             self._next, self._under_way = now + PULSE_S, True
@@ -194,18 +194,18 @@ class Pulse(wasyncore.dispatcher):
         return False
 
     def writable(self) -> bool:
-        """Never: nothing is sent through the socket that it has to have."""
+        """Always False: nothing is sent through the socket, which waitress requires."""
         return False
 
     def service(self) -> None:
-        """Arrive on a thread of the server."""
+        """Run on a thread of the server: the pulse has arrived."""
         self._under_way = False
         self._reached()
 
     def cancel(self) -> None:
-        """Be dropped: the server is being stopped."""
+        """Do nothing: the server is being stopped."""
 
     def close(self) -> None:
-        """Let go of the sockets."""
+        """Close the sockets."""
         self._nobody.close()
         super().close()

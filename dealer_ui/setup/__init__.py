@@ -1,1 +1,1 @@
-"""Setting a table up by touch."""
+"""The setup of a table on the touch screen."""

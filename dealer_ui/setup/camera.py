@@ -1,7 +1,7 @@
-"""Setting the camera up: the live picture of the bare felt, the lens, the house's deck; and the deck check.
+"""The camera setup: the live picture of the bare felt, the lens, the house's deck; and the deck check.
 
-The table process judges every order and has it done between hands. What comes back is rendered here, job by job, so
-that all of it is in the page's language; the script only asks and shows.
+The table process judges every order and runs it between hands. The results are rendered here, job by job, in the page's
+language; the script only requests and shows them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Made:
 @blueprint.get("/setup/camera")
 @guard.open_to(TECHNICIAN)
 def camera() -> str:
-    """Show the bare felt live, with all that is found in it, and calibrate it."""
+    """Show the bare felt live, with everything detected in it, and calibrate it."""
     return page("camera/camera.html", _("Camera and felt"), back=_back(), **_standing("felt"))
 
 
@@ -74,7 +74,7 @@ def lens() -> str:
 @blueprint.get("/setup/deck")
 @guard.open_to(TECHNICIAN)
 def deck() -> str:
-    """Learn the house's own deck, step by step."""
+    """Enrol the house's own deck, step by step."""
     return page(
         "camera/deck.html",
         _("Learn a deck"),
@@ -105,7 +105,7 @@ def deck_check() -> str:
 @blueprint.get("/setup/compare/<what>")
 @guard.open_to(TECHNICIAN)
 def compare(what: str) -> str:
-    """Give the calibration in use next to the one before, as a part of the page."""
+    """Return the calibration in use next to the previous one, as a part of the page."""
     if what not in ("felt", "lens", "deck"):
         abort(404, _("There is no such page."))
     return render_template("camera/compare.html", **_standing(what))
@@ -114,42 +114,44 @@ def compare(what: str) -> str:
 @blueprint.post("/setup/look")
 @guard.open_to(TECHNICIAN)
 def look() -> tuple[Response, int]:
-    """Ask for one look: the page repeats it by itself, so it keeps nobody signed on."""
+    """Request one reading. The page repeats it by itself, so it does not extend a session."""
     return give({"do": "look"})
 
 
 @blueprint.get("/setup/job/<int:number>")
 @guard.open_to(guard.EVERYBODY)
 def job(number: int) -> tuple[Response, int]:
-    """Say how far a job has come; once it is over also what came of it, as a part of the page."""
-    facts = _ask(number)
-    if not facts["ok"]:
-        return jsonify(ok=False, error=say_answer(facts)), 409
-    answer = {"ok": True, "state": facts["state"], "done": facts["done"], "of": facts["of"]}
-    if facts["state"] == "running":
+    """Return a job's progress; once it is over also its result, as a part of the page."""
+    progress = _ask(number)
+    if not progress["ok"]:
+        return jsonify(ok=False, error=say_answer(progress)), 409
+    answer = {"ok": True, "state": progress["state"], "done": progress["done"], "of": progress["of"]}
+    if progress["state"] == "running":
         return jsonify(answer), 200
-    failed = facts["state"] == "failed"
-    answer["why"] = in_other_words(facts.get("why", ""))
-    # the table counts its jobs again when it starts: the name tells one picture from another
-    shown = f"/setup/picture/{number}?of={facts['name'].rpartition('/')[2]}" if facts["has_picture"] else ""
+    failed = progress["state"] == "failed"
+    answer["why"] = in_other_words(progress.get("why", ""))
+    # the table's job numbers start again with it: the name identifies the picture
+    shown = (
+        f"/setup/picture/{number}?of={progress['name'].rpartition('/')[2]}" if progress["has_picture"] else ""
+    )
     answer["picture"] = shown
-    if facts["result"] or not failed:
+    if progress["result"] or not failed:
         answer["html"] = render_template(
-            f"camera/{_PARTS[facts['work']]}.html",
-            job=facts,
-            result=facts["result"],
+            f"camera/{_PARTS[progress['work']]}.html",
+            job=progress,
+            result=progress["result"],
             failed=failed,
             picture=shown,
-            **_words(facts),
+            **_words(progress),
         )
-        answer["enough"] = _enough(facts)
+        answer["enough"] = _enough(progress)
     return jsonify(answer), 200
 
 
 @blueprint.get("/setup/picture/<int:number>")
 @guard.open_to(TECHNICIAN)
 def picture(number: int) -> Response:
-    """Give the picture that a job took of a table between hands. It is kept for a moment only."""
+    """Return the picture that a job took of a table between hands. It is stored for a short time only."""
     facts = _ask(number, picture=True)
     if not facts["ok"] or not facts["picture"]:
         abort(404, _("That picture is gone; look again."))
@@ -159,7 +161,7 @@ def picture(number: int) -> Response:
 
 
 def _back() -> str:
-    """Return where the page leads back to: the table, or the set-up that led here."""
+    """Return the address of the back link: the table, or the setup that the user came from."""
     return own_address(request.args.get("back", "/"))
 
 
@@ -173,7 +175,7 @@ def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:
 
 
 def _words(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return what a job's part is rendered with, apart from the result itself."""
+    """Return the texts to render a job's part with, apart from the result itself."""
     result = facts["result"]
     match _PARTS[facts["work"]]:
         case "look":
@@ -192,7 +194,7 @@ def _words(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _enough(facts: dict[str, Any]) -> bool:
-    """Say whether what was collected may be used now."""
+    """Return whether the collected views may be used now."""
     result = facts["result"]
     if facts["work"] in ("lens_begin", "lens_view"):
         return bool(result["enough"])
@@ -202,7 +204,7 @@ def _enough(facts: dict[str, Any]) -> bool:
 
 
 def _standing(what: str) -> dict[str, Any]:
-    """Return what the record says of a calibration: the one in use and the one before, side by side."""
+    """Return a calibration's state in the record: the one in use and the previous one, side by side."""
     state = services().live.state()
     in_use = state.calibrations.get(what)
     made = _history(what)

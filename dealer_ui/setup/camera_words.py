@@ -1,6 +1,6 @@
-"""What the camera's pages say: figures with their names and units, and what to do where one is not well.
+"""The texts of the camera's pages: figures with names and units, and the remedy for a bad one.
 
-Vision says all of it in English; here it is said in the page's language, from the figures' names alone.
+Vision's texts are English; here they are written in the page's language, from the figures' names alone.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as it is shown; `says` is a sentence, what to do where it is not well."""
+    """A figure as shown; `says` is a sentence with the remedy if it is not well."""
 
     name: str
     ok: bool
@@ -112,7 +112,7 @@ class Figure:
 
 
 def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """Return a look's verdicts as they are shown, in order.
+    """Return a reading's verdicts as shown, in order.
 
     >>> figures({"tilt": {"ok": True, "figure": 0.61, "limit": 2.0}})[0].figure
     '0.6°'
@@ -142,7 +142,7 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
 
 
 def number(value: float, unit: str, decimals: int) -> str:
-    """Write a figure with its unit; shares as percents.
+    """Format a figure with its unit; shares as percents.
 
     >>> number(0.0312, "%", 1), number(3.05, "mm", 1), number(4.2, "°", 1)
     ('3.1 %', '3.1 mm', '4.2°')
@@ -153,7 +153,7 @@ def number(value: float, unit: str, decimals: int) -> str:
 
 
 def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> list[tuple[str, str, str]]:
-    """Return the figures of two calibrations side by side: name, now, before ("" where there is none)."""
+    """Return the figures of two calibrations side by side: name, now, before ("" if there is none)."""
     rows = []
     for name, (words, unit, decimals) in FIGURES.items():
         if name in now:
@@ -163,27 +163,27 @@ def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> li
 
 
 def moved(movement: Mapping[str, float]) -> list[str]:
-    """Say what moved between two calibrations, seen on the felt; nothing where nothing is known."""
+    """Describe what moved between two calibrations, seen on the felt; empty if unknown."""
     if not movement:
         return []
     if movement["most_mm"] < 0.5:
         return [_("Nothing has moved: at most %(mm)s mm.", mm=f"{movement['most_mm']:.1f}")]
     right, down = movement["right_mm"], movement["down_mm"]
-    statement = [
+    sentences = [
         _("The felt's corners lie up to %(mm)s mm elsewhere in the picture.", mm=f"{movement['most_mm']:.1f}")
     ]
     if abs(right) >= 0.5:
-        statement.append(
+        sentences.append(
             _("%(mm)s mm to the right.", mm=f"{right:.1f}")
             if right > 0
             else _("%(mm)s mm to the left.", mm=f"{-right:.1f}")
         )
     if abs(down) >= 0.5:
-        statement.append(
+        sentences.append(
             _("%(mm)s mm down.", mm=f"{down:.1f}") if down > 0 else _("%(mm)s mm up.", mm=f"{-down:.1f}")
         )
     if abs(movement["turned_deg"]) >= 0.05:
-        statement.append(_("Turned by %(degrees)s°.", degrees=f"{movement['turned_deg']:.2f}"))
+        sentences.append(_("Turned by %(degrees)s°.", degrees=f"{movement['turned_deg']:.2f}"))
     if abs(movement["larger"]) >= 0.001:
-        statement.append(_("Larger by %(percent)s %%.", percent=f"{100 * movement['larger']:.1f}"))
-    return statement
+        sentences.append(_("Larger by %(percent)s %%.", percent=f"{100 * movement['larger']:.1f}"))
+    return sentences

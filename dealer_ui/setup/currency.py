@@ -1,4 +1,4 @@
-"""The page on which a house says how it writes sums: the currency's symbol, and where that stands."""
+"""The page for a house's format of sums: the currency's symbol, and its position."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXAMPLE: Final = 125_000
 @blueprint.get("/set-up/game/currency")
 @guard.open_to(guard.EVERYBODY)
 def currencies() -> str:
-    """Offer common currencies, either place, and a symbol of one's own."""
+    """Offer common currencies, both positions, and a custom symbol."""
     state = services().live.state()
     need_somebody(state)
     now = state.house.currency
@@ -52,7 +52,7 @@ def currencies() -> str:
 
 
 def _offer(currency: Currency) -> tuple[str, dict[str, Any]]:
-    """Return how a sum would stand there, and the command that makes it so."""
+    """Return an example sum in this format, and the command that selects it."""
     command = {
         "do": "set_house",
         "reason": REASON,

@@ -1,4 +1,4 @@
-"""How the 52 cards are laid out to be learnt: the page's own drawing of `vision.reading.enrolment.spread`."""
+"""The layout of the 52 cards for enrolment: the page's own drawing of `vision.reading.enrolment.spread`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device's trial found, in words: a sentence, a figure and what to do. The table names it by an identifier."""
+"""The result of a device test in words: a sentence, a figure and what to do. The table sends an identifier."""
 
 from __future__ import annotations
 
@@ -129,18 +129,18 @@ NAMES: Final[Mapping[str, str]] = {
 
 
 def name_of(part: str) -> str:
-    """Say which button or lamp."""
+    """Name a button or lamp."""
     return _(NAMES[part]) if part in NAMES else part
 
 
 def found(why: str, figures: Figures, asks: str = "") -> tuple[str, str]:
-    """Say what a trial found, and what to do; the latter may be empty."""
+    """Describe the result of a test, and what to do; the latter may be empty."""
     sentence, advice = FOUND.get(why.removesuffix(LEFT), ("", ""))
-    words = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
-    statement = _(sentence, **words) if sentence else why
+    values = {name: _word(name, value) for name, value in figures.items()} | {"asks": name_of(asks)}
+    result = _(sentence, **values) if sentence else why
     if why.endswith(LEFT):
-        statement = _("Nobody tried it to the end.")
-    return statement, _(advice, **words) if advice else ""
+        result = _("Nobody tried it to the end.")
+    return result, _(advice, **values) if advice else ""
 
 
 def _word(name: str, value: Any) -> str:
@@ -154,7 +154,7 @@ def _word(name: str, value: Any) -> str:
 
 
 def figure(device: str, figures: Figures) -> str:
-    """Say a device's measures in a few words; empty where there are none."""
+    """Describe a device's measurements in a few words; empty if there are none."""
     statement = _FIGURES.get(device)
     return statement(figures) if statement and figures else ""
 
@@ -192,16 +192,16 @@ def _clock(figures: Figures) -> str:
 
 
 def _power(figures: Figures) -> str:
-    statement = []
+    parts = []
     if figures.get("mains") is not None:
-        statement.append(_("mains") if figures["mains"] else _("battery"))
+        parts.append(_("mains") if figures["mains"] else _("battery"))
     if figures.get("celsius") is not None:
-        statement.append(f"{figures['celsius']:.0f} °C")
-    return " · ".join(statement)
+        parts.append(f"{figures['celsius']:.0f} °C")
+    return " · ".join(parts)
 
 
 def when(wall_ms: int, *, seconds: bool = False) -> str:
-    """Say a time of the box's clock, in the box's own time zone, the same in every language."""
+    """Format a time in the box's own time zone, the same in every language."""
     time = time_of(wall_ms)
     return f"{day_of(wall_ms)} {time if seconds else time[:5]}"
 

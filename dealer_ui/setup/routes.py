@@ -1,7 +1,7 @@
-"""The pages of setting a table up: the first time step by step, later each step by itself.
+"""The setup pages: step by step the first time, later each step by itself.
 
-What was done is in the record, so a set-up goes on where a power cut left it. Nothing is decided here: each step is a
-command of the table, which judges it, and devices are tried by the table process.
+Completed steps are in the record, so a setup continues after a power cut. Nothing is decided here: each step is a
+command that the table judges, and the table process tests the devices.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ REGIONS: Final = (
 
 @dataclass(frozen=True)
 class Line:
-    """A step on the overview: how it stands, in words."""
+    """A step on the overview: its state in words."""
 
     step: Step
     stage: Stage
@@ -67,10 +67,10 @@ class Line:
 @blueprint.get("/set-up")
 @guard.open_to(guard.EVERYBODY)
 def overview() -> str | Redirect:
-    """List the steps: how each stands, since when and by whom."""
+    """List the steps: each one's state, since when and by whom."""
     state = services().live.state()
     if not _technicians(state) and state.set_up:
-        return redirect("/set-up/people")  # nobody could enter a PIN yet
+        return redirect("/set-up/people")  # there are no PINs yet
     need_somebody(state)
     known = standings(services().reader.of_set_up())
     lines = [_line(step, known[step.name]) for step in STEPS]
@@ -80,7 +80,7 @@ def overview() -> str | Redirect:
 @blueprint.get("/set-up/next")
 @guard.open_to(guard.EVERYBODY)
 def next_step() -> Redirect:
-    """Lead to the first step that nobody has settled yet."""
+    """Redirect to the first open step."""
     need_somebody(services().live.state())
     step = first_open(standings(services().reader.of_set_up()))
     return redirect(f"/set-up/{step.name}" if step else "/set-up/ready")
@@ -89,7 +89,7 @@ def next_step() -> Redirect:
 @blueprint.get("/set-up/ready")
 @guard.open_to(guard.EVERYBODY)
 def ready() -> str:
-    """Say that all is done, or what was left out, and lead to the first hand."""
+    """Show that all is done, or what was left out, and link to the first hand."""
     state = services().live.state()
     need_somebody(state)
     known = standings(services().reader.of_set_up())
@@ -128,7 +128,7 @@ def step(name: str) -> str:
 @blueprint.get("/set-up/proposed")
 @guard.open_to(guard.EVERYBODY)
 def proposed() -> str | Redirect:
-    """Offer all that is still open at once: what is set now, the devices for later."""
+    """Offer all open steps at once: with the current settings, and the devices for later."""
     state = services().live.state()
     if state.set_up or not _technicians(state):
         return redirect("/set-up")
@@ -169,7 +169,7 @@ def proposed() -> str | Redirect:
 
 
 def _title(profile: str) -> str:
-    """Say a profile's title; a house's own goes by its name."""
+    """Return a profile's title; a house's own goes by its name."""
     return load_profile(profile).title if profile in profile_names() else profile
 
 
@@ -193,14 +193,14 @@ def zone() -> str:
 
 
 def _place(name: str) -> str:
-    """Say a zone's place: `America/Argentina/Buenos_Aires` is "Argentina, Buenos Aires"."""
+    """Format a zone's place: `America/Argentina/Buenos_Aires` is "Argentina, Buenos Aires"."""
     return ", ".join(name.split("/")[1:]).replace("_", " ")
 
 
 @blueprint.post("/set-up/clock/set")
 @guard.open_to(guard.EVERYBODY)
 def set_clock() -> tuple[Response, int]:
-    """Have the table set the box's clock; this process tells its times in the new zone at once."""
+    """Have the table set the box's clock; this process uses the new zone at once."""
     told = request.get_json(silent=True)
     if not isinstance(told, dict) or set(told) - {"date", "time", "zone"}:
         abort(400, _("The page sent what it may not send. Reload the page."))
@@ -213,21 +213,21 @@ def set_clock() -> tuple[Response, int]:
 @blueprint.post("/set-up/<name>/trial")
 @guard.open_to(guard.EVERYBODY)
 def trial(name: str) -> tuple[Response, int]:
-    """Go on with a device's trial, and give the part of its page that says how it stands."""
+    """Continue a device's test, and return the part of its page with its state."""
     this = BY_NAME.get(name)
-    told = request.get_json(silent=True)
-    if this is None or not this.device or not isinstance(told, dict) or set(told) - ACTS:
+    order = request.get_json(silent=True)
+    if this is None or not this.device or not isinstance(order, dict) or set(order) - ACTS:
         abort(400, _("The page sent what it may not send. Reload the page."))
-    response, code = give({"do": "try_device", "device": this.device, **told})
+    response, code = give({"do": "try_device", "device": this.device, **order})
     answer = response.get_json()
     if not answer["ok"]:
         return response, code
-    said, advice = found(answer["why"], answer["figures"], answer["asks"])
+    result, advice = found(answer["why"], answer["figures"], answer["asks"])
     html = render_template(
         "first_run/trial.html",
         step=this,
         trial=answer,
-        said=said,
+        said=result,
         advice=advice,
         figure=figure(this.device, answer["figures"]),
         asks=name_of(answer["asks"]),
@@ -237,7 +237,7 @@ def trial(name: str) -> tuple[Response, int]:
 
 
 def need_somebody(state: State) -> None:
-    """Answer 403, or lead to the PIN page: a technician's, or at a fresh box anyone who stands there."""
+    """Answer 403 or redirect to the PIN page unless a technician is signed on; a fresh box is open to everybody."""
     if state.set_up or _technicians(state):
         guard.need(TECHNICIAN, _("Set-up"))
 
@@ -247,7 +247,7 @@ def _technicians(state: State) -> list[str]:
 
 
 def _then(state: State, step: Step) -> str:
-    """Return where a step leads once it is settled: on, the first time; later back to the overview."""
+    """Return the address after a completed step: the next step the first time, later the overview."""
     if state.set_up:
         return "/set-up"
     following = after(step)
@@ -255,15 +255,15 @@ def _then(state: State, step: Step) -> str:
 
 
 def _line(step: Step, standing: Standing) -> Line:
-    said, shown = "", ""
+    result, shown = "", ""
     if standing.why and standing.figures is not None:
-        said, advice = found(standing.why, standing.figures)
+        result, advice = found(standing.why, standing.figures)
         shown = figure(step.device, standing.figures) if step.name != "clock" else ""
-        said = f"{said} {advice}" if standing.stage is Stage.FAILED else said
+        result = f"{result} {advice}" if standing.stage is Stage.FAILED else result
     return Line(
         step=step,
         stage=standing.stage,
-        said=said,
+        said=result,
         figure=shown,
         when=when(standing.wall_ms) if standing.wall_ms else "",
         who=standing.actor.partition(":")[2],
@@ -271,7 +271,7 @@ def _line(step: Step, standing: Standing) -> Line:
 
 
 def _values(name: str, state: State) -> dict[str, Any]:
-    """Return what a step's own page shows."""
+    """Return the template values of a step's own page."""
     match name:
         case "people":
             return {
@@ -297,7 +297,7 @@ def _values(name: str, state: State) -> dict[str, Any]:
 
 
 def _lists(role: Role) -> tuple[Role, ...]:
-    """Return the roles that somebody lists, and strikes (`firmware.access.control` judges it)."""
+    """Return the roles that each role may add and remove (`firmware.access.control` judges it)."""
     return (Role.DEALER,) if role is Role.FLOOR else (Role.FLOOR, Role.DEALER, Role.AUDITOR, Role.TECHNICIAN)
 
 
@@ -319,7 +319,7 @@ def _game(name: str) -> Game:
 
 
 def in_short(profile: Profile) -> tuple[str, ...]:
-    """Say what kind of game a profile is: for who has never seen it, not in the place of its rules."""
+    """Describe a profile's kind of game for newcomers; this does not replace the rules."""
     scoring, naturals = profile.scoring, profile.naturals
     dealt = (
         _("Cards are placed face up, one after another.")

@@ -1,4 +1,4 @@
-"""The steps of a set-up, in their order, and how far each is: read from the record, never from a page."""
+"""The steps of a setup, in order, and each one's state: read from the record, never from a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firmware.table import events as ev
 
 
 class Stage(StrEnum):
-    """How far a step is."""
+    """The state of a step."""
 
     OPEN = "open"
     DONE = "done"
@@ -23,10 +23,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the set-up; `title` and `what` are messages of the catalogues.
+    """A step of the setup; `title` and `what` are messages of the catalogues.
 
-    `device`: what is tried live. `elsewhere`: the address of the page that does it, where it is not a page of the
-    set-up itself; what it brings into the record settles the step.
+    `device`: the device tested live. `elsewhere`: the address of the page for this step, if it is outside the setup;
+    the record of that page's work completes the step.
     """
 
     name: str
@@ -67,7 +67,7 @@ BY_NAME: Final[Mapping[str, Step]] = {step.name: step for step in STEPS}
 
 @dataclass(frozen=True)
 class Standing:
-    """How a step stands, since when and by whom; `why` is what a device was found to be, with its `figures`."""
+    """A step's state, since when and by whom; `why` is the result of a device's test, with its `figures`."""
 
     stage: Stage = Stage.OPEN
     wall_ms: int = 0
@@ -77,7 +77,7 @@ class Standing:
 
 
 def standings(entries: Iterable[Entry]) -> dict[str, Standing]:
-    """Return how every step stands, given the rows of the set-up (`JournalReader.of_set_up`)."""
+    """Return every step's state, given the rows of the setup (`JournalReader.of_set_up`)."""
     found = dict.fromkeys(BY_NAME, Standing())
     for entry in entries:
         match event := entry.event:
@@ -88,7 +88,7 @@ def standings(entries: Iterable[Entry]) -> dict[str, Standing]:
                     why, figures = found["clock"].why, found["clock"].figures
                 found[event.step] = Standing(stage, entry.wall_ms, entry.actor, why, figures)
             case ev.DeviceTried(device="clock"):
-                now = found["clock"]  # a person has to say that the time is right before this step is done
+                now = found["clock"]  # a person must confirm the time before this step is done
                 found["clock"] = Standing(now.stage, now.wall_ms, now.actor, event.why, event.figures)
             case ev.DeviceTried():
                 stage = Stage.DONE if event.verdict == "pass" else Stage.FAILED
@@ -104,7 +104,7 @@ def standings(entries: Iterable[Entry]) -> dict[str, Standing]:
 
 
 def first_open(found: Mapping[str, Standing]) -> Step | None:
-    """Return the first step that nobody has settled, left out or tried yet; None where there is none."""
+    """Return the first step that is not done, left out or tried yet; None if there is none."""
     return next((step for step in STEPS if found[step.name].stage is Stage.OPEN), None)
 
 

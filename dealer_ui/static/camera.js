@@ -1,5 +1,5 @@
-// The camera's pages: orders are given, their jobs followed until they are over, and what the server rendered of them is
-// shown. On a page with a live picture the next look follows the last, until nobody has touched the screen for minutes.
+// The camera's pages: send orders, follow their jobs to the end, and show the server's rendered results. A live picture
+// requests one reading after another, until the screen has not been touched for some minutes.
 "use strict";
 (() => {
   const bench = document.querySelector("[data-bench]");
@@ -15,7 +15,7 @@
   const progress = $("#progress");
   const said = $("#said");
   const begun = new Set();
-  let busy = false; // an order of a person is on its way: the live picture waits
+  let busy = false; // a user's order is pending: the live picture waits
   let touched = performance.now();
   let saying = 0;
 
@@ -30,7 +30,7 @@
     }
   }
 
-  // Follow a job to its end; `tell` is told how far it has come.
+  // Follow a job to its end; `tell` is called with its progress.
   async function follow(number, tell) {
     const until = performance.now() + GIVE_UP_MS;
     for (;;) {
@@ -41,7 +41,7 @@
     }
   }
 
-  // The picture is there before it is shown: a live picture must not blink.
+  // Load the picture before showing it: a live picture must not blink.
   async function show(into, answer) {
     if (answer.picture) {
       const picture = new Image();
@@ -92,7 +92,7 @@
       if (end.html) await show(button.dataset.into ? $(button.dataset.into) : said, end);
       allow(end);
       clearTimeout(saying);
-      saying = setTimeout(() => said.replaceChildren(), SAID_MS); // it was so then
+      saying = setTimeout(() => said.replaceChildren(), SAID_MS); // the message is outdated by now
       if (end.state === undefined) {
         said.textContent = said.dataset.done || "";
         for (const open of document.querySelectorAll("dialog[open]")) open.close();

@@ -1,4 +1,4 @@
-// The box's clock set by touch: date and time keyed as figures, the time zone touched by its name.
+// The box's clock: date and time are keyed as figures, the time zone is chosen by name.
 "use strict";
 (() => {
   const FORM = "____-__-__ __:__";

@@ -1,11 +1,11 @@
-// The page's whole script: follows the table by server-sent events, sends what the dealer touches, says when it is
-// not live. It knows no rules and no commands: the server renders every part and every button's command.
+// The page's script: follows the table by server-sent events, sends the dealer's commands, shows when it is not
+// live. It knows no rules and no commands: the server renders every part and every button's command.
 "use strict";
 (() => {
-  const QUIET_LIMIT_MS = 2500; // the server's heart beats every second; two missed beats and the page says so
-  const DEAD_LIMIT_MS = 12000; // the worker speaks at each of its attempts; one that does not is gone
+  const QUIET_LIMIT_MS = 2500; // heartbeats come every second; after two missed ones a warning
+  const DEAD_LIMIT_MS = 12000; // the worker reports each attempt; a silent one is gone
   const HOLD_MS = 900;
-  const SETTLE_MS = 450; // what was replaced takes touches again after this
+  const SETTLE_MS = 450; // replaced parts take touches after this
   const TWICE_MS = 350; // a second touch this soon on the same button is the same touch
 
   const $ = (id) => document.getElementById(id);
@@ -20,35 +20,35 @@
   let lastSpoken = lastHeard;
 
   function show(message) {
-    if (message.language !== document.documentElement.lang) { location.reload(); return; } // the table speaks another now
+    if (message.language !== document.documentElement.lang) { location.reload(); return; } // the language has changed
     for (const [id, html] of Object.entries(message.parts)) {
       const part = $(id);
       if (!part || shown.get(id) === html) continue;
       shown.set(id, html);
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
-      if (fresh.innerHTML === part.innerHTML) continue; // as the server rendered it into the page
+      if (fresh.innerHTML === part.innerHTML) continue; // unchanged since the page was rendered
       part.replaceChildren(fresh.content);
       settle(part);
     }
     document.title = message.title;
     manners.cues(message.cues);
-    if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) manners.wake(); // the first view is no news
+    if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) manners.wake(); // not the first view
     body.dataset.seq = message.seq;
     body.dataset.sums = message.sums;
     body.dataset.mode = message.mode;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
       body.dataset.hand = message.hand;
       body.dataset.phase = message.phase;
-      closeDialogs(); // what was being keyed belonged to what was shown before
+      closeDialogs(); // the input belongs to the previous view
       release();
     }
-    if (holding && !holding.button.isConnected) release(); // the finger lies on what is there no more
+    if (holding && !holding.button.isConnected) release(); // the held button is gone
     markUsed();
     goOnKeying();
   }
 
-  // A button that has just come under the finger is not pressed by the touch that was meant for the one before it.
+  // A button that has just appeared ignores the touch that was meant for the previous one.
   const settling = new Map();
   function settle(part) {
     part.classList.add("fresh");
@@ -78,7 +78,7 @@
   const HEAR = {
     hello: (data) => {
       const hello = JSON.parse(data);
-      if (hello.build !== build) location.reload(); // the box was updated under this page
+      if (hello.build !== build) location.reload(); // the box was updated
       token.content = hello.token;
     },
     view: (data) => show(JSON.parse(data)),
@@ -91,10 +91,10 @@
     HEAR[name](data);
     if (name === "lost") return;
     lastHeard = lastSpoken;
-    if (name !== "hello") heard(); // what is shown is as old as before until the view comes
+    if (name !== "hello") heard(); // hello brings no new view
   }
 
-  // One stream for all tabs, in a shared worker (stream.js); in this tab where there is none.
+  // One stream for all tabs, in a shared worker (stream.js), else in this tab.
   let worker = null;
   function follow() {
     if (!self.SharedWorker) { followTable(body.dataset.events, hear); return; }
@@ -131,8 +131,8 @@
     errorTimer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
   }
 
-  // Each command has an id of its own. Touched again before it was answered for certain it is the same command: the
-  // table, which may have done it already, does it once.
+  // Each command has its own id. Touched again before an answer arrives, it keeps its id: the table runs it only
+  // once.
   const unanswered = new Map(); // a command's text → its id
 
   async function send(command) {
@@ -165,7 +165,7 @@
     }
   }
 
-  // What a button does: its command, and the others that follow while the table takes them.
+  // A button's commands: the first, and the others while the table accepts them.
   async function act(button) {
     for (const command of [JSON.parse(button.dataset.command), ...JSON.parse(button.dataset.also || "[]")]) {
       if (!await send(command)) return;
@@ -176,12 +176,12 @@
 
   let pad = null; // {title, command, count, have}
   let picked = []; // a code or null at each spot of the row
-  let keyed = ""; // a row of a hand without a camera that was sent: the next row's pad comes by itself
+  let keyed = ""; // the row sent last without a camera: the next row's pad opens by itself
 
   function goOnKeying() {
     const next = keyed && document.querySelector("#need [data-follow]");
     if (!next || document.querySelector("dialog[open]")) return;
-    if (JSON.stringify(JSON.parse(next.dataset.pad).command) === keyed) return; // the table has not taken it yet
+    if (JSON.stringify(JSON.parse(next.dataset.pad).command) === keyed) return; // not yet accepted
     keyed = "";
     openPad(next);
   }
@@ -204,7 +204,7 @@
     picked = Array.from({ length: pad.count }, (_, i) => have[i] ?? null);
     $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
-    $("pad").classList.toggle("swapping", Boolean(pad.command.swap)); // a name that lies elsewhere changes both cards
+    $("pad").classList.toggle("swapping", Boolean(pad.command.swap)); // a card from elsewhere swaps both
     showPicked();
     $("pad").showModal();
   }
@@ -258,7 +258,7 @@
     showKeypad(sum.title, []);
   }
 
-  // A name goes into its command; what is asked after it, into the same command.
+  // A name and the next input go into the same command.
   function openLetters(button) {
     const { title, command, into, then, offers } = JSON.parse(button.dataset.name);
     letters.ask(title, (name) => {
@@ -271,7 +271,7 @@
   const hundredths = () => (sum.into === "past" ? 1 : 100);
   const spelled = (number) => (sum.into === "past" ? String(number) : written(number));
 
-  // The table says who may do it: one of them gives his PIN, and the same command is sent again in his name.
+  // The table names who may do it: one enters a PIN, and the same command is sent again in that name.
   function askPin(command, answer) {
     const { by, pin, ...bare } = command;
     asked = { command: bare, by: answer.ask.includes(by) ? by : answer.ask[0] };
@@ -280,8 +280,8 @@
     learnWait();
   }
 
-  // A lock-out is counted down; whose PIN is not looked at now is asked before it is keyed.
-  const opens = new Map(); // name → when that person's PIN is looked at again, in this page's clock
+  // A lock-out is counted down; it is requested before a PIN is keyed.
+  const opens = new Map(); // name → end of the lock-out, in this page's clock
   const waits = () => Math.ceil(((opens.get(asked.by) || 0) - performance.now()) / 1000);
 
   async function learnWait() {
@@ -314,7 +314,7 @@
       button.textContent = name;
       return button;
     }));
-    $("keypad").querySelector("[data-key='00']").disabled = asked !== null; // it keys sums
+    $("keypad").querySelector("[data-key='00']").disabled = asked !== null; // only for sums
     showKeyed();
     if (!$("keypad").open) $("keypad").showModal();
   }
@@ -346,7 +346,7 @@
     change.querySelector("[data-more]").textContent = figures === "" ? "" : `${after < sum.old ? "\u2212" : "+"}${written(Math.abs(after - sum.old))}`;
     $("keyed-says").classList.toggle("beyond", beyond);
     const done = $("keypad-done");
-    done.toggleAttribute("data-hold", beyond); // what is beyond the limit is asked: it is held
+    done.toggleAttribute("data-hold", beyond); // sums beyond the limit need a held touch
     if (beyond) done.dataset.command = JSON.stringify(keyedCommand());
     else done.removeAttribute("data-command");
     done.disabled = figures === "" || cents < sum.least || after > sum.most;

@@ -1,4 +1,4 @@
-// The pages of the set-up. Every button carries its commands, rendered by the server; what follows is where it leads.
+// The setup pages. Every button carries its commands and the next address, rendered by the server.
 "use strict";
 (() => {
   const POLL_MS = 600;
@@ -7,7 +7,7 @@
 
   const go = (address) => { if (address === location.pathname) location.reload(); else location.assign(address); };
 
-  // Where the table asks for a PIN: the page's own address leads to the PIN page and back.
+  // If the table asks for a PIN, reload: the page's own address leads to the PIN page and back.
   function refused(answer) {
     if (answer.ask) location.reload();
   }
@@ -30,13 +30,13 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    const told = button.dataset;
-    if ("close" in told) button.closest("dialog").close();
-    else if (told.open) document.getElementById(told.open).showModal();
-    else if (told.commands) all(JSON.parse(told.commands), told.then);
-    else if (told.letters) {
-      const done = (text) => all([{ ...JSON.parse(told.command), [told.letters]: text }], told.then);
-      letters.ask(told.title, done, JSON.parse(told.offers || "[]"));
+    const data = button.dataset;
+    if ("close" in data) button.closest("dialog").close();
+    else if (data.open) document.getElementById(data.open).showModal();
+    else if (data.commands) all(JSON.parse(data.commands), data.then);
+    else if (data.letters) {
+      const done = (text) => all([{ ...JSON.parse(data.command), [data.letters]: text }], data.then);
+      letters.ask(data.title, done, JSON.parse(data.offers || "[]"));
     }
   });
 
@@ -62,14 +62,14 @@
     });
   }
 
-  // ---- a device being tried: asked again and again, or the table ends the trial ---------------------------------
+  // ---- a device test: the page polls it, or the table ends it ---------------------------------
 
   const trial = document.querySelector("[data-trial]");
   let shown = "";
   let troubled = false;
-  let order = Promise.resolve(); // one question at a time, in the order of the touches
+  let order = Promise.resolve(); // one request at a time, in the order of the touches
 
-  // What the page asked by itself is refused where the trial stands; what was touched, as every touch is.
+  // A refused poll is shown in the test's place; a refused touch like any other.
   function refuse(answer, what) {
     if (Object.keys(what).length) { feltwatch.complain(answer.error); return; }
     shown = "";
@@ -114,6 +114,6 @@
     });
     poll();
   } else if (document.querySelector("[data-on-trial=yes]")) {
-    feltwatch.post(body.dataset.commands, { do: "end_trial" }); // this page tries nothing
+    feltwatch.post(body.dataset.commands, { do: "end_trial" }); // no test on this page
   }
 })();

@@ -1,9 +1,9 @@
-// The letters of our own (parts/letters.html), for names. `letters.ask(title, done, offers)` shows them and calls
+// The on-screen keyboard (parts/letters.html), for names. `letters.ask(title, done, offers)` shows them and calls
 // `done(name)`; an offer is a whole name, one touch away. Chinese letters come by their pinyin (names/*.txt).
 "use strict";
 const letters = (() => {
-  const LONGEST = 40; // as the table has it
-  const ABREAST = 8; // offers, and Chinese letters, that are shown at once
+  const LONGEST = 40; // the table's limit
+  const ABREAST = 8; // offers and Chinese letters shown at once
   const dialog = document.getElementById("letters");
   const said = document.getElementById("lettered");
   const hand = document.getElementById("letters-done");
@@ -14,15 +14,15 @@ const letters = (() => {
   let text = "";
   let done = () => {};
   let names = [];
-  let capital = null; // null: as a name begins
+  let capital = null; // null: as at the beginning of a name
   let other = false;
   let script = "";
   let syllable = "";
-  let first = 0; // of the Chinese letters that are shown
+  let first = 0; // index of the first Chinese letter shown
 
   const upper = () => (capital === null ? /(^|[\s'-])$/.test(text) : capital) && !script;
 
-  // The letters of a syllable, and the likeliest of each one that begins so.
+  // The letters of a syllable, and the likeliest letter of each longer syllable.
   function chinese() {
     const known = spelled.get(script);
     if (!known || !syllable) return [];
@@ -30,12 +30,12 @@ const letters = (() => {
     return [...new Set([...(known.get(syllable) || []), ...longer.flatMap(([, some]) => some.slice(0, 3))])];
   }
 
-  function offer(words, told) {
+  function offer(words, data) {
     const button = document.createElement("button");
     const span = document.createElement("span");
     button.type = "button";
     button.className = "action plain";
-    Object.assign(button.dataset, told);
+    Object.assign(button.dataset, data);
     span.textContent = words;
     button.append(span);
     return button;
@@ -113,19 +113,19 @@ const letters = (() => {
   dialog.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    const told = button.dataset;
+    const data = button.dataset;
     if (button === shift) { capital = !upper(); show(); }
     else if (button === others) { other = !other; show(); }
-    else if (told.script) write(told.script);
-    else if (told.chinese) add(told.chinese);
-    else if ("further" in told) { first = first + ABREAST < chinese().length ? first + ABREAST : 0; showOffers(); }
-    else if (told.offered) finish(told.offered);
-    else if (told.letter === "back") back();
-    else if (told.letter) type(other && told.other ? told.other : told.letter);
+    else if (data.script) write(data.script);
+    else if (data.chinese) add(data.chinese);
+    else if ("further" in data) { first = first + ABREAST < chinese().length ? first + ABREAST : 0; showOffers(); }
+    else if (data.offered) finish(data.offered);
+    else if (data.letter === "back") back();
+    else if (data.letter) type(other && data.other ? data.other : data.letter);
     else if (button === hand) finish(text.trim());
   });
 
-  // Where there is a keyboard it may be used; space and enter stay what presses the key that has the focus.
+  // A hardware keyboard works too; space and enter press the focused key.
   dialog.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Backspace") back();

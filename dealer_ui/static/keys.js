@@ -1,5 +1,5 @@
 // A keypad of figures (parts/keys.html). `figures(root, {most, show, done})` calls `show(text)` at every key and
-// `done(text)` when they are handed in; it returns {clear, enable}.
+// `done(text)` when they are entered; it returns {clear, enable}.
 "use strict";
 function figures(root, { least = 1, most, show, done }) {
   const hand = root.querySelector("[data-done]");

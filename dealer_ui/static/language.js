@@ -1,4 +1,4 @@
-// The language of this browser: kept in a cookie, so that the server says the next page in it.
+// This browser's language: stored in a cookie for the next page.
 "use strict";
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-language]");

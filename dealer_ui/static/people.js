@@ -1,4 +1,4 @@
-// The page of people: a name by letters, a PIN keyed twice, struck after a second look.
+// The page of people: a name from the on-screen keyboard, a PIN keyed twice, removal after confirmation.
 "use strict";
 (() => {
   const page = document.getElementById("people");
@@ -43,14 +43,14 @@
     dialog.showModal();
   }
 
-  // What is wrong with a new PIN is said where it was keyed: it is asked for again.
+  // Errors of a new PIN are shown at its keypad, which asks again.
   async function give(command, name) {
     const answer = await feltwatch.send(command);
     if (answer.ok) return true;
     if (answer.ask) location.reload();
     else if (command.new_pin) {
       askPin(name, done);
-      feltwatch.complain(answer.error); // once more: what opened last lies on top
+      feltwatch.complain(answer.error); // again: the last opened element is on top
     }
     return false;
   }
@@ -71,18 +71,18 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    const told = button.dataset;
-    if (told.add) add(button);
-    else if (told.pinOf) askPin(told.pinOf, async (pin) => {
-      if (await give({ do: "set_pin", person: told.pinOf, new_pin: pin }, told.pinOf)) location.reload();
+    const data = button.dataset;
+    if (data.add) add(button);
+    else if (data.pinOf) askPin(data.pinOf, async (pin) => {
+      if (await give({ do: "set_pin", person: data.pinOf, new_pin: pin }, data.pinOf)) location.reload();
     });
-    else if (told.strike) {
-      document.getElementById("strike-title").textContent = told.words;
-      document.getElementById("strike-done").dataset.person = told.strike;
+    else if (data.strike) {
+      document.getElementById("strike-title").textContent = data.words;
+      document.getElementById("strike-done").dataset.person = data.strike;
       document.getElementById("strike").showModal();
     } else if (button.id === "strike-done") {
       document.getElementById("strike").close();
-      give({ do: "remove_person", person: told.person }).then((taken) => { if (taken) location.reload(); });
+      give({ do: "remove_person", person: data.person }).then((taken) => { if (taken) location.reload(); });
     }
   });
 })();

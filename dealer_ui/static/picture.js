@@ -1,10 +1,10 @@
-// A picture of the camera, looked at closely: spread two fingers or tap twice; drag what is near; what was read on or off.
+// A zoomable camera picture: pinch or double-tap to zoom, drag to move, show or hide the reading.
 "use strict";
 (() => {
   const NEAREST = 8; // times
   const TAPPED_TWICE = 3; // times
   const TWICE_MS = 300;
-  const STILL_PX = 10; // a finger that moves less has not moved
+  const STILL_PX = 10; // a smaller movement is a tap
 
   const within = (value, least, most) => Math.min(Math.max(value, least), most);
 
@@ -24,7 +24,7 @@
     }
     const spot = ([x, y]) => new DOMPoint(x, y).matrixTransform(frame.getScreenCTM().inverse());
 
-    function zoom(at, times) { // what lies under `at` stays there
+    function zoom(at, times) { // the point `at` stays fixed
       const [x, y, wide] = box;
       const now = within(wide / times, width / NEAREST, width);
       show(at.x - (at.x - x) * now / wide, at.y - (at.y - y) * now / wide, now);
@@ -34,7 +34,7 @@
       show(box[0] + a.x - b.x, box[1] + a.y - b.y, box[2]);
     }
 
-    const hand = () => { // the middle of what touches it, and how far apart that is
+    const hand = () => { // the middle of the touches, and their distance
       const [a, b = a] = [...fingers.values()];
       return { middle: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], apart: Math.hypot(a[0] - b[0], a[1] - b[1]) };
     };
@@ -58,9 +58,9 @@
     });
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, (event) => fingers.delete(event.pointerId));
 
-    // A tap on a card leads to it; a moment later, as it may have been the first of two.
+    // A tap on a card opens it, after a delay: it may be the first tap of two.
     frame.addEventListener("click", (event) => {
-      if (!event.detail) return; // by a key
+      if (!event.detail) return; // from a key
       event.preventDefault();
       clearTimeout(leaving);
       if (moved) return;
@@ -76,7 +76,7 @@
   const frames = [...document.querySelectorAll("svg.frame")];
   frames.forEach(closely);
 
-  // Without leaving the page: how near it is stays as it is.
+  // Stays on the page, to keep the zoom.
   const marks = [...document.querySelectorAll("[data-marks]")];
   for (const one of marks) one.addEventListener("click", (event) => {
     event.preventDefault();

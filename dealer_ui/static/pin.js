@@ -1,5 +1,5 @@
-// The PIN page: who, then figures. A lock-out is counted down where it is felt; it is asked for as soon as somebody is
-// chosen, so that it is seen after a restart, too.
+// The PIN page: a person, then figures. A lock-out is counted down at the keypad. It is requested as soon as a person
+// is chosen, so that it also shows after a restart.
 "use strict";
 (() => {
   const root = document.querySelector("[data-pin]");
@@ -7,7 +7,7 @@
   const keyed = document.getElementById("keyed");
   const says = document.getElementById("keyed-says");
   const waits = document.getElementById("pin-waits");
-  const opens = new Map(); // name → when that person's PIN is looked at again, in this page's clock
+  const opens = new Map(); // name → end of the lock-out, in this page's clock
   let who = "";
   let sending = false;
 

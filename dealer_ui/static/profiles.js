@@ -1,5 +1,5 @@
-// The pages of rule profiles: a reason and a PIN for what is changed, and the form of a house's own profile. It knows
-// no rules: the server says what is wrong, field by field, and nothing that was typed is ever thrown away.
+// The pages of rule profiles: a reason and a PIN for changes, and the form of a house's own profile. The server checks
+// the form field by field; input is never lost.
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
@@ -8,15 +8,15 @@
     for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
   }
 
-  // ---- a reason, then the table; where it asks for somebody's PIN, the same again in that name --------------------
+  // ---- a reason, then the command; if the table asks for a PIN, the same again in that person's name ----
 
   const reasonBox = $("reason-dialog");
-  let order = null; // {address, order, done}
+  let order = null; // {address, command, done}
   let who = "";
   let pad = null;
 
-  function askWhy(what, address, told, done) {
-    order = { address, told, done };
+  function askWhy(what, address, command, done) {
+    order = { address, command, done };
     reasonBox.querySelector("[data-what]").textContent = what;
     choose("");
     reasonBox.showModal();
@@ -29,7 +29,7 @@
   }
 
   async function give(signed = {}) {
-    const answer = await feltwatch.post(order.address, { ...order.told, ...signed });
+    const answer = await feltwatch.post(order.address, { ...order.command, ...signed });
     if (answer.ok) { order.done(answer); return; }
     if (answer.ask && answer.ask.length) { askPin(answer); return; }
     if ($("pin-dialog").open) $("pin-dialog").close();
@@ -70,18 +70,18 @@
     });
     $("reason").addEventListener("input", () => { $("reason-done").disabled = !$("reason").value.trim(); });
     $("reason-done").addEventListener("click", () => {
-      order.told.reason = $("reason").value.trim();
+      order.command.reason = $("reason").value.trim();
       reasonBox.close();
       give();
     });
   }
 
   for (const button of document.querySelectorAll("[data-ask]")) {
-    const told = { do: button.dataset.ask, version: button.dataset.version };
-    button.addEventListener("click", () => askWhy(button.dataset.what, location.pathname, told, () => location.replace(location.pathname)));
+    const command = { do: button.dataset.ask, version: button.dataset.version };
+    button.addEventListener("click", () => askWhy(button.dataset.what, location.pathname, command, () => location.replace(location.pathname)));
   }
 
-  // ---- texts by the letters of our own; with a keyboard they are simply typed ------------------------------------
+  // ---- texts from the on-screen keyboard; a hardware keyboard types directly ------------------------------------
 
   for (const box of document.querySelectorAll("input[data-keyboard]")) {
     box.addEventListener("click", (event) => {
@@ -102,7 +102,7 @@
   const fields = () => [...new FormData(form)];
   const untouched = JSON.stringify(fields());
 
-  // What was typed outlives a reload, a session that ends, a page that is updated under the finger.
+  // Input survives a reload, the end of a session, and an update of the page.
   function remember() {
     try {
       const now = JSON.stringify(fields());
@@ -129,7 +129,7 @@
       if (input.type === "radio") input.checked = values.get(input.name)[0] === input.value;
       else { input.value = values.get(input.name)[nth] ?? ""; used.set(input.name, nth + 1); }
     }
-    for (const list of form.querySelectorAll(".kinds")) { // in the order in which they stood
+    for (const list of form.querySelectorAll(".kinds")) { // in their original order
       const rows = new Map([...list.children].map((row) => [row.querySelector("input").name, row]));
       for (const [name] of kept) if (rows.has(name)) list.append(rows.get(name));
     }
@@ -142,7 +142,7 @@
     location.reload();
   });
 
-  // What a number, a choice, an order of suits means is said next to it as it is changed.
+  // The meaning of a number, a choice, an order of suits is shown next to it while it is changed.
   function say() {
     for (const one of form.querySelectorAll("[data-some]")) {
       const value = one.closest("fieldset").querySelector("input").value.trim();
@@ -179,7 +179,7 @@
   form.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     const box = event.target.closest("input[data-figures]");
-    if (box && event.detail) openFigures(box); // with a keyboard it is simply typed into
+    if (box && event.detail) openFigures(box); // a hardware keyboard types directly
     if (!button) return;
     const row = button.closest("[data-row]");
     const suits = button.closest("[data-suits]");
@@ -222,7 +222,7 @@
     keypad.showModal();
   }
 
-  // ---- checking and writing down ---------------------------------------------------------------------------------
+  // ---- checking and storing ---------------------------------------------------------------------------------
 
   function mark(errors) {
     for (const one of form.querySelectorAll("[data-field]")) {
@@ -247,8 +247,8 @@
   $("check").addEventListener("click", async () => { if (await check()) $("saying").textContent = $("check").dataset.sound; });
   $("keep").addEventListener("click", async () => {
     if (!await check()) return;
-    const told = { do: "keep", version: form.dataset.version, fields: fields() };
-    askWhy(form.dataset.what, form.dataset.address, told, () => {
+    const command = { do: "keep", version: form.dataset.version, fields: fields() };
+    askWhy(form.dataset.what, form.dataset.address, command, () => {
       sessionStorage.removeItem(draft);
       location.assign(`/profiles/${form.elements.name.value.trim()}`);
     });

@@ -1,4 +1,4 @@
-// The review's buttons: a command to the table, then a page again or another one; a file asked for and fetched.
+// The review's buttons: send a command, then reload or go to another page; request and fetch a file.
 "use strict";
 (() => {
   let busy = false;
@@ -13,7 +13,7 @@
 
   const says = document.getElementById("exported");
   const MADE_WITHIN = 60000; // ms
-  const BEGUN_WITHIN = 15000; // ms; nobody takes the request up that nobody has taken up by then
+  const BEGUN_WITHIN = 15000; // ms; a request not started by then has failed
 
   async function made(button, command) {
     says.textContent = button.dataset.making;
@@ -36,18 +36,18 @@
   async function follow(button, job) {
     const bar = document.getElementById("on-its-way");
     const since = performance.now();
-    let told = { step: "asked", over: false };
-    while (!told.over) {
+    let progress = { step: "asked", over: false };
+    while (!progress.over) {
       try {
         const address = `${button.dataset.progress}?job=${encodeURIComponent(job)}`;
-        told = await (await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store" })).json();
+        progress = await (await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store" })).json();
       } catch { /* the next look tells */ }
-      if (told.step === "asked" && performance.now() - since > BEGUN_WITHIN) told = { over: true, percent: 0, says: button.dataset.silent };
-      if (told.says && says.textContent !== told.says) says.textContent = told.says;
-      says.dataset.step = told.step || "failed";
-      bar.hidden = told.over;
-      bar.value = told.percent || 0;
-      if (!told.over) await new Promise((done) => setTimeout(done, 300));
+      if (progress.step === "asked" && performance.now() - since > BEGUN_WITHIN) progress = { over: true, percent: 0, says: button.dataset.silent };
+      if (progress.says && says.textContent !== progress.says) says.textContent = progress.says;
+      says.dataset.step = progress.step || "failed";
+      bar.hidden = progress.over;
+      bar.value = progress.percent || 0;
+      if (!progress.over) await new Promise((done) => setTimeout(done, 300));
     }
   }
 
@@ -64,7 +64,7 @@
     link.click();
   }
 
-  // One list of reasons for all that may be done about a hand.
+  // One list of reasons for all actions on a hand.
   function choose(chosen) {
     for (const one of document.querySelectorAll("[data-reason]")) one.setAttribute("aria-pressed", one === chosen);
     for (const one of document.querySelectorAll("[data-because]")) {
@@ -85,8 +85,8 @@
       else await deed(button);
     } finally { busy = false; }
   });
-  // A page that was loaded again goes on where it was.
+  // A reloaded page continues the request.
   const stick = document.querySelector("button[data-stick]");
   if (stick && stick.dataset.job) follow(stick, stick.dataset.job);
-  document.body.setAttribute("data-ready", ""); // touches are heard from here on
+  document.body.setAttribute("data-ready", ""); // touches work from here on
 })();

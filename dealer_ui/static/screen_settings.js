@@ -1,10 +1,10 @@
-// What belongs to this screen and not to the table: its settings, its sounds, its sleep. Nothing here sends anything.
+// This screen's own settings, sounds and sleep. Nothing here is sent.
 "use strict";
 const manners = (() => {
-  const ASLEEP_AFTER_MS = 10 * 60 * 1000; // without a touch, and without anything new at the table
+  const ASLEEP_AFTER_MS = 10 * 60 * 1000; // without a touch or a change at the table
   const body = document.body;
 
-  // settings: kept in the browser, as the next dealer at this screen wants them, too
+  // settings: stored in the browser, shared by all dealers at this screen
 
   const kept = {
     get(name) { try { return localStorage.getItem(`feltwatch-${name}`); } catch { return null; } },
@@ -36,13 +36,13 @@ const manners = (() => {
     fault: [[520, 0.1], [0, 0.08], [520, 0.1], [0, 0.08], [520, 0.1]],
   };
   let audio = null;
-  let free = 0; // when the melody that sounds now is over, in the audio's seconds
+  let free = 0; // end of the current melody, in the audio's seconds
 
   function play(name) {
     if (body.dataset.sounds !== "on" || !self.AudioContext) return;
     body.dataset.sounded = name;
     audio ||= new AudioContext();
-    if (audio.state === "suspended") audio.resume().catch(() => {}); // a browser may ask for a touch first
+    if (audio.state === "suspended") audio.resume().catch(() => {}); // browsers may require a touch first
     let at = Math.max(audio.currentTime, free);
     for (const [hertz, seconds] of MELODIES[name]) {
       if (hertz) {
@@ -62,17 +62,17 @@ const manners = (() => {
     free = at + 0.2;
   }
 
-  let heard = new Set(body.dataset.cues.split(" ").filter(Boolean)); // what the page came with is no news
+  let known = new Set(body.dataset.cues.split(" ").filter(Boolean)); // cues of the first view do not sound
 
   function cues(text) {
     const now = new Set(text.split(" ").filter(Boolean));
-    const kinds = new Set([...now].filter((cue) => !heard.has(cue)).map((cue) => cue.split("-")[0]));
-    heard = now;
+    const kinds = new Set([...now].filter((cue) => !known.has(cue)).map((cue) => cue.split("-")[0]));
+    known = now;
     if (kinds.has("dead") && body.dataset.dead === "shown") kinds.add("foul");
     for (const kind of ["fault", "foul", "natural"]) if (kinds.has(kind)) play(kind);
   }
 
-  // sleep: a dark screen, and the touch that wakes it goes nowhere else
+  // sleep: a dark screen; the touch that wakes it does nothing else
 
   const asleep = document.getElementById("asleep");
   let timer = 0;

@@ -1,4 +1,4 @@
-// How a page other than the glance page speaks to its server: one command or one order of the page, one answer.
+// Requests of all pages except the glance page: one command or order, one answer.
 "use strict";
 const feltwatch = (() => {
   const body = document.body;
@@ -30,8 +30,8 @@ const feltwatch = (() => {
     }
   }
 
-  // Give a command; a refusal is shown and returned all the same. Each has an id of its own: given again before it was
-  // answered for certain it is the same command, and the table, which may have done it already, does it once.
+  // Send a command; a refusal is shown and returned. Each has its own id. If it is sent again before an answer has
+  // arrived, it keeps its id, so that the table runs it only once.
   const unanswered = new Map(); // a command's text → its id
   async function send(command) {
     const text = JSON.stringify(command);

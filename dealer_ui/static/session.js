@@ -1,6 +1,6 @@
-// Who is signed on beyond the dealer: shown with the time left, warned of before it is over, given back to the dealer.
-// On a page for a role a touch is a sign that he is still there. On the table's page touches are the dealer's: there
-// only what asks for the role keeps a session open.
+// The session of a user other than the dealer: its time left, a warning before its end, and signing off.
+// On a page for a role, every touch extends it. On the table's page touches are the dealer's: only commands that need
+// the role extend it there.
 "use strict";
 (() => {
   const chip = document.getElementById("session");
@@ -18,8 +18,8 @@
   async function ask() {
     try {
       const response = await fetch(chip.dataset.address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(5000) });
-      const said = await response.json();
-      take(said.name, said.left_s);
+      const session = await response.json();
+      take(session.name, session.left_s);
     } catch { /* the next look tells */ }
   }
 
@@ -31,7 +31,7 @@
     look();
   }
 
-  // A page for a role leads to the PIN page by itself; any other goes on as the dealer's.
+  // A page for a role redirects to the PIN page by itself; any other continues as the dealer's.
   function over() {
     if (document.body.classList.contains("page")) location.reload();
   }
@@ -82,6 +82,6 @@
     });
   }
   setInterval(look, 1000);
-  setInterval(ask, 20000); // another screen of this browser may have locked it
+  setInterval(ask, 20000); // another tab of this browser may have ended it
   ask();
 })();

@@ -1,18 +1,18 @@
 // Follows the table by server-sent events, once for all tabs of a browser: as a shared worker, which outlives the tab
-// that began it. A browser without shared workers loads it as a script; each tab then follows for itself.
-// What it tells: {name: "hello" | "view" | "beat", data}, and {name: "lost", data: sentence} when the stream breaks.
+// that started it. A browser without shared workers loads it as a script; each tab then has its own stream.
+// Its messages: {name: "hello" | "view" | "beat", data}, and {name: "lost", data: sentence} when the stream breaks.
 "use strict";
 (() => {
-  const QUIET_LIMIT_MS = 2300; // the server's heart beats every second; two missed beats and the stream is broken
+  const QUIET_LIMIT_MS = 2300; // the heartbeat comes every second; after two missed ones the stream is broken
   const FIRST_RETRY_MS = 250;
   const LONGEST_RETRY_MS = 4000;
 
-  // fetch in the place of EventSource: that one hides the server's sentence and gives up after an HTTP error.
+  // fetch instead of EventSource, which hides the server's message and gives up after an HTTP error.
   async function follow(address, tell, ended) {
     for (let wait = FIRST_RETRY_MS; !(ended && ended.aborted); wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
       try {
         await read(address, (event) => { wait = FIRST_RETRY_MS / 2; tell(event); }, ended);
-        tell({ name: "lost", data: "" }); // the page has a sentence of its own
+        tell({ name: "lost", data: "" }); // the page has its own message
       } catch (error) {
         tell({ name: "lost", data: error.sentence || "" });
       }
@@ -53,7 +53,7 @@
   }
 
   const tabs = new Set();
-  let hello = null; // what a tab that comes later has to know; null while the stream is broken
+  let hello = null; // the message for later tabs; null while the stream is broken
   let view = null;
   let following = null; // {address, ended}: a tab in another language asks for another address, and the others follow it
   onconnect = ({ ports: [tab] }) => {
@@ -70,7 +70,7 @@
         if (event.name === "lost") view = null;
         else if (event.name === "hello") hello = event;
         else if (event.name === "view") {
-          const news = JSON.parse(event.data); // at first all parts, later those that changed
+          const news = JSON.parse(event.data); // first all parts, later the changed ones
           view = { ...news, parts: { ...(view && view.parts), ...news.parts } };
         }
         for (const one of tabs) one.postMessage(event);

@@ -1,5 +1,5 @@
-// How every script writes a sum of hundredths: as firmware/rules/currency.py does. `data-sums` of the page's body is
-// the house's way, with {} in the place of the figure.
+// Formats a sum of hundredths, as firmware/rules/currency.py does. `data-sums` of the page's body is the house's
+// format, with {} for the figure.
 "use strict";
 const written = (cents) => {
   const rest = cents % 100 ? `.${String(cents % 100).padStart(2, "0")}` : "";

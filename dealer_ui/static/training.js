@@ -1,11 +1,11 @@
-// Training: sends what is answered, and keeps the band above everything, dialogs included. The server asks and judges.
+// Training: sends answers, and keeps the band above everything, dialogs included. The server asks and judges.
 "use strict";
 (() => {
   const band = document.getElementById("band");
   const quiz = document.getElementById("quiz");
   const token = () => document.querySelector("meta[name=csrf-token]").content;
 
-  // The top layer is the only place above an open dialog: the band goes there again whenever one opens.
+  // Only the top layer is above an open dialog: the band moves there again whenever one opens.
   function above() {
     if (band.matches(":popover-open")) band.hidePopover();
     band.showPopover();

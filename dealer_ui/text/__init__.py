@@ -1,1 +1,1 @@
-"""Languages and words: everything that the page says."""
+"""Languages and words: all texts of the page."""

@@ -1,4 +1,4 @@
-"""What the record's events and a hand's phases are called, for the table's refusals."""
+"""Names of the record's events and of a hand's phases, for the table's refusals."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a row and a natural are called, said from their cards and identifiers: the rules' own English is not parted.
+"""Names of rows and naturals, built from cards and identifiers, not by parsing the rules' English.
 
-In English the words are the rules' own (`firmware.rules.words`), letter by letter; a test compares all of them.
+In English the words equal those of the rules (`firmware.rules.words`); a test compares all of them.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ NATURAL_WORDS: Final = {
 
 
 def natural_words(kind: str) -> str:
-    """Say what the cards of a natural are: `"six pairs"`."""
+    """Describe the cards of a natural: `"six pairs"`."""
     return gettext(NATURAL_WORDS[kind]) if kind in NATURAL_WORDS else kind.replace("_", " ")
 
 
 def category_name(category: str) -> str:
-    """Say a category by itself: `"Two pairs"`."""
+    """Return a category's name: `"Two pairs"`."""
     return gettext(CATEGORY_NAMES[category])
 
 
@@ -96,7 +96,7 @@ def ranks_of(category: str, cards: str) -> tuple[str, ...]:
 
 
 def row_short(category: str, cards: str) -> str:
-    """Say a row as a dealer calls it, without kickers: `"pair of aces"`."""
+    """Describe a row as a dealer calls it, without kickers: `"pair of aces"`."""
     first, *rest = ranks_of(category, cards)
     match category:
         case "royal_flush":
@@ -126,7 +126,7 @@ def row_short(category: str, cards: str) -> str:
 
 
 def row_text(category: str, cards: str) -> str:
-    """Say a row with every card that counts: `"pair of aces, king"`."""
+    """Describe a row with every card that counts: `"pair of aces, king"`."""
     ranks = ranks_of(category, cards)
     match category:
         case "royal_flush" | "straight_flush" | "straight" | "full_house":
@@ -139,7 +139,7 @@ def row_text(category: str, cards: str) -> str:
 
 
 def row_words(category: str, cards: str) -> tuple[str, str]:
-    """Say a row in two parts: what is seen from afar, and the rest; kickers are left out.
+    """Describe a row in two parts: the large text, and the rest; kickers are left out.
 
     >>> row_words("one_pair", "Qs Qh Kd"), row_words("full_house", "Ks Kh Kd 7s 7c")
     (('Pair', 'queens'), ('Full house', 'kings, sevens'))
@@ -163,7 +163,7 @@ def row_words(category: str, cards: str) -> tuple[str, str]:
 
 
 def beats(won: tuple[str, str], lost: tuple[str, str]) -> str:
-    """Say how one row beats another, each given as category and cards; kickers only where they decide."""
+    """Describe how one row beats another, each given as category and cards; with kickers only if they decide."""
     winner, loser = unlike(won, lost)
     if won[0] in _PLURALS:
         return gettext("%(winner)s beat %(loser)s", winner=winner, loser=loser)
@@ -171,7 +171,7 @@ def beats(won: tuple[str, str], lost: tuple[str, str]) -> str:
 
 
 def unlike(one: tuple[str, str], other: tuple[str, str]) -> tuple[str, str]:
-    """Say two different rows, with kickers only where they tell them apart."""
+    """Describe two different rows, with kickers only if nothing else distinguishes them."""
     ours, theirs = row_short(*one), row_short(*other)
     return (ours, theirs) if ours != theirs else (row_text(*one), row_text(*other))
 

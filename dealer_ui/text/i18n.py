@@ -1,9 +1,9 @@
-"""The page's languages: catalogues of sentences, and which one is spoken now.
+"""The page's languages: message catalogues and the current language.
 
-English stands in the source as the message itself; the others lie in `translations/`, made with Babel. Messages have
-named places: `gettext("Seat %(seat)s is empty.", seat=3)`. Words are looked up when they are shown, never at import:
-mark a constant with `N_` and hand it to `gettext` later. Everything here also works outside a request: a stream's
-views are made in threads (`with speaking("es"):`).
+English stands in the source as the message itself; the others are in `translations/`, made with Babel. Messages have
+named places: `gettext("Seat %(seat)s is empty.", seat=3)`. Messages are translated when they are shown, never at
+import: mark a constant with `N_` and pass it to `gettext` later. Everything here also works outside a request, because
+a stream's views are made in threads (`with speaking("es"):`).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _spoken: ContextVar[str | None] = ContextVar("language", default=None)
 
 
 def language() -> str:
-    """Return the language that is spoken now: of a `speaking` block, else of the request, else English."""
+    """Return the current language: of a `speaking` block, else of the request, else English."""
     return _spoken.get() or (str(g.get("language", SOURCE)) if has_app_context() else SOURCE)
 
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Say everything within in this language; one that there is none of is English."""
+    """Use this language within the block; English if it is unknown."""
     token = _spoken.set(known(code))
     try:
         yield
@@ -50,47 +50,47 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def known(code: str | None) -> str:
-    """Return the code of a language that the page speaks; English for any other."""
+    """Return the code of a supported language; English for any other."""
     return code if code in LANGUAGES else SOURCE
 
 
 def gettext(message: str, /, **args: Any) -> str:
-    """Say a message in the language spoken now, `%(name)s` filled from `args`."""
+    """Translate a message into the current language, with `%(name)s` filled from `args`."""
     text: str = _catalogue(language()).gettext(message)
     return text % args if args else text
 
 
 def ngettext(singular: str, plural: str, num: int, /, **args: Any) -> str:
-    """Say a message that counts: `ngettext("%(num)s card", "%(num)s cards", 3)`."""
+    """Translate a message with a plural: `ngettext("%(num)s card", "%(num)s cards", 3)`."""
     text: str = _catalogue(language()).ngettext(singular, plural, num)
     return text % {"num": num, **args}
 
 
 def pgettext(context: str, message: str, /, **args: Any) -> str:
-    """Say a message that is said differently here than elsewhere: `pgettext("row", "front")`."""
+    """Translate a message that depends on its context: `pgettext("row", "front")`."""
     text: str = str(_catalogue(language()).pgettext(context, message))
     return text % args if args else text
 
 
 def N_(message: str, /) -> str:  # noqa: N802 - gettext's own name for it
-    """Mark a message for the catalogues and return it as it is: for constants, said later by `gettext`."""
+    """Mark a message for the catalogues and return it unchanged: for constants that `gettext` translates later."""
     return message
 
 
 def NP_(_context: str, message: str, /) -> str:  # noqa: N802
-    """Mark a message with its context and return it as it is: for constants, said later by `pgettext`."""
+    """Mark a message with its context and return it unchanged: for constants that `pgettext` translates later."""
     return message
 
 
 def html_language(code: str) -> str:
-    """Return a language as HTML writes it: `zh-Hans`."""
+    """Return a language's HTML code: `zh-Hans`."""
     return code.replace("_", "-")
 
 
 def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
-    """Let an application speak: its templates, and every request in its browser's language or else the table's.
+    """Set an application up for translation: its templates, and each request in its browser's or the table's language.
 
-    Sums are said in the table's currency.
+    Sums are written in the table's currency.
     """
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True
@@ -104,7 +104,7 @@ def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
     @app.before_request
     def _choose() -> None:
         g.own_language = own_language()
-        if request.endpoint != "static":  # which says nothing, and needs no look at the record
+        if request.endpoint != "static":  # no texts, so no need to read the record
             settings = house()
             g.language = g.own_language or known(settings.language)
             g.paying = ExitStack()
@@ -117,13 +117,13 @@ def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
 
 
 def own_language() -> str:
-    """Return the language that the request's browser asks for itself; empty where it follows the table's."""
+    """Return the language that the request's browser has chosen; empty if it follows the table's."""
     asked = request.cookies.get(COOKIE, "")
     return asked if asked in LANGUAGES else ""
 
 
 def _unfilled(message: str) -> str:
-    """Jinja fills the places itself, and escapes what goes into them."""
+    """Return the message as it is: Jinja fills the places itself, and escapes the values."""
     text: str = _catalogue(language()).gettext(message)
     return text
 

@@ -1,6 +1,6 @@
-"""Sentences that vision says in English when something is wrong at the set-up, as `known_sentences` marks others.
+"""Vision's English sentences about the camera setup, marked for translation as in `known_sentences`.
 
-Vision begins them with a small letter; they are shown with a capital one and a full stop.
+Vision begins them with a small letter; they are shown with a capital letter and a full stop.
 """
 
 from __future__ import annotations

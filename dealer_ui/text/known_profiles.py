@@ -1,7 +1,7 @@
-"""Sentences that the rules say in English of a profile that will not do, as `known_sentences` marks others.
+"""The rules' English sentences about invalid profiles, marked for translation as in `known_sentences`.
 
-What is wrong with an option's value stands within "... will not do"; a contradiction is shown as a sentence of its own,
-with a capital letter and a full stop.
+An option's invalid value is shown within "... will not do". A contradiction is shown as a sentence of its own, with a
+capital letter and a full stop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sentences that the record holds in English: what devices, the journal and the rules say when something is wrong.
+"""Error sentences that the record holds in English: from devices, the journal and the rules.
 
-They are written where they arise, by modules that know no languages; here they are marked for the catalogues, each with
-names for what stands in it. A test finds them in those modules and asks for every one of them here.
+They are written by modules without translation. Here they are marked for the catalogues, each with named places. A test
+collects them from those modules and requires every one of them here.
 """
 
 from __future__ import annotations

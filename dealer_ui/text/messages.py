@@ -1,8 +1,8 @@
-"""Sentences that come from the table: refusals with their arguments, and what the record says in English.
+"""Sentences from the table: refusals with their arguments, and English sentences of the record.
 
-What the table refuses keeps its template and its arguments apart (`firmware.messages`). Faults of devices, and
-reasons that the rules give, are whole English sentences in the record: they are found again among the templates of
-`known_sentences` and said from those. What is not among them is shown as it was written.
+The table's refusals keep template and arguments apart (`firmware.messages`). Device faults and the rules' reasons are
+whole English sentences in the record. They are matched against the templates of `known_sentences` and translated from
+those. A sentence without a match is shown unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLACE: Final = re.compile(r"%\((\w+)\)s")
 
 
 def say(statement: Message | TableError) -> str:
-    """Say a sentence of the table in the language spoken now."""
+    """Translate a sentence of the table into the current language."""
     sentence = statement.sentence if isinstance(statement, TableError) else statement
     if not sentence.args:
         return in_other_words(sentence.message)
@@ -36,14 +36,14 @@ def say(statement: Message | TableError) -> str:
 
 
 def say_answer(answer: Mapping[str, Any]) -> str:
-    """Say why the table refused, from the answer that its socket gave."""
+    """Explain the table's refusal, from its socket's answer."""
     if isinstance(answer.get("message"), str) and isinstance(answer.get("args"), Mapping):
         return say(_from_json(answer))
     return in_other_words(str(answer.get("error", "")))
 
 
 def in_other_words(english: str) -> str:
-    """Say an English sentence of the record in the language spoken now; as it stands where it is not known."""
+    """Translate an English sentence of the record into the current language; unknown ones stay unchanged."""
     return _in_language(english, language())
 
 
@@ -64,7 +64,7 @@ def _in_language(english: str, _code: str) -> str:
 
 @cache
 def _templates() -> tuple[tuple[str, re.Pattern[str], int], ...]:
-    """Return every template with places, as a pattern, and how many letters of it are its own."""
+    """Return every template with places, as a pattern, and the number of its literal letters."""
     return tuple(
         (template, _pattern(template), len(_PLACE.sub("", template)))
         for template in KNOWN

@@ -1,7 +1,7 @@
-"""The rules' own texts that the page shows, marked for the catalogues; a test asks for every one of them.
+"""The rules' texts that the page shows, marked for the catalogues; a test requires every one of them.
 
-Titles and meanings of options, sections; of the packaged profiles how they handle irregularities, their notes, and
-where their documents leave room. `{}` of an amount is `%(value)s` here.
+They are: titles and meanings of options, titles of sections, and of the packaged profiles the irregularities, the notes
+and the open questions of their documents. The `{}` of an amount is `%(value)s` here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The rules' own words in the language spoken now: options, what they are set to, and how the house handles the rest.
+"""The rules' texts in the current language: options, their values, and how the house handles irregularities.
 
-In English every word is the rules' own (`firmware.rules.profiles.sections`). Texts that a house wrote itself are said
-as it wrote them. Clauses are quoted from the source documents and stay in their language.
+In English every text equals the rules' own (`firmware.rules.profiles.sections`). A house's own texts are not
+translated. Clauses are quoted from the source documents and stay in their language.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ BETTER: Final = {
 
 
 def house_rule(text: str) -> str:
-    """Say how the house handles something; a text of the house's own as it stands."""
+    """Return the house's rule for something; a text of the house's own is left unchanged."""
     return pgettext("rules", text) if text else ""
 
 
 def option_text(text: str) -> str:
-    """Say what a value of an option means, as the rules write it."""
+    """Describe the meaning of an option's value, in the rules' words."""
     return pgettext("rules", text)
 
 
 def option_title(title: str) -> str:
-    """Say what an option or a section is about, by its title in the rules."""
+    """Return the title of an option or a section, from the rules."""
     return pgettext("rules", title)
 
 
 def option_says(kind: Kind, value: Any) -> str:
-    """Say what an option is set to, as the house-rules page does."""
+    """Describe an option's value, as the house-rules page does."""
     statement = kind.say(value)
     if language() == SOURCE:
         return statement
@@ -103,7 +103,7 @@ def option_says(kind: Kind, value: Any) -> str:
 
 
 def target_words(hand: str, *, front: bool) -> str:
-    """Say a hand as a bonus table names it: `target_words("QQ", front=True)` is `"pair of queens"`."""
+    """Name a hand as a bonus table does: `target_words("QQ", front=True)` is `"pair of queens"`."""
     target = Target.parse(hand, front=front)
     if language() == SOURCE:
         return target.words
@@ -115,7 +115,7 @@ def target_words(hand: str, *, front: bool) -> str:
 
 
 def places(text: str) -> str:
-    """Return a text of an amount with a named place: what the catalogues hold."""
+    """Return a text of an amount with a named place, as in the catalogues."""
     return text.replace("{}", "%(value)s")
 
 

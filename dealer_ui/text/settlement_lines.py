@@ -1,7 +1,7 @@
-"""The lines of a settlement, said from what they are made of: who, which row, which cards.
+"""The lines of a settlement in words, built from their data: who, which row, which cards.
 
-`firmware.rules.lines` says the same in English; a test compares every line. What this release does not know (a line of
-a later one) is said in the words that came with it.
+`firmware.rules.lines` writes the same in English; a test compares every line. A line unknown to this release (from a
+later one) is shown in the English text stored with it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Called: TypeAlias = tuple[str, str]
 
 
 class Reasons:
-    """Says why points pass between the hands of one settlement."""
+    """Explains the payments between the hands of one settlement."""
 
     def __init__(self, settlement: Json) -> None:
         self._rows: dict[int, Json] = {hand["seat"]: hand["rows"] for hand in settlement.get("hands", ())}
 
     def why(self, pair: Json, line: Json) -> str:
-        """Say one line of a pair."""
+        """Explain one line of a pair."""
         try:
             return self._format_line(pair, line) or str(line["why"])
         except (KeyError, IndexError, TypeError, ValueError):

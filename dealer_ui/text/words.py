@@ -1,4 +1,4 @@
-"""How the page says things: money, points, cards and rows in words. Pure, integers only."""
+"""Money, points, cards and rows in words. Pure, integers only."""
 
 from __future__ import annotations
 
@@ -88,17 +88,17 @@ NATURAL_NAMES: Final = {
 
 
 def money(cents: int) -> str:
-    """Say an amount of integer cents in the currency of now, without a sign: `"$25"`, `"$1,250.50"`."""
+    """Format integer cents in the current currency, without a sign: `"$25"`, `"$1,250.50"`."""
     return currency().say(cents)
 
 
 def signed_money(cents: int) -> str:
-    """Say a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
+    """Format a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
     return f"{_sign(cents)}{money(cents)}"
 
 
 def parts_of_sum(words: str) -> tuple[str, str, str, str]:
-    """Return a sum's sign, what stands before its figure, the figure, and what stands after it.
+    """Return a sum's sign, the text before its figure, the figure, and the text after it.
 
     >>> parts_of_sum("+HK$1,250")
     ('+', 'HK$', '1,250', '')
@@ -108,53 +108,53 @@ def parts_of_sum(words: str) -> tuple[str, str, str, str]:
 
 
 def signed_points(points: int) -> str:
-    """Say a gain or a loss in points: `"+4"`, `"−7"`, `"0"`."""
+    """Format a gain or a loss in points: `"+4"`, `"−7"`, `"0"`."""
     return f"{_sign(points)}{abs(points)}"
 
 
 def ordinal(number: int) -> str:
-    """Say a place in a row, from 1 to 13: `"1st"`, `"2nd"`, `"3rd"`, `"4th"`."""
+    """Format a place in a row, from 1 to 13: `"1st"`, `"2nd"`, `"3rd"`, `"4th"`."""
     return pgettext("ordinal", ORDINALS[number - 1])
 
 
 def rank_text(code: str) -> str:
-    """Return what is printed in a card's corner, `"10"` for a ten."""
+    """Return the rank as printed in a card's corner, `"10"` for a ten."""
     return "10" if code[0] == "T" else code[0]
 
 
 def card_name(code: str) -> str:
-    """Say a card in words: `card_name("Th")` is `"ten of hearts"`."""
+    """Name a card: `card_name("Th")` is `"ten of hearts"`."""
     rank, suit = RANK_NAMES[code[0]], SUIT_NAMES[code[1]]
     return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
 
 
 def row_name(row: str) -> str:
-    """Say a row: `"front"`."""
+    """Name a row: `"front"`."""
     return pgettext("row", ROW_NAMES.get(row, row))
 
 
 def role_name(role: str) -> str:
-    """Say a person's role: `"floor"`."""
+    """Name a person's role: `"floor"`."""
     return pgettext("role", ROLE_NAMES.get(role, role))
 
 
 def device_name(name: str) -> str:
-    """Say a device; one that this release does not know is called as the record calls it."""
+    """Name a device; one unknown to this release keeps its name in the record."""
     return pgettext("device", DEVICE_NAMES[name]) if name in DEVICE_NAMES else name
 
 
 def kind_name(kind: str) -> str:
-    """Say a natural's identifier in words: `"six_pairs"` is `"Six pairs"`."""
+    """Name a natural by its identifier: `"six_pairs"` is `"Six pairs"`."""
     return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
 
 
 def capital(words: str) -> str:
-    """Begin with a capital letter, where the script has any; the rest stays as it is."""
+    """Capitalize the first letter, where the script has capitals; the rest stays unchanged."""
     return words[:1].upper() + words[1:]
 
 
 def small(words: str) -> str:
-    """Begin with a small letter, where the script has any; the rest stays as it is."""
+    """Put the first letter in lower case, where the script has it; the rest stays unchanged."""
     return words[:1].lower() + words[1:]
 
 

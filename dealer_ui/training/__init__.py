@@ -1,1 +1,1 @@
-"""Training on the same page."""
+"""Training on the dealer's page."""

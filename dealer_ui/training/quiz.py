@@ -1,7 +1,7 @@
 """The questions of a training hand, and their answers. Pure: both come from the settlement, which the rules made.
 
-Nothing is decided here: who fouled, which natural stands, who settles first and who pays what is read off
-`feltwatch settle`'s JSON, and why is said by its lines.
+Nothing is decided here: fouls, naturals, the order of settling and payments are read from `feltwatch settle`'s JSON,
+and the reasons from its lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `answer` is as a trainee's is sent: see `is_right`. `lines` and `clauses` say why."""
+    """One question. `answer` has the form that a trainee sends (see `is_right`). `lines` and `clauses` give the
+    reasons.
+    """
 
     key: str
     kind: Literal["natural", "foul", "first", "pays"]
@@ -42,7 +44,7 @@ class Question:
     seats: tuple[int, ...] = ()
 
     def is_right(self, given: str) -> bool:
-        """Judge an answer: a choice, several in any order with a space between, or a figure."""
+        """Judge an answer: a choice, several choices in any order with a space between, or a figure."""
         if self.several:
             return set(given.split()) == set(self.answer.split())
         if not self.choices:
@@ -50,7 +52,7 @@ class Question:
         return given == self.answer
 
     def feedback(self, given: str) -> str:
-        """Say an answer in words."""
+        """Describe an answer in words."""
         if not self.choices:
             return _points(int(given)) if given.isascii() and given.isdigit() and len(given) < 10 else given
         words = dict(self.choices)
@@ -59,19 +61,19 @@ class Question:
 
 
 def questions(state: State, rules: Profile) -> tuple[Question, ...]:
-    """Return the questions of a settled hand, in the order in which a dealer asks himself; before it, none."""
+    """Return the questions of a settled hand, in the order of a dealer's work; none before the settlement."""
     settlement = state.settlement
     if settlement is None:
         return ()
     asked = [*_naturals(state, settlement, rules)]
-    if any(hand["rows"] for hand in settlement["hands"]):  # somebody has shown a hand
+    if any(hand["rows"] for hand in settlement["hands"]):  # a hand has been shown
         asked.append(_fouls(settlement, rules))
     moving = [pair for pair in settlement["pairs"] if pair["paid"]]
     if len(moving) > 1:
         asked.append(_first(state, settlement, rules, moving))
     scored = [pair for pair in settlement["pairs"] if pair["points"]]
     if scored:
-        pair = random.Random(f"hand {state.hand}").choice(scored)  # the same however often it is asked
+        pair = random.Random(f"hand {state.hand}").choice(scored)  # the same on every call
         asked.append(_pays(state, settlement, rules, pair))
     return tuple(asked)
 
@@ -110,12 +112,12 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
 
 
 def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
-    """Ask about all hands at once where naturals count undeclared: a question about one would tell that it is one."""
+    """Ask about all hands at once if naturals count undeclared: a question about one hand would give it away."""
     shown = sorted(hand["seat"] for hand in settlement["hands"] if hand["rows"])
     if not shown or not rules.naturals.kinds:
         return
     naturals = {hand["seat"]: hand["natural"] for hand in settlement["hands"] if hand["natural"]}
-    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
     lines = tuple(
         _(
             "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
@@ -130,10 +132,10 @@ def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Quest
         kind="natural",
         text=_("Which hands count as naturals? None need be declared here."),
         answer=" ".join(str(seat) for seat in shown if seat in naturals),
-        right=", ".join(words[seat] for seat in shown if seat in naturals) or _("Nobody"),
+        right=", ".join(names[seat] for seat in shown if seat in naturals) or _("Nobody"),
         lines=lines or (_("No hand counts as a natural."),),
         clauses=_clauses(rules, ["naturals.kinds", "naturals.declared", "naturals.foul_voids"]),
-        choices=tuple((str(seat), words[seat]) for seat in shown),
+        choices=tuple((str(seat), names[seat]) for seat in shown),
         several=True,
     )
 
@@ -142,7 +144,7 @@ def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
     shown = [hand["seat"] for hand in settlement["hands"] if hand["rows"]]
     fouled = [hand["seat"] for hand in settlement["hands"] if hand["foul"]]
     lines = tuple(_why_foul(settlement, seat) for seat in fouled)
-    words = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
+    names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
     naturals = [hand["seat"] for hand in settlement["hands"] if hand["natural"]]
     if not fouled:
         lines = (_("No row of any hand beats the row behind it."),)
@@ -153,10 +155,10 @@ def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
         kind="foul",
         text=_("Which hands are fouls?"),
         answer=" ".join(map(str, fouled)),
-        right=", ".join(words[seat] for seat in fouled) or _("Nobody"),
+        right=", ".join(names[seat] for seat in fouled) or _("Nobody"),
         lines=lines,
         clauses=_clauses(rules, ["foul.equal_rows", "foul.points"] if fouled else ["foul.equal_rows"]),
-        choices=tuple((str(seat), words[seat]) for seat in sorted(shown)),
+        choices=tuple((str(seat), names[seat]) for seat in sorted(shown)),
         several=True,
     )
 
@@ -241,11 +243,11 @@ def _clauses(rules: Profile, paths: Iterable[str]) -> tuple[QuizClause, ...]:
     )
 
 
-# ---- while it is asked, the page tells nothing ----
+# ---- while a question is open, the page hides the settlement ----
 
 
 def hidden(screen: Screen, state: State) -> Screen:
-    """Return the screen without anything that the settlement says: cards lie there, and what players have declared."""
+    """Return the screen without the settlement: only the cards and the players' declarations."""
     declared = {seat.seat for seat in state.seats if seat.declares}
     return replace(
         screen,

@@ -1,7 +1,7 @@
 """Training on the real page: a band on every screen, questions about each hand, and the score since it began.
 
-The table behind it is a training table (`feltwatch training`), whose record no other table goes on with. Only this
-module knows that the page is for training: it stands between the view and anyone who looks.
+Behind it runs a training table (`feltwatch training`), whose record no other table continues. Only this module knows
+about training: it filters the view before it is shown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BEFORE: Final = (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW)
 
 @dataclass
 class _Hand:
-    """How far the trainee is with a hand: the open question, and what was given to it."""
+    """A trainee's progress in a hand: the open question, and the answer given."""
 
     hand: int = 0
     index: int = 0
@@ -44,7 +44,7 @@ class _Hand:
 
 
 class Lesson:
-    """The trainee's way through the hands, in this process's memory: it begins again with the page."""
+    """The trainee's progress through the hands, in memory: it begins again when the page's process starts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,7 +53,7 @@ class Lesson:
         self._answered = 0
 
     def shown(self, screen: Screen, state: State, rules: Profile | None) -> Screen:
-        """Return what the trainee sees: nothing of the settlement until the questions are answered or skipped."""
+        """Return what the trainee sees: no settlement until the questions are answered or skipped."""
         screen = replace(screen, past_hands=())
         with self._lock:
             if state.phase in BEFORE and not _asks_more(state):
@@ -65,7 +65,7 @@ class Lesson:
             return replace(hidden(screen, state), quiz=self._quiz(asked))
 
     def answer(self, state: State, rules: Profile | None, key: str, given: str) -> bool:
-        """Take an answer; return whether it is right. Raises LookupError where that is not the open question."""
+        """Judge an answer; return whether it is right. Raises LookupError if that question is not open."""
         with self._lock:
             question = self._open(state, rules, key)
             if self._at.given is not None:
@@ -77,7 +77,7 @@ class Lesson:
             return is_right
 
     def go_on(self, state: State, rules: Profile | None, key: str) -> None:
-        """Leave an answered question for the next one. Raises LookupError."""
+        """Go on from an answered question to the next one. Raises LookupError."""
         with self._lock:
             self._open(state, rules, key)
             if self._at.given is None:
@@ -86,7 +86,7 @@ class Lesson:
             self._at.is_over = self._at.index >= len(questions(state, rules)) if rules else True
 
     def skip(self, state: State, rules: Profile | None, key: str) -> None:
-        """Show the settlement, whatever is left to be asked. Raises LookupError."""
+        """Show the settlement and drop the remaining questions. Raises LookupError."""
         with self._lock:
             self._open(state, rules, key)
             self._at.is_over = True
@@ -126,14 +126,14 @@ class Lesson:
 
 
 def _asks_more(state: State) -> bool:
-    """Say whether the trainee is asked something apart from naturals: of a card that he has corrected wrongly."""
+    """Return whether other questions than naturals are open, such as a card that the trainee corrected wrongly."""
     return any(question.what is not Ask.NATURAL for question in state.questions)
 
 
 def _with_next_hand(screen: Screen, state: State) -> Screen:
-    """Offer the next hand also before every payment is marked: to pay is practised by who wants to.
+    """Offer the next hand even before every payment is marked: practising payments is optional.
 
-    A hand that is closed is followed by the next of itself.
+    After a closed hand, the next one is offered anyway.
     """
     if screen.current is None or not screen.answering:
         return screen
@@ -142,7 +142,7 @@ def _with_next_hand(screen: Screen, state: State) -> Screen:
 
 
 def add_to(app: Flask, lesson: Lesson) -> None:
-    """Make an application's page a training page."""
+    """Turn an application's page into a training page."""
     app.extensions["feltwatch-lesson"] = lesson
     app.config["TRAINING"] = True
     app.register_blueprint(blueprint)
@@ -150,7 +150,7 @@ def add_to(app: Flask, lesson: Lesson) -> None:
 
 
 def _only_training() -> None:
-    """Answer 404 for what a training table has not: a past, a set-up. A past hand's page would tell its answers."""
+    """Answer 404 for what training tables lack: past hands, setup. A past hand's page would reveal the answers."""
     if request.blueprint is not None and request.blueprint not in PARTS:
         abort(404, _("There is no such page in training."))
 
@@ -158,7 +158,7 @@ def _only_training() -> None:
 @blueprint.post("/quiz")
 @guard.open_to(guard.EVERYBODY)
 def quiz() -> Response:
-    """Take an answer, go on to the next question, or skip the rest of this hand's."""
+    """Receive an answer, go on to the next question, or skip the rest of this hand's questions."""
     try:
         order: Any = request.get_json(silent=True)
     except RecursionError:

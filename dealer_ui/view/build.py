@@ -1,7 +1,7 @@
 """What the page shows of a state: a pure function from the table's record to a `Screen`.
 
-Before rows are compared, nothing here looks at what the cards would be worth: a natural that nobody declared is
-not named (a hint would help a player).
+Before rows are compared, nothing here evaluates the cards: a natural that nobody declared is not named, because a hint
+would help a player.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def view(
 ) -> Screen:
     """Return the screen for a state: `seq` is the last event's number in the journal.
 
-    `time` is how long the dealer's down has gone on, `past` the last exchange of points before this state.
+    `time` is the duration of the dealer's down, `past` the last exchange of points before this state.
 
-    `answering` is False while the table process cannot be reached: nothing is offered that it would have to do,
-    and no device is called well.
+    `answering` is False while the table process cannot be reached: then no commands are offered, and no device is shown
+    as working.
     """
     settlement = state.settlement
     due = state.phase is Phase.SETTLED and not state.reopened
@@ -131,7 +131,7 @@ def view(
 
 
 def _unit(state: State) -> str:
-    """Say what a point is worth: in the hand on the table, or between hands in the next one."""
+    """Describe what a point is worth: in the current hand, or between hands in the next one."""
     unit = state.opened.unit if state.opened else 0
     if state.phase in BETWEEN_HANDS:
         unit = state.house.unit or unit
@@ -148,7 +148,7 @@ def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
 def _phase(
     state: State, pays: Sequence[Payment], current: int | None, refused: Message | None
 ) -> tuple[str, str]:
-    """Return the phase in a word or two, and what the dealer does next."""
+    """Return the phase in a word or two, and the dealer's next step."""
     match state.phase:
         case Phase.IDLE:
             return _("Waiting for a hand"), _("Seat the players, then open a hand.")
@@ -207,7 +207,7 @@ def _actions(
             opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
             return (*undo_close(state), opens)
         case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
-            return undo_close(state)  # which seat has it is asked first
+            return undo_close(state)  # the question about the button's seat comes first
         case Phase.DEALING:
             return (
                 *undo_close(state),
@@ -244,33 +244,31 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
 def _notices(
     state: State, rules: Profile | None, refused: Message | None, answering: bool
 ) -> tuple[str, ...]:
-    """Return what is said next to the next step."""
-    statement: list[str] = []
+    """Return the notices next to the next step."""
+    notices: list[str] = []
     if not answering:
-        statement.append(
+        notices.append(
             _("The table process does not answer. This is the record; nothing can be done here now.")
         )
     if answering and state.on_trial:
-        statement.append(
-            _("Devices are being tried in the set-up: until that is over the buttons do nothing.")
-        )
+        notices.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
     puck, due = state.puck, payback_due(state)
     if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
-        statement.append(
+        notices.append(
             _(
                 "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",
                 trouble=puck_words(state),
             )
         )
     elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
-        statement.append(
+        notices.append(
             _(
                 "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
                 seat=puck.seat,
                 button=state.button,
             )
         )
-    statement += [
+    notices += [
         _(
             "Hand %(hand)s, corrected: %(payer)s pays %(amount)s back to %(winner)s.",
             hand=f"{back.hand:,}",
@@ -282,28 +280,24 @@ def _notices(
         if not back.paid and (due is None or number < due)
     ]
     if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
-        statement.append(say(refused))
-    statement += swap_notices(state)
+        notices.append(say(refused))
+    notices += swap_notices(state)
     if cannot := payback_refused(state):
-        statement.append(say(cannot))
+        notices.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
-        statement.append(
-            in_other_words(state.reading_failure)
-        )  # placed cards settle though nobody saw them again
+        notices.append(in_other_words(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
-        statement.append(
-            _("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed))
-        )
+        notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
-            settle(state, rules)  # nothing is open and still it did not settle by itself: the rules say why
+            settle(state, rules)  # nothing is open and the hand did not settle by itself: the rules say why
         except CommandRefused as error:
-            statement.append(say(error))
-    return tuple(statement)
+            notices.append(say(error))
+    return tuple(notices)
 
 
 def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
-    """Name what is worth a sound. A natural is heard when its verdict is shown, never before."""
+    """Name the events worth a sound. A natural sounds when its verdict is shown, never before."""
     cues: list[str] = []
     if state.settlement is not None:
         cues += [f"foul-{state.hand}-{hand['seat']}" for hand in state.settlement["hands"] if hand["foul"]]
@@ -387,11 +381,11 @@ def _flags(
     if seat.surrenders:
         flags.append(Flag("surrender", _("Surrendered")))
     void = hand is not None and hand.get("declaration") == "voided_by_foul"
-    if hand and hand["foul"]:  # next to "Natural void" there is no room for why; the payment's lines say it
+    if hand and hand["foul"]:  # no room for the reason next to "Natural void"; the payment's lines give it
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
     if hand and hand["natural"]:
         flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
-    elif hand and hand["foul"]:  # a foul says nearly all, and needs the room
+    elif hand and hand["foul"]:  # the foul is the important part, and needs the room
         if void:
             flags.append(Flag("asked", _("Natural void")))
     elif seat.declares:
@@ -399,7 +393,7 @@ def _flags(
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
     if hand and hand["fantasyland_next"]:
-        kept = seat.fantasyland  # who keeps it announces it (RULES.md 9)
+        kept = seat.fantasyland  # a player who keeps it announces it (RULES.md 9)
         flags.append(
             Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
         )
@@ -425,21 +419,17 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
 def _row(
     state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
 ) -> Row:
-    statement = (hand or {}).get("rows", {}).get(row, {})
+    judged = (hand or {}).get("rows", {}).get(row, {})
     category, detail = (
-        row_words(statement["category"], statement["cards"])
-        if statement and statement["category"]
-        else ("", "")
+        row_words(judged["category"], judged["cards"]) if judged and judged["category"] else ("", "")
     )
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=row_text(statement["category"], statement["cards"])
-        if statement and statement["category"]
-        else "",
-        bonus=statement.get("bonus", 0),
+        text=row_text(judged["category"], judged["cards"]) if judged and judged["category"] else "",
+        bonus=judged.get("bonus", 0),
         outcome=outcome,
     )
 

@@ -1,4 +1,4 @@
-"""Between hands: who deals, and what each player owes for the down."""
+"""Between hands: the dealer on duty, and what each player owes for the down."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from firmware.table.state import State
 
 
 def down(state: State, rules: Profile | None, time: DownTime | None) -> Down | None:
-    """Return who deals, since when, and who owes what for it; None where nobody is logged on."""
+    """Return who deals, since when, and what each player owes; None if nobody is logged on."""
     if not state.dealer or time is None:
         return None
     length = rules.collection.down_minutes if rules else 0
@@ -41,7 +41,7 @@ def _collection(
     found = rates(_unit(state), rules) if rules else ()
     if not found or rules is None:
         return "", ()
-    rate = found[0]  # one option is fixed for a table; the profile's schedule has one for each limit
+    rate = found[0]  # a table plays one option; the profile's schedule has one for each limit
     span = RulesDown(state.down, 0, rules.collection.down_minutes * 60)
     due = tuple(
         (name, money(fee_due(rate, span, 60 * time.joined.get(name, time.minutes), rules)))
@@ -56,7 +56,7 @@ def _unit(state: State) -> int:
 
 
 def log_ons(state: State) -> tuple[Action, ...]:
-    """Return who may take the table over, and logging off. Possible at any time: dealers change during hands, too."""
+    """Return the actions to log on and off. They are always offered: dealers also change during hands."""
     on = tuple(
         Action(person.name, {"do": "log_on", "person": person.name})
         for person in state.people

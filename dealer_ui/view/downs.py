@@ -1,7 +1,7 @@
-"""A dealer's down on the clock, and when each player joined it, from the journal's own moments.
+"""The duration of a dealer's down, and when each player joined it, from the journal's timestamps.
 
-The state has no clock: when somebody logged on stands in the row of the event. Within one boot the monotonic clock
-tells how long ago that was; over a restart only the wall clock can, and it may be wrong.
+The state has no clock; the log-on's time is in the row of its event. Within one boot the monotonic clock gives the time
+since. Across a restart only the wall clock can, and it may be wrong.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MANY: Final = 1_000
 
 @dataclass(frozen=True)
 class DownTime:
-    """How long a down has gone on, in whole minutes, and how many minutes into it each player joined."""
+    """The duration of a down in whole minutes, and the minute at which each player joined it."""
 
     minutes: int
     joined: Mapping[str, int] = field(default_factory=dict)
 
 
 class DownClock:
-    """Reads the clock of the down that is going on; looks only at what the journal has got since the last time."""
+    """Computes the times of the current down; reads only the journal's new rows."""
 
     def __init__(self, reader: JournalReader, clock: Callable[[], Timestamp] = now) -> None:
         self._reader = reader
@@ -40,7 +40,7 @@ class DownClock:
         self._seen = 0
 
     def at(self, seq: int) -> DownTime | None:
-        """Return the time of the down up to row `seq`; None where no dealer ever logged on. Raises JournalError."""
+        """Return the time of the down up to row `seq`; None if no dealer ever logged on. Raises JournalError."""
         if seq < self._seen:  # another journal
             self._began, self._seen = None, 0
         if seq > self._seen:
@@ -66,7 +66,7 @@ class DownClock:
         self._seen = max(self._seen, seq)
 
     def _follow(self, began: Entry, row: Entry) -> None:
-        """Note who joined in this row, by which name; who leaves and comes back joins again."""
+        """Record who joined in this row, by name; a player who leaves and comes back joins again."""
         match row.event if row.type in _OF_PLAYERS else None:
             case HandOpened():
                 for player in _stacks(row):
@@ -79,7 +79,7 @@ class DownClock:
                 self._joined.pop(player, None)
 
     def _players_at(self, began: Entry) -> frozenset[str]:
-        """Return who had chips on the table when the down began: they were there before it."""
+        """Return who had chips on the table when the down began: they have been there from its start."""
         rows = self._reader.of_hand(began.hand) if began.hand else []
         return _stacks(rows[0]) if rows and rows[0].type == HandOpened.type else frozenset()
 

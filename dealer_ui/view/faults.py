@@ -1,4 +1,4 @@
-"""What does not work, in words for dealers: one line over the felt. The technical detail is on the health page."""
+"""Device faults in words for dealers: one line over the felt. The technical detail is on the health page."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ SAID: Final = {
 
 
 def needs_device(state: State, name: str) -> bool:
-    """Say whether the hand cannot go on without a device that does not work: it is asked about, not only told."""
+    """Return whether the hand is blocked by a device that does not work. Then it is a question, not only an alert."""
     reads = state.phase in (Phase.PLACING, Phase.SHOWDOWN, Phase.READING)
     return name == "camera" and reads and not state.keyed
 
 
 def alert(state: State) -> Alert | None:
-    """Return the line about what does not work, the most urgent thing first; None where all that is told works."""
-    answer = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
-    if not answer:
+    """Return the line about what does not work, the most urgent first; None if everything works."""
+    faults = [n for n in state.faults if n != RECORD and not needs_device(state, n)]
+    if not faults:
         return None
     order = list(SAID)
     first, *others = sorted(
-        answer, key=lambda name: (order.index(name) if name in order else len(order), name)
+        faults, key=lambda name: (order.index(name) if name in order else len(order), name)
     )
     title, todo = SAID.get(first, (N_("%(device)s: not working"), PLAY_ON))
-    statement = _(todo)
+    advice = _(todo)
     if first == "puck" and state.button is not None:
-        statement = _("Play on: the button is at seat %(seat)s.", seat=state.button)
+        advice = _("Play on: the button is at seat %(seat)s.", seat=state.button)
     return Alert(
         title=_(title, device=capital(device_name(first))) if first not in SAID else _(title),
-        todo=statement,
+        todo=advice,
         others=tuple(capital(device_name(name)) for name in others),
     )

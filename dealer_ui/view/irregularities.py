@@ -1,4 +1,4 @@
-"""How the page says what a look contradicts: what is seen, the house's rule for it, and the answers."""
+"""Irregularities in a reading, in words: what the camera sees, the house's rule for it, and the answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THINGS: Final = {
 
 
 def things_words(things: Sequence[str]) -> str:
-    """Say in a sentence what else lies in a row; nothing where nothing does.
+    """Describe in a sentence what else lies in a row; empty if nothing does.
 
     >>> things_words(("back", "marker"))
     "There also lies a card face down and the natural's marker."
@@ -38,7 +38,7 @@ def _the(code: str | None, otherwise: str) -> str:
 
 
 def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str, str, str, str]:
-    """Return title, sentence, the house's rule, and the two answers: the record, the table ("" where it cannot)."""
+    """Return title, sentence, the house's rule, and two answers: the record, the table ("" if not possible)."""
     house = rules.irregularities
     where = _place(seen.seat, seen.row)
     card = _the(seen.card, _("a card"))

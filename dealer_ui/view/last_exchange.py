@@ -1,4 +1,4 @@
-"""The last exchange of points: what the hand before this one was settled to, for as long as this one is not."""
+"""The last exchange of points: the previous hand's settlement, until the current hand is settled."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Exchange:
 
 
 class LastExchange:
-    """The last exchange by the record, looked up where a hand begins or loses its settlement.
+    """The last exchange in the record, looked up when a hand begins or loses its settlement.
 
-    What was taken back, voided or corrected since is not remembered: the record says what counts now.
+    Hands that were taken back, voided or corrected since are not remembered: only the current record counts.
     """
 
     def __init__(self, reader: JournalReader) -> None:
@@ -38,7 +38,7 @@ class LastExchange:
         self._last: Exchange | None = None
 
     def of(self, state: State) -> Exchange | None:
-        """Return the state's own exchange, else the last one before its hand; None where there was none."""
+        """Return the state's own exchange, else the last one before its hand; None if there was none."""
         if state.settlement is not None:
             self._sought = None
             return Exchange(state.hand, state.settlement)
@@ -51,7 +51,7 @@ class LastExchange:
         for past in range(hand - 1, max(0, hand - 1 - FARTHEST), -1):
             try:
                 settlement = load_hand(self._reader, past).settlement
-            except TableError as error:  # the hand on the table is shown all the same
+            except TableError as error:  # the current hand is shown without it
                 log.warning("the last exchange: %s", error)
                 return None
             if settlement:

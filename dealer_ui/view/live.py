@@ -1,4 +1,4 @@
-"""Follows the journal and holds the page's latest view; streams wait here for the next one."""
+"""Follows the journal and holds the page's latest view, for which the streams wait."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ASK_S: Final = 1.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A view and its number: `version` counts up with every change, within one run of the page's process."""
+    """A view and its number: `version` counts every change within one run of the page's process."""
 
     version: int
     screen: Screen
@@ -51,7 +51,7 @@ class Snapshot:
     _others: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
 
     def spoken(self, code: str) -> Snapshot:
-        """Return the same moment in a language; made once for each that is asked for."""
+        """Return the same snapshot in a language. Made once for each language."""
         if code == SOURCE or self.made is None:
             return self
         if code not in self._others:
@@ -66,7 +66,7 @@ Shown = Callable[[Screen, State, Profile | None], Screen]
 class Live:
     """The latest view, for many readers.
 
-    `refresh` looks at the journal now; `start` does so from a thread until `stop`.
+    `refresh` reads the journal now; `start` does so from a thread until `stop`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Live:
         shown: Shown | None = None,
         beside: Beside | None = None,
     ) -> None:
-        """`shown` makes of a screen what may be seen of it; `beside` is a page that this one leads to."""
+        """`shown` filters a screen for its viewers; `beside` is the sibling page that this one links to."""
         self._shown = shown
         self._beside = beside
         self._links: tuple[tuple[str, str], ...] = ()
@@ -100,43 +100,43 @@ class Live:
 
     @property
     def stopped(self) -> bool:
-        """True once `stop` was called: streams end."""
+        """True after `stop` was called: streams end."""
         return self._stopped.is_set()
 
     @property
     def rules(self) -> Profile | None:
-        """The rules in force, as of the last look at the journal."""
+        """The rules in force, as of the last read of the journal."""
         return self._rules
 
     def show_again(self) -> None:
-        """Make the view again: `shown` shows something else of it by now."""
+        """Make the view again, because the result of `shown` has changed."""
         self._again = True
         self.refresh()
 
     @property
     def language(self) -> str:
-        """The table's language, as the record said when it was last looked at."""
+        """The table's language, as of the last read of the record."""
         return known(self._state.house.language)
 
     @property
     def following(self) -> bool:
-        """True while the thread follows the journal, and is not stuck."""
+        """True while the thread follows the journal and does not hang."""
         return time.monotonic() - self._followed_at < STUCK_S
 
     def now(self) -> Snapshot:
-        """Look at the journal and return what it says now, in the language spoken now."""
+        """Read the journal and return its current snapshot in the current language."""
         self.refresh()
         return self._moment.spoken(language())
 
     def state(self) -> State:
-        """Look at the journal and return the table's state; the empty one where the record cannot be read."""
+        """Read the journal and return the table's state; the empty one if the record cannot be read."""
         self.refresh()
         return self._state if not self._moment.trouble else INITIAL
 
     def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Snapshot | None:
-        """Wait for a moment other than `version`; None where none comes within `timeout` seconds.
+        """Wait for a snapshot other than `version`; None if none comes within `timeout` seconds.
 
-        `gone` says that nobody waits any more; it is looked at with every change and every `wake`.
+        `gone` returns whether the waiting client has left; it is called after every change and every `wake`.
         """
         with self._changed:
             changed = self._changed.wait_for(
@@ -145,12 +145,12 @@ class Live:
             return self._moment if changed and not self.stopped else None
 
     def wake(self) -> None:
-        """Have everybody who waits look whether he is still waited for."""
+        """Make every waiting stream check whether its client is still there."""
         with self._changed:
             self._changed.notify_all()
 
     def refresh(self) -> None:
-        """Look at the journal, and whether the table answers; make a new moment if anything changed."""
+        """Read the journal, and check whether the table answers; make a new snapshot if anything changed."""
         with self._refreshing:
             asked = time.monotonic()
             answering = self._answering
@@ -163,7 +163,7 @@ class Live:
                 past = self._past.of(self._state)
                 links = self._beside.links() if self._beside else ()
             except TableError as error:
-                self._seq = -1  # read all of it again once it can be read
+                self._seq = -1  # read all of it again as soon as it is readable
                 self._publish(_nothing(error.sentence))
                 return
             again = (answering, links) != (self._answering, self._links) or self._again
@@ -195,7 +195,7 @@ class Live:
             return self._shown(screen, state, rules) if self._shown else screen, ""
 
     def _update_clock(self) -> bool:
-        """Look at the clock of the dealer's down; True if another minute of it has begun."""
+        """Read the clock of the dealer's down; return True if another minute has begun."""
         before = self._time
         self._time = self._downs.at(self._seq) if self._state.dealer else None
         return before != self._time
@@ -216,13 +216,13 @@ class Live:
             try:
                 self.refresh()
             except Exception:
-                # The thread must outlive a bug in a view: the page says so and shows the next one that works.
+                # The thread must survive a bug in a view: the page reports it and shows the next view that works.
                 log.exception("the view could not be made")
                 self._publish(_nothing(Message(OWN_ERROR)))
                 self._stopped.wait(1.0)
 
     def _read(self) -> bool:
-        """Read the state if the journal has grown or is another file; True if so."""
+        """Read the state if the journal has grown or is another file; return True if so."""
         try:
             file = self._reader.path.stat().st_ino
         except FileNotFoundError:
@@ -236,7 +236,7 @@ class Live:
         return True
 
     def _publish(self, made: Callable[[], tuple[Screen, str]]) -> None:
-        with speaking(SOURCE):  # anyone who asked: two moments are compared in one language
+        with speaking(SOURCE):  # whatever the request's language: snapshots are compared in one language
             screen, trouble = made()
         if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
             return
@@ -246,5 +246,5 @@ class Live:
 
 
 def _nothing(why: Message) -> Callable[[], tuple[Screen, str]]:
-    """Make an empty screen and say why there is no other."""
+    """Make an empty screen that says why there is no other."""
     return lambda: (view(0, INITIAL, None, answering=False), say(why))

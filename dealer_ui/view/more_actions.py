@@ -1,4 +1,4 @@
-"""What is one touch away: key the button or a row, misdeal, void, an old hand, who plays next."""
+"""Further actions, one touch away: key the button or a row, misdeal, void, an old hand, who plays next."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KEYED: Final = N_("The camera does not read.")
 
 
 def dealing_words(state: State) -> str:
-    """Say who gets cards face down before anything is placed."""
+    """Describe who gets cards face down before anything is placed."""
     closed = [seat.seat for seat in state.seats if not seat.open]
     if len(closed) == len(state.seats):
         return _("Deal every seat its cards, face down. White button: the cards are out.")
@@ -50,7 +50,7 @@ def dealing_words(state: State) -> str:
 
 
 def placing_words(state: State) -> tuple[str, str]:
-    """Return where a face-up hand is and what the dealer does next."""
+    """Describe where a face-up hand is and what the dealer does next."""
     now = street(state)
     if now is None:
         open_yet = not_complete(state)
@@ -67,7 +67,7 @@ def placing_words(state: State) -> tuple[str, str]:
 
 
 def more(state: State) -> tuple[Group, ...]:
-    """Return the groups of what may be done now, apart from the next step."""
+    """Return the groups of actions available now, apart from the next step."""
     return (*_of_hand(state), *_between(state))
 
 
@@ -116,7 +116,7 @@ def _of_hand(state: State) -> list[Group]:
 
 
 def _closing(state: State) -> Group:
-    """Close the hand without opening the next: with open payments by a held button, under what is still open."""
+    """Close the hand without opening the next. With open payments this is a held button, below the open ones."""
     close = {"do": "archive", "hand": state.hand}
     if not state.unpaid:
         return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
@@ -134,10 +134,10 @@ def _closing(state: State) -> Group:
 
 
 def awaited_words(awaited: CardsAwaited) -> str:
-    """Say where cards are still missing after the showdown signal, and that it is looked at again."""
+    """Describe where cards are still missing after the showdown signal, and that the table is read again."""
     where = awaited.empty or awaited.seats
     seats = ", ".join(map(str, where))
-    statement = (
+    cards = (
         ngettext(
             "No cards yet at seat %(seats)s.", "No cards yet at seats %(seats)s.", len(where), seats=seats
         )
@@ -149,16 +149,16 @@ def awaited_words(awaited: CardsAwaited) -> str:
             seats=seats,
         )
     )
-    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=statement)
+    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=cards)
 
 
 def back_to_setting(state: State) -> Action:
-    """Take the showdown signal back: somebody still declares or surrenders, or sets."""
+    """Take the showdown signal back: a player still declares, surrenders or sets."""
     return Action(_("Back to setting"), {"do": "back_to_setting", "hand": state.hand}, tone="quiet")
 
 
 def undo_close(state: State) -> tuple[Action, ...]:
-    """Take the closing of the last hand back, until chips or players change or a card of the next hand is dealt."""
+    """Undo the closing of the last hand, until chips or players change or a card of the next hand is dealt."""
     if state.phase in OPEN:
         if state.phase is not Phase.DEALING or not state.opened or not state.opened.closed:
             return ()
@@ -184,7 +184,7 @@ def _stops(state: State, do: str, reasons: tuple[str, ...]) -> list[Action]:
 
 
 def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
-    """Return what keys a seat's rows: whole, or while cards are placed the next card of each."""
+    """Return the pads that key a seat's rows: whole rows, or while cards are placed the next card of each."""
     if seat.surrenders or state.paid or (state.phase is Phase.PLACING and not seat.open):
         return ()
     if state.phase not in (Phase.PLACING, Phase.REVIEW, Phase.SETTLED):
@@ -258,7 +258,7 @@ def _sides(back: Payback) -> dict[str, str]:
 
 
 def past_hands(state: State) -> tuple[int, ...]:
-    """Return the last ten hands that are over, the newest first."""
+    """Return the last ten finished hands, the newest first."""
     table = state.suspended_state or state
     last = table.hand if table.phase in BETWEEN_HANDS else table.hand - 1
     return tuple(range(last, max(0, last - 10), -1))

@@ -1,4 +1,4 @@
-"""What a corrected hand moves back, as the same large payment: payer, winner, sum, and what becomes of the stacks."""
+"""The paybacks of a corrected hand, each as a large payment: payer, winner, sum, and the stacks before and after."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firmware.table.white import payback_due, payback_refused
 
 
 def refund(state: State) -> Refund | None:
-    """Return the payback that is due now; None where none is waited for."""
+    """Return the payback that is due now; None if there is none."""
     due = payback_due(state)
     if due is None:
         return None
@@ -37,7 +37,7 @@ def _moves(back: ev.Payback) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _after(state: State, player: str, cents: int) -> tuple[str, str, str]:
-    """Return a player with the stack before and after; without where none is kept of him."""
+    """Return a player with the stack before and after; without both if no stack is tracked."""
     stack = state.stacks.get(player)
     if stack is None:
         return player, "", ""
@@ -49,7 +49,7 @@ def _seats(state: State, player: str) -> str:
 
 
 def refund_actions(state: State) -> tuple[Action, ...]:
-    """Return what is done about the payback that is due, white last; the last mark can be taken back."""
+    """Return the actions for the payback that is due, white last. The last mark can be taken back."""
     due = payback_due(state)
     assert due is not None
     at: dict[str, Any] = {"hand": state.hand, "phase": str(state.phase)}

@@ -29,10 +29,10 @@ FAULTS: Final = {
 def payments(
     settlement: Mapping[str, Any], paid: frozenset[Pair], *, due: bool = True
 ) -> tuple[tuple[Payment, ...], int | None]:
-    """Return every pair's payment, in the order of payment, and the index of the one to be made now.
+    """Return every pair's payment, in the order of payment, and the index of the current one.
 
-    A pair between which nothing moves stands still and is never waited for. Nothing is to be made now where the
-    hand is none that is being paid (not `due`): it is over, or lies reopened and its paybacks are told instead.
+    A pair that exchanges nothing is listed but never waited for. No payment is current if the hand is not being paid
+    (not `due`): it is over, or it is reopened and its paybacks are shown instead.
     """
     pairs = settlement["pairs"]
     waiting = (i for i, pair in enumerate(pairs) if pair["paid"] and (pair["a"], pair["b"]) not in paid)
@@ -44,7 +44,9 @@ def payments(
 def marks(
     settlement: Mapping[str, Any], paid: frozenset[Pair], hand: int
 ) -> tuple[Action | None, Action | None]:
-    """Return the action that marks the current payment paid, as white does, and the one that takes the last back."""
+    """Return the action that marks the current payment paid (the white button's), and the one that undoes the last
+    mark.
+    """
 
     def mark(pair: Mapping[str, Any], made: bool) -> dict[str, Any]:
         return {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": made, "hand": hand}
@@ -62,12 +64,12 @@ def marks(
 
 
 def label_of(payer: object, winner: object) -> str:
-    """Say who pays whom, payer first: `"3 ▸ 2"`."""
+    """Format payer and winner, payer first: `"3 ▸ 2"`."""
     return f"{payer} \N{BLACK RIGHT-POINTING SMALL TRIANGLE} {winner}"
 
 
 def _sides(pair: Mapping[str, Any]) -> Pair:
-    """Return who pays and who gets."""
+    """Return payer and winner."""
     a, b = pair["a"], pair["b"]
     return (a, b) if _gain(pair) < 0 else (b, a)
 
@@ -80,9 +82,9 @@ def _gain(pair: Mapping[str, Any]) -> int:
 def chips(
     settlement: Mapping[str, Any], players: Mapping[int, str], paid: frozenset[Pair]
 ) -> tuple[Transfer, ...]:
-    """Return the chips plan: the fewest transfers that leave every player of `players` (by seat) with his net.
+    """Return the chips plan: the fewest transfers that give every player of `players` (by seat) his net result.
 
-    Nothing where a payment was already made pair by pair: the plan is the whole settlement's.
+    Empty after a payment was already made pair by pair: the plan is for the whole settlement.
     """
     if paid:
         return ()
@@ -97,13 +99,13 @@ def chips(
 
 
 def _whose(player: str, players: Mapping[int, str]) -> str:
-    """Name a player by his seats: a name alone says nothing across a table."""
+    """Name a player by his seats: a name alone does not show where he sits."""
     seats = "+".join(str(seat) for seat in sorted(players) if players[seat] == player)
     return f"{seats} {player}"
 
 
 def all_marked(settlement: Mapping[str, Any], hand: int) -> Action | None:
-    """Return the action that marks every payment at once, for chips that went by the plan."""
+    """Return the action that marks every payment at once, for chips moved by the plan."""
     commands = tuple(
         {"do": "mark_paid", "a": pair["a"], "b": pair["b"], "paid": True, "hand": hand}
         for pair in settlement["pairs"]
@@ -115,7 +117,7 @@ def all_marked(settlement: Mapping[str, Any], hand: int) -> Action | None:
 
 
 def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
-    """Return, for both seats of a pair, what became of each row that was compared; a foul compares none."""
+    """Return each compared row's outcome for both seats of a pair; a foul has no compared rows."""
     a, b = pair["a"], pair["b"]
     outcomes: dict[int, dict[str, Outcome]] = {a: {}, b: {}}
     for line in pair["lines"]:
@@ -127,7 +129,7 @@ def row_outcomes(pair: Mapping[str, Any]) -> dict[int, dict[str, Outcome]]:
 
 
 def foul_reasons(settlement: Mapping[str, Any]) -> dict[int, str]:
-    """Return in a few words why each fouled seat's hand is a foul, where a pair's lines say so."""
+    """Return in a few words why each fouled seat's hand is a foul, if a pair's lines give the reason."""
     lines = (line for pair in settlement["pairs"] for line in pair["lines"] if line["id"] == "foul")
     return {line["args"]["loser"]: _fault(line["args"]["fault"]) for line in lines}
 

@@ -1,4 +1,4 @@
-"""What is needed now: the state's open questions as things a dealer can look at and touch."""
+"""The state's open questions, as things that a dealer can look at and touch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
 
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
-    """Return what the dealer must answer, in the order of asking; naturals come in settling order."""
+    """Return the dealer's open questions in order; naturals come in settling order."""
     found: list[Need] = [_record(state.record_fault)] if state.record_fault else []
     duplicates: set[str] = set()
     for question in state.questions:
@@ -58,7 +58,7 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
             case Ask.CARD:
                 found.append(_card(state, rules, question))
             case Ask.NATURAL:
-                pass  # below: one after another, in settling order, once nothing else is open
+                pass  # naturals are asked below, one by one in settling order, once nothing else is open
     if (
         state.phase is Phase.REVIEW
         and state.questions
@@ -74,7 +74,7 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
 
 
 def _record(fault: RecordFault) -> Need:
-    """Say what is wrong with the record: nothing is played until a floor person has read it."""
+    """Describe what is wrong with the record: no play until a floor person has read it."""
     return Need(
         kind="record",
         title=_("The record is in doubt"),
@@ -84,7 +84,7 @@ def _record(fault: RecordFault) -> Need:
 
 
 def _camera(state: State) -> Need:
-    """Say that the camera does not see what it should read now, and how the hand goes on without it."""
+    """Describe that the camera cannot see what it should read now, and how the hand goes on without it."""
     key = {"do": "key_hand", "reason": N_("The camera does not read."), "hand": state.hand}
     return Need(
         kind="device",
@@ -95,7 +95,7 @@ def _camera(state: State) -> Need:
 
 
 def _wrong_button(state: State, rules: Profile) -> Need | None:
-    """Ask about a button by which others should have been dealt in; None where it lies right."""
+    """Ask about a button that does not match the players dealt in; None if it lies right."""
     house = house_of(state, rules)
     try:
         need_right_seats(state, house)
@@ -132,13 +132,13 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
 
 
 def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
-    """Return a row's named cards, or none where there are more than belong there, or one twice."""
+    """Return a row's identified cards; none if there are too many, or one twice."""
     known = tuple(code for code in codes if code)
     return known if len(set(known)) == len(known) <= count else ()
 
 
 def puck_words(state: State) -> str:
-    """Say in a sentence why the puck names no seat: the reader's own words, where it has some."""
+    """Explain in a sentence why the puck marks no seat: in the reader's own words if it has any."""
     if state.puck.detail:
         return in_other_words(state.puck.detail)
     return _(PUCK.get(state.puck.state, PUCK_SILENT))
@@ -321,12 +321,12 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
     if verdict.kind is not None:
         title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
-        statement = (
+        template = (
             _("%(player)s declared a natural. The cards are %(hand)s.")
             if seat.declares
             else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
         )
-        sentence = statement % {"player": seat.player, "hand": natural_words(verdict.kind)}
+        sentence = template % {"player": seat.player, "hand": natural_words(verdict.kind)}
         facts += [
             (_("The cards"), kind_name(verdict.kind)),
             (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
@@ -338,12 +338,12 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
     else:
         title = _("Seat %(seat)s · no natural", seat=seat.seat)
         voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
-        statement = (
+        template = (
             _("%(player)s declared a natural. The rows lie in the wrong order, and the foul voids it.")
             if voided
             else _("%(player)s declared a natural. The cards do not bear it out.")
         )
-        sentence = statement % {"player": seat.player}
+        sentence = template % {"player": seat.player}
         facts += [
             (_("The cards"), _("a foul") if voided else _("no natural of this game")),
             (_("Worth"), _("nothing")),
@@ -368,7 +368,7 @@ def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
 
 
 def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
-    """Say why a declaration comes to nothing."""
+    """Explain why a declaration has no effect."""
     if declaration is None:
         return ""
     if declaration.verdict == "voided_by_foul":
@@ -385,7 +385,7 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
 
 
 def _again(state: State) -> tuple[Action, ...]:
-    """Offer to read again where that can be: the cards of a past hand no longer lie there."""
+    """Offer to read again, if possible: the cards of a past hand are no longer on the table."""
     if state.phase is not Phase.REVIEW or state.reopened:
         return ()
     again = {"do": "look_again", "hand": state.hand}
@@ -395,7 +395,7 @@ def _again(state: State) -> tuple[Action, ...]:
 
 
 def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
-    """Offer at an empty seat that its player had surrendered: that is said where it belongs, before the showdown."""
+    """Offer to record at an empty seat that its player had surrendered before the showdown."""
     if seat.placed or seat.open or seat.declares or state.reopened or not rules.surrender.points:
         return ()
     at = {"hand": state.hand}
@@ -410,7 +410,7 @@ def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
 
 
 def _spot(question: Question) -> dict[str, str]:
-    """Return the words for a card's place."""
+    """Describe a card's place."""
     return {
         "seat": str(question.seat),
         "row": row_name(_row(question)),
@@ -437,7 +437,7 @@ def _pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
 
 
 def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
-    """Return the card cut out of the full frame and set upright, where the frame and the card's corners are known."""
+    """Return the card cut out of the full frame and turned upright, if the frame and the card's corners are known."""
     corners = seat.row(row)[index].corners
     if state.frame is None or len(corners) != 4:
         return ()
@@ -454,7 +454,7 @@ def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
 
 
 def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
-    """Return a card with what lies around it, the card's place marked."""
+    """Return a card with its surroundings, the card's place marked."""
     near = _cut_out(frame, corners)
     assert near.crop is not None
     side = near.crop.width

@@ -1,4 +1,4 @@
-"""What a training screen shows next to the table, as frozen data: a question, then whether the answer was right."""
+"""The question of a training screen, as frozen data: the question, then whether the answer was right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class QuizClause:
 
 @dataclass(frozen=True)
 class QuizVerdict:
-    """What became of an answer. `given` and `right` are in words; `lines` say why."""
+    """The verdict on an answer. `given` and `right` are in words; `lines` give the reasons."""
 
     is_right: bool
     given: str
@@ -27,9 +27,9 @@ class QuizVerdict:
 
 @dataclass(frozen=True)
 class Quiz:
-    """The question that is open. `several`: any number of choices, also none; a figure is keyed where there are none.
+    """The open question. `several`: any number of choices, also none. Without choices a number is keyed.
 
-    `right` of `answered` questions were right since the training began. The answer itself is never in here.
+    `right` of `answered` questions were right since the training began. The correct answer is never included.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""A view as HTML, part by part: the page renders them at first, the stream sends the same parts later.
+"""A view as HTML, part by part: the page renders all parts first, and the stream sends the changed ones later.
 
 Templates of parts use plain paths, not `url_for`: they are also rendered where there is no request.
 """
@@ -44,7 +44,7 @@ def parts(moment: Snapshot) -> dict[str, str]:
 
 
 def rules_sheet(sheet: Sheet | None, unit: str) -> str:
-    """Return the rules' sheet: much to render, and the same from hand to hand."""
+    """Return the rules' sheet. It is slow to render and rarely changes."""
     return _rules_sheet(sheet, unit, language())
 
 
@@ -60,7 +60,7 @@ def title(moment: Snapshot) -> str:
 
 
 class Messages:
-    """What the stream sends for each moment: rendered once, however many screens follow the table.
+    """The stream's message for each snapshot: rendered once, however many screens follow the table.
 
     A stream begins with the whole view; later messages carry the parts that changed since the stream's last one.
     """
@@ -71,9 +71,9 @@ class Messages:
         self._spoken: dict[str, _Spoken] = {}
 
     def text(self, moment: Snapshot, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
-        """Return the message for a receiver that `has` an earlier moment, and the moment it brings him to.
+        """Return the message for a receiver that `has` an earlier snapshot, and the snapshot that it then has.
 
-        That is the given moment or a later one, rendered for somebody else meanwhile. `has` is what he has in this
+        That is the given snapshot, or a later one rendered for another receiver meanwhile. `has` must be in the same
         language. Needs no request.
         """
         with self._lock:
@@ -82,7 +82,7 @@ class Messages:
 
 
 class _Spoken:
-    """What is sent in one language."""
+    """The messages of one language."""
 
     def __init__(self, app: Flask, language: str) -> None:
         self._app = app

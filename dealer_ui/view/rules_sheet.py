@@ -87,7 +87,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that is asked about the rules at a table."""
+    """The rules that players ask about at a table."""
 
     profile: str
     tables: tuple[Table, ...]
@@ -95,7 +95,7 @@ class Sheet:
 
 
 def sheet(rules: Profile) -> Sheet:
-    """Return a profile's sheet in the language spoken now."""
+    """Return a profile's sheet in the current language."""
     return _sheet(rules, language(), currency())
 
 
@@ -121,8 +121,8 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
     ranking = tuple(Pay(category_name(name), tuple(cards.split())) for name, cards in RANKING.items())
     tables.append(Table(_("Hands, the highest first"), ranking))
     options = {path: (kind, value) for path, kind, value in rules.options()}
-    statement = (options[path] for path in SAID)
-    sentences = tuple((option_title(kind.title), option_says(kind, value)) for kind, value in statement)
+    listed = (options[path] for path in SAID)
+    sentences = tuple((option_title(kind.title), option_says(kind, value)) for kind, value in listed)
     return Sheet(rules.title, tuple(tables), sentences)
 
 

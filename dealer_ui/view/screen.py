@@ -37,7 +37,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Pad:
-    """A question that the 52-card pad answers: the command gets `card`, or `cards` where `count` is more than 1."""
+    """A question answered on the 52-card pad: the command gets `card`, or `cards` if `count` is more than 1."""
 
     label: str
     command: dict[str, Any]
@@ -50,7 +50,7 @@ class Pad:
 
 @dataclass(frozen=True)
 class Amount:
-    """A figure that the keypad asks for: the command gets it under the name `into`; a `stack` with `base` added."""
+    """A figure from the keypad: the command gets it under the name `into`; a `stack` with `base` added."""
 
     label: str
     command: dict[str, Any]
@@ -69,7 +69,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Naming:
-    """A name that the letters of our own ask for: the command gets it under the name `into`."""
+    """A name from our on-screen keyboard: the command gets it under the name `into`."""
 
     label: str
     command: dict[str, Any]
@@ -129,7 +129,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat, at its place on the felt. `seat` is None where nobody plays."""
+    """A seat, at its place on the felt. `seat` is None if nobody plays there."""
 
     place: str
     seat: int | None = None
@@ -157,7 +157,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class Player:
-    """Somebody who sits at the table or has chips there, between hands."""
+    """A player who sits at the table or has chips there, between hands."""
 
     player: str
     seats: tuple[int, ...]
@@ -187,7 +187,7 @@ class Down:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a payment: a sentence and its points, as the one who collects counts them."""
+    """One line of a payment: a sentence and its points, as seen by the player who collects."""
 
     text: str
     points: str
@@ -195,7 +195,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Payment:
-    """One pair's exchange: `winner` collects from `payer`. Nothing moves where it is `still`: even, or all short."""
+    """One pair's exchange: `winner` collects from `payer`. If `still`, nothing moves: even, or all short."""
 
     label: str
     amount: str
@@ -209,7 +209,7 @@ class Payment:
 
 @dataclass(frozen=True)
 class Alert:
-    """What does not work, in a line over the felt: what it is, what to do, and what else does not work."""
+    """A line over the felt about faults: what does not work, what to do, and what else does not work."""
 
     title: str
     todo: str
@@ -218,7 +218,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class PuckDue:
-    """Where the puck should be before the next deal, and that it stays where it is."""
+    """Where the puck should be before the next deal, or that it stays."""
 
     title: str
     sentence: str
@@ -227,9 +227,9 @@ class PuckDue:
 
 @dataclass(frozen=True)
 class Refund:
-    """What one player pays back to another since a hand was corrected: the `number`th `of` them.
+    """What one player pays back to another after a hand was corrected: the `number`th `of` them.
 
-    `stacks`: each of the two with what he has before and after it; empty where no stack is kept of him.
+    `stacks`: both players with their stacks before and after; empty if no stacks are tracked.
     """
 
     hand: int
@@ -245,7 +245,7 @@ class Refund:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Chips that one player hands to another so that everybody has his net in the fewest movements."""
+    """Chips that one player hands to another in the plan with the fewest movements."""
 
     payer: str
     winner: str
@@ -254,7 +254,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Crop:
-    """A part of an image in its pixels, to be shown turned by `turn_deg` around its middle."""
+    """A part of an image, in pixels, shown turned by `turn_deg` around its middle."""
 
     x: int
     y: int
@@ -265,7 +265,7 @@ class Crop:
 
 @dataclass(frozen=True)
 class Picture:
-    """A stored image to look at: its capture's name and what it shows; all of it where `crop` is None."""
+    """A stored image: its capture's name and what it shows; the whole image if `crop` is None."""
 
     capture: str
     caption: str
@@ -276,7 +276,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Need:
-    """What the dealer has to do before the hand can go on; the first one has the largest place."""
+    """What the dealer must do before the hand can go on; the first one gets the largest place."""
 
     kind: Literal["card", "count", "duplicate", "natural", "button", "irregularity", "device", "record"]
     title: str
@@ -303,7 +303,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Device:
-    """One device's light in the bar. `ok` is None where nothing is known about it."""
+    """One device's light in the bar. `ok` is None if its state is unknown."""
 
     name: str
     ok: bool | None
@@ -312,7 +312,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Screen:
-    """The whole page at one moment of the record."""
+    """The whole page for one state of the record."""
 
     seq: int
     language: str
@@ -372,7 +372,7 @@ class Screen:
 
     @property
     def mode(self) -> Literal["need", "felt", "between", "quiz"]:
-        """Return what has the largest place: a trainee's `quiz`, `between` hands, what is needed, else the `felt`."""
+        """Return what has the largest place: a trainee's `quiz`, `between` hands, an open question, else the `felt`."""
         if self.quiz:
             return "quiz"
         if self.players or self.free:
@@ -385,5 +385,5 @@ class Screen:
         return None if self.current is None else self.payments[self.current]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the same as JSON-able dicts and lists."""
+        """Return the screen as JSON-compatible dicts and lists."""
         return {**asdict(self), "mode": self.mode}

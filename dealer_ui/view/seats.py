@@ -1,4 +1,4 @@
-"""Between hands: who sits where with how much, who plays next, and what may be keyed about each."""
+"""Between hands: the players' seats and stacks, who plays next, and what may be keyed about each."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MOST: Final = 100_000_000
 
 
 def is_between(state: State) -> bool:
-    """Say whether the seats have the place of the felt: no hand is open, and what the next is for is known."""
+    """Return whether the seats replace the felt: no hand is open, and the next hand's rules are known."""
     return state.phase in BETWEEN_HANDS and bool(state.house.unit)
 
 
 def players(state: State, rules: Profile, *, answering: bool = True) -> tuple[Player, ...]:
-    """Return everybody who sits at the table, by seat, then who has chips here and no seat."""
+    """Return the players at the table by seat, then those with chips and no seat."""
     next_in = _dealt_in(state, rules)
     seated = list(
         dict.fromkeys(seat.player for seat in sorted(state.house.seats, key=lambda seat: seat.seat))
@@ -57,12 +57,12 @@ def _player(state: State, rules: Profile, name: str, next_in: frozenset[str], *,
 
 
 def _at(state: State) -> dict[str, Any]:
-    """Return what ties a command to what is shown now."""
+    """Return the values that tie a command to the state shown."""
     return {"hand": state.hand, "phase": str(state.phase)}
 
 
 def house_of(state: State, rules: Profile) -> House:
-    """Return what the next hand opens with."""
+    """Return the rules that the next hand opens with."""
     settings = state.house
     return House(
         rules, settings.profile, settings.profile_hash, settings.unit, _seats(state), settings.options
@@ -70,7 +70,7 @@ def house_of(state: State, rules: Profile) -> House:
 
 
 def next_hand_refused(state: State, rules: Profile | None) -> Message | None:
-    """Say why the hand that would come next cannot be dealt; None where it can, or is not what comes next."""
+    """Explain why the next hand cannot be dealt; None if it can, or if it is not the next step."""
     paid = state.phase is Phase.SETTLED and not (state.reopened or state.unpaid)
     if rules is None or not state.house.seats or not (paid or is_between(state)):
         return None
@@ -78,7 +78,7 @@ def next_hand_refused(state: State, rules: Profile | None) -> Message | None:
 
 
 def puck_due(state: State, rules: Profile) -> PuckDue | None:
-    """Say where the puck should be moved before the deal; None where it lies right, or nobody knows."""
+    """Describe where to move the puck before the deal; None if it lies right or its place is unknown."""
     due = button_due(state, house_of(state, rules))
     if due is None:
         return None
@@ -92,7 +92,7 @@ def puck_due(state: State, rules: Profile) -> PuckDue | None:
 
 
 def _dealt_in(state: State, rules: Profile) -> frozenset[str]:
-    """Return who would get cards now; nobody where no hand could be dealt."""
+    """Return the seats that would get cards now; empty if no hand can be dealt."""
     try:
         return frozenset(seat.player for seat in opened(state, house_of(state, rules)).seats)
     except CommandRefused:
@@ -104,7 +104,7 @@ def _seats(state: State) -> tuple[SeatOpened, ...]:
 
 
 def _standing(state: State, rules: Profile, name: str, stack: int | None, next_in: frozenset[str]) -> str:
-    """Say in a few words whether a player is dealt in next, or why not."""
+    """Describe in a few words whether a player is dealt in next, or why not."""
     if why := _absence(state, rules, name, stack):
         return why
     ready = {
@@ -122,7 +122,7 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
 
 
 def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
-    """Say why a player would get no cards anyone who else plays; "" where he would."""
+    """Explain why a player would get no cards, whoever else plays; "" if he would."""
     if name in state.sits_out:
         return _("sits out")
     if name in state.passes:
@@ -134,7 +134,7 @@ def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
 
 
 def _amounts(state: State, rules: Profile, name: str, stack: int | None) -> tuple[Amount, ...]:
-    """Return what may be keyed about a stack. The table holds the house's limits; here they are only said before."""
+    """Return what may be keyed about a stack. The table enforces the house's limits; here they are only displayed."""
     unit, limits = state.house.unit, rules.limits
     most = limits.max_stack * unit or MOST
     at = {"player": name, **_at(state)}
@@ -214,7 +214,7 @@ def _leaving(state: State, name: str, stack: int | None) -> Action:
 
 
 def offered_names(state: State) -> tuple[str, ...]:
-    """Return the names of who sat here lately, and one for somebody without a name: a touch instead of letters."""
+    """Return recent players' names, and one for a player without a name: one touch instead of typing."""
     taken = {*state.stacks, *(seat.player for seat in state.house.seats)}
     guests = (_("Guest"), *(_("Guest %(number)s", number=number) for number in range(2, len(SEATS) + 2)))
     guest = next(name for name in guests if name not in taken)
@@ -222,7 +222,7 @@ def offered_names(state: State) -> tuple[str, ...]:
 
 
 def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
-    """Return what seats somebody at each free seat: a name, then the chips he brings where chips are counted here."""
+    """Return the actions that seat a player at each free seat: a name, then his chips if stacks are tracked."""
     counted = any(stack_of(state, seat.player) is not None for seat in state.house.seats)
     counted = counted or bool(rules.limits.buy_in)
     return tuple(

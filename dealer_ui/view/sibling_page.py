@@ -1,5 +1,4 @@
-"""The page next to this one on the same machine: the training page next to the table's, and the table's next to
-that."""
+"""The link to the other page on the same machine: from the table's page to the training page, and back."""
 
 from __future__ import annotations
 
@@ -27,10 +26,10 @@ TABLE: Final = N_("Leave training")
 
 
 class Beside:
-    """Says where the other page is, as long as it answers on this machine and is what it should be.
+    """Finds the other page's address, while that page answers on this machine and is of the expected kind.
 
-    It is asked at its port on the loopback interface; or, as the page of a box may reach no port, at the Unix socket of
-    the table process behind it.
+    It is asked at its port on the loopback interface. On a box, where the page may not reach ports, the Unix socket of
+    the table process behind it is asked.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class Beside:
         socket: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`training`: it is the training page that is looked for."""
+        """`training`: look for the training page."""
         self._port = port
         self._training = training
         self._table = TableLink(socket) if socket else None
@@ -51,7 +50,7 @@ class Beside:
         self._asking: threading.Thread | None = None
 
     def links(self) -> tuple[tuple[str, str], ...]:
-        """Return what the page is called and its address, or nothing. Never waits: a thread of its own asks."""
+        """Return the page's title and address, or nothing. Never blocks: a separate thread asks."""
         if self._clock() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
             self._asked = self._clock()
             self._asking = threading.Thread(target=self.update, name="beside", daemon=True)
@@ -62,7 +61,7 @@ class Beside:
         return ((name, f"http://{host}:{self._port}/"),)
 
     def update(self) -> None:
-        """Ask it now."""
+        """Ask the other page now."""
         self._answers = bool(self._table and self._table.answers()) or self._ask()
 
     def _ask(self) -> bool:

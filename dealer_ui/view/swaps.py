@@ -1,4 +1,4 @@
-"""Two cards that changed places on the dealer's word: told with both places, and how it is taken back. Pure."""
+"""Two cards exchanged by the dealer's correction: shown with both places, and with an undo. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pairs(state: State) -> tuple[tuple[Spot, Spot], ...]:
 
 
 def swap_notices(state: State) -> tuple[str, ...]:
-    """Say of each pair what lies where now."""
+    """Describe for each pair which card lies where now."""
     return tuple(
         _("Changed places: %(one)s; %(other)s.", one=_format_spot(one), other=_format_spot(other))
         for one, other in pairs(state)
@@ -35,7 +35,7 @@ def _format_spot(spot: Spot) -> str:
 
 
 def swap_undone(state: State) -> tuple[Action, ...]:
-    """Take each pair back by one touch."""
+    """Return an action to take back each pair."""
     return tuple(
         Action(
             _("Undo"),
@@ -56,8 +56,8 @@ def swap_undone(state: State) -> tuple[Action, ...]:
 
 def swap_groups(state: State) -> tuple[Group, ...]:
     """Return a group for each pair."""
-    answer = zip(swap_notices(state), swap_undone(state), strict=True)
-    return tuple(Group(words, (undo,)) for words, undo in answer)
+    groups = zip(swap_notices(state), swap_undone(state), strict=True)
+    return tuple(Group(notice, (undo,)) for notice, undo in groups)
 
 
 def used(state: State) -> tuple[tuple[str, int, bool], ...]:

@@ -1,1 +1,1 @@
-"""What every route uses: who may come in, sessions, commands, services."""
+"""What every route uses: authorization, sessions, commands, services."""

@@ -1,4 +1,4 @@
-"""`POST /command`: what was touched, handed to the table process, which judges it."""
+"""`POST /command`: passes a command from the browser to the table process, which judges it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NOT_THE_BROWSERS: Final = frozenset({"actor", "session"})
 @blueprint.post("/command")
 @guard.open_to(guard.EVERYBODY)
 def command() -> tuple[Response, int]:
-    """Send one command: 200 `{"ok": true}`; 403 where the role does not do, 409 with the table's sentence why not.
+    """Send one command: 200 `{"ok": true}`; 403 if the role may not send it, 409 with the table's reason for a refusal.
 
-    503 without a table. A session that `unlock` opens goes into a cookie, never to the script. It is used where the
-    dealer's word is not enough; what the dealer may do is done in his name.
+    503 without a table. A session that `unlock` opens goes into a cookie, never to the script. It is used for commands
+    that the dealer may not give; all others are sent in the dealer's name.
     """
     try:
         order = request.get_json(silent=True)
-    except RecursionError:  # brackets without end
+    except RecursionError:  # brackets nested too deeply
         order = None
     if not isinstance(order, dict) or not _may_send(order):
         abort(400, _("The page sent a command that it may not send. Reload the page."))
@@ -39,7 +39,7 @@ def command() -> tuple[Response, int]:
 
 
 def give(order: dict[str, Any]) -> tuple[Response, int]:
-    """Hand the table a command in the name of anyone who sent the request, and return its answer. See `command`."""
+    """Send the table a command in the name of the request's user, and return its answer. See `command`."""
     session = guard.session() if _asks_for_more(order) else None
     try:
         answer = services().link.send(
@@ -51,7 +51,7 @@ def give(order: dict[str, Any]) -> tuple[Response, int]:
 
 
 def _may_send(order: dict[str, Any]) -> bool:
-    """Say whether a command is one that the page sends; its fields are checked by the table."""
+    """Return whether the page sends this command. The table checks its fields."""
     return (
         isinstance(order.get("do"), str)
         and order["do"] in COMMAND_ROLES

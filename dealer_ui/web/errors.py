@@ -1,4 +1,4 @@
-"""What can go wrong in the page; every message tells a person what to do."""
+"""The page's errors. Every message says what to do."""
 
 from __future__ import annotations
 

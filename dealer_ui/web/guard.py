@@ -1,11 +1,11 @@
-"""Who may reach what: routes are closed unless they name their roles, and commands carry the page's token.
+"""Authorization: routes are closed unless they name their roles, and commands carry the page's token.
 
-Anyone who stands at the screen without a session is the dealer; a session makes him somebody else (`sessions.py`).
+A user at the screen without a session is the dealer; a session gives another role (`sessions.py`).
 
-The page listens on the loopback interface. What is left to fend off is another site open in the same browser:
-it may send requests here but cannot read the answers. So every command needs the token printed in the page
-(read by no other origin), the `Host` header must name this machine (DNS rebinding), and a browser that says the
-request comes from another site is refused.
+The page listens on the loopback interface. The remaining threat is another site open in the same browser: it may send
+requests here but cannot read the answers. So every command needs the token printed in the page (no other origin can
+read it), the `Host` header must name this machine (DNS rebinding), and a request that the browser marks as cross-site
+is refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _View = TypeVar("_View", bound=Callable[..., Any])
 
 
 def open_to(roles: frozenset[Role]) -> Callable[[_View], _View]:
-    """Mark a view function as reachable by `roles`; a view without this mark answers 403."""
+    """Mark a view function as open to `roles`. A view without this mark answers 403."""
 
     def mark(view: _View) -> _View:
         setattr(view, _OPEN, roles)
@@ -58,35 +58,35 @@ def open_to(roles: frozenset[Role]) -> Callable[[_View], _View]:
 
 
 def roles_of(view: Callable[..., Any] | None) -> frozenset[Role]:
-    """Return the roles a view function is open to; none where it does not say."""
+    """Return the roles that a view function is open to; none if it is not marked."""
     found: frozenset[Role] = getattr(view, _OPEN, frozenset())
     return found
 
 
 def session() -> str | None:
-    """Return the token of the request's session; None where it has none that is still open."""
+    """Return the token of the request's session; None if there is none that is still open."""
     sent = request.cookies.get(services().sessions.cookie)
     return sent if sent and _session_role(sent) else None
 
 
 def role() -> Role:
-    """Return the role of anyone who sent the request."""
+    """Return the role of the request's user."""
     return _session_role(request.cookies.get(services().sessions.cookie)) or Role.DEALER
 
 
 def name() -> str:
-    """Return the name of anyone who has a session; the dealer's is not known here."""
+    """Return the name of the session's user; the dealer's is not known here."""
     token = session()
     return services().sessions.left(token)[0] if token else ""
 
 
 def need(roles: frozenset[Role], what: str) -> None:
-    """Answer 403 where the request's role is none of these; `what` says what it asked for.
+    """Answer 403 unless the request's role is one of these; `what` names what was requested.
 
-    A person who came by a link is led to the PIN page instead, and back once the PIN is right.
+    A person who followed a link is sent to the PIN page instead, and back after the PIN.
     """
     if role() not in roles:
-        wants = request.accept_mimetypes  # its `best` is what is named most closely, not what is wanted most
+        wants = request.accept_mimetypes  # `best` prefers the most specific match
         if request.method == "GET" and wants["text/html"] > wants["application/json"] and roles & PIN_ROLES:
             back = request.full_path.removesuffix("?")
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
@@ -103,7 +103,7 @@ def _session_role(token: str | None) -> Role | None:
 
 
 def protect(app: Flask) -> None:
-    """Close every route that is not marked, ask commands for the token, add the security headers."""
+    """Close every route that is not marked, require the token for commands, add the security headers."""
     app.config.setdefault("CSRF_TOKEN", secrets.token_urlsafe(24))
     open_to(EVERYBODY)(app.view_functions["static"])
     app.before_request(_admit)
@@ -111,13 +111,13 @@ def protect(app: Flask) -> None:
 
 
 def token() -> str:
-    """Return the token that this process's pages send back with every command."""
+    """Return this process's token, which its pages send with every command."""
     return str(current_app.config["CSRF_TOKEN"])
 
 
 def _admit() -> None:
     if request.endpoint is None:
-        return  # Flask answers 404 or 405
+        return  # no such route: Flask answers 404 or 405
     allowed = roles_of(current_app.view_functions.get(request.endpoint))
     if not allowed:
         abort(403)
@@ -132,7 +132,7 @@ def _admit() -> None:
 
 
 def _need_own_site() -> None:
-    """Refuse what a page of another site has the browser send, even were it to know the token."""
+    """Refuse requests that a page of another site makes the browser send, even with the right token."""
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         abort(403, _("This request comes from another site. Use the page itself."))
 

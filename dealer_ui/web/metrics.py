@@ -1,7 +1,6 @@
-"""`/metrics`: what happens at the table, counted for Prometheus. No player's name, no card, no PIN is in it.
+"""`/metrics`: counters of the table's events for Prometheus, without players' names, cards or PINs.
 
-Counters begin at 0 when the page's process starts, as Prometheus expects of a process; what happened before is in the
-record.
+Counters begin at 0 when the page's process starts, as Prometheus expects; earlier events are in the record.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ BOUNDS_S: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 
 class _Times:
-    """A histogram: how many took how long."""
+    """A histogram of durations."""
 
     def __init__(self) -> None:
         self._counts = [0] * (len(BOUNDS_S) + 1)
@@ -52,7 +51,7 @@ class _Times:
 
 
 class Tallies:
-    """Counts what the record has grown by since this process looked first. For many threads."""
+    """Counts the events added to the record since this process's first read. Thread-safe."""
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
@@ -65,9 +64,9 @@ class Tallies:
         self._taken_at: int | None = None
 
     def families(self) -> Iterator[Metric]:
-        """Look at what is new in the record and give all that was counted."""
+        """Read the new events of the record and return all counts."""
         with self._lock:
-            with suppress(JournalError):  # what was counted stays counted
+            with suppress(JournalError):  # earlier counts stay
                 self._look()
             of_type = CounterMetricFamily("feltwatch_events", "Events written to the record", labels=["type"])
             for name in sorted(name for name in self._counts if ":" not in name):
@@ -86,7 +85,7 @@ class Tallies:
 
     def _look(self) -> None:
         head = self._reader.head()[0]
-        if self._seq is None or head < self._seq:  # the first look, or another record
+        if self._seq is None or head < self._seq:  # the first read, or another record
             self._seq = head
         while rows := self._reader.events_since(self._seq):
             for row in rows:
@@ -116,7 +115,7 @@ _LOOKED_INTO: Final = frozenset({ev.ReadingTaken.type, ev.Settled.type, ev.Devic
 
 
 class _Now(Collector):
-    """One scrape: what was counted, and how things stand now."""
+    """One scrape: the counts so far, and the current state."""
 
     def __init__(self, tallies: Tallies, facts: Facts, state: State) -> None:
         self._tallies = tallies
@@ -152,15 +151,15 @@ class _Now(Collector):
 
 
 def _limits(facts: Facts) -> Iterator[Metric]:
-    """Give what work takes and what it is limited to, by the work's name."""
-    answer = {
+    """Return the duration and the time limit of each kind of work, by its name."""
+    gauges = {
         "feltwatch_limit_seconds": ("The limit after which work is given up, now", "limit_s"),
         "feltwatch_limit_floor_seconds": ("The shortest that this limit may be", "floor_s"),
         "feltwatch_limit_ceiling_seconds": ("The longest that it may be", "ceiling_s"),
         "feltwatch_work_usual_seconds": ("What this work usually takes", "usual_s"),
         "feltwatch_work_timeouts": ("How many of the recent pieces of this work were given up", "timeouts"),
     }
-    for name, (says, field) in answer.items():
+    for name, (says, field) in gauges.items():
         family = GaugeMetricFamily(name, says, labels=["work"])
         for work, figures in sorted((facts.limits or {}).items()):
             if figures[field] is not None:

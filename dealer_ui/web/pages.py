@@ -1,4 +1,4 @@
-"""What every page except the glance page is rendered with, and where it may lead back to."""
+"""Rendering for every page except the glance page, with its back link."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROLES: Final[Mapping[Role, str]] = {
 
 
 def role_name(role: Role) -> str:
-    """Say a role in words."""
+    """Return a role in words."""
     return _(_ROLES[role])
 
 
 def page(template: str, title: str, **values: Any) -> str:
-    """Render a page: `title` stands in the window and at its head. `back` in its address is where it leads back to."""
+    """Render a page. `title` is the window's title and the page's heading; the address's `back` sets the back link."""
     return render_template(
         template,
         title=title,
@@ -40,7 +40,7 @@ def page(template: str, title: str, **values: Any) -> str:
 
 
 def own_address(address: str, otherwise: str = "/") -> str:
-    """Return an address within this page's own server, or `otherwise`: a link from elsewhere leads nowhere else.
+    """Return the address if it is within this server, else `otherwise`: no redirects to other sites.
 
     >>> own_address("/set-up"), own_address("//evil.example"), own_address("https://evil.example/x")
     ('/set-up', '/', '/')

@@ -1,4 +1,4 @@
-"""The PIN page, which every page that asks for a role leads to, and what is left of a session."""
+"""The PIN page, which pages that need a role redirect to, and the session's remaining time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ blueprint = Blueprint("pin", __name__)
 @blueprint.get("/pin")
 @guard.open_to(guard.EVERYBODY)
 def pin() -> str:
-    """Ask one of the people of the roles in `for` for a PIN, then lead to `back`; without `for`, anybody with a PIN."""
+    """Ask a person with one of the roles in `for` for a PIN, then go to `back`. Without `for`, any PIN will do."""
     known = {str(role): role for role in PIN_ROLES}
     roles = {known[name] for name in request.args.getlist("for") if name in known} or set(PIN_ROLES)
     people = [person for person in services().live.state().people if person.role in roles and person.pin]
@@ -28,7 +28,7 @@ def pin() -> str:
 @blueprint.get("/session")
 @guard.open_to(guard.EVERYBODY)
 def session() -> Response:
-    """Say who is signed on and for how long still. Looking does not make it last longer."""
+    """Return who is signed on, and for how much longer. This request does not extend the session."""
     token = guard.session()
     if token is None:
         return jsonify(role=str(Role.DEALER), name="", left_s=0)

@@ -1,4 +1,4 @@
-"""What the routes work with, in one place."""
+"""The services that the routes share."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _KEY: Final = "feltwatch"
 
 
 class StreamLimiter:
-    """Counts the open streams: each holds one of the server's threads, and the page needs some for itself."""
+    """Limits the number of open streams. Each holds one of the server's threads, and the page needs some too."""
 
     def __init__(self, most: int) -> None:
         self._free = threading.BoundedSemaphore(most)
 
     def take(self) -> bool:
-        """Take a place; False where none is free."""
+        """Take a place; return False if none is free."""
         return self._free.acquire(blocking=False)
 
     def give_back(self) -> None:
@@ -38,9 +38,9 @@ class StreamLimiter:
 
 
 class KioskStream:
-    """One stream next to the others, for the screen at the table: no crowd takes it.
+    """One stream reserved for the screen at the table, so that other streams cannot take its place.
 
-    Who asks last has it. So the screen gets it back at once where somebody else said that he was the screen.
+    The latest request gets it: the screen gets it back at once after somebody else claimed to be the screen.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class KioskStream:
         self._over: threading.Event | None = None
 
     def take(self) -> threading.Event:
-        """Take the place, and return what tells that somebody else has taken it since."""
+        """Take the place. Return a callable that says whether another stream has taken it since."""
         mine = threading.Event()
         with self._lock:
             before, self._over = self._over, mine
@@ -59,7 +59,7 @@ class KioskStream:
 
 @dataclass(frozen=True)
 class Services:
-    """The record, the way to the table, the images, who is signed on, and what the streams need."""
+    """The record, the connection to the table, the images, the sessions, and what the streams need."""
 
     live: Live
     reader: JournalReader
@@ -76,12 +76,12 @@ class Services:
     """Where it is told how far a dispute file is on its way to a stick."""
 
     def attach(self, app: Flask) -> None:
-        """Make them the application's."""
+        """Make these the application's services."""
         app.extensions[_KEY] = self
 
 
 def services(app: Flask | None = None) -> Services:
-    """Return an application's services; without one, those of the request at hand."""
+    """Return an application's services; without an argument, those of the current request."""
     found = (app or current_app).extensions[_KEY]
     assert isinstance(found, Services)
     return found

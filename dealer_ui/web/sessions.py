@@ -1,8 +1,8 @@
-"""Who stands at the screen beyond the dealer: the sessions that the table process has opened.
+"""The sessions that the table process has opened for people other than the dealer.
 
-The table judges every PIN and hands out the sessions (`firmware.access.control`); the page only remembers to whom, so
-that what a role may read can be judged here, without asking. A session lies in a cookie that no script can read. It
-ends here no later than at the table.
+The table judges every PIN and issues the sessions (`firmware.access.control`). The page remembers each session's
+person, so that it can check read access without asking the table. A session's token is in a cookie that no script can
+read. A session ends here no later than at the table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Session:
 
 
 class Sessions:
-    """The sessions of this process's lifetime, by their tokens."""
+    """The sessions opened during this process's lifetime, by token."""
 
     cookie: str = COOKIE
     """The name of the cookie in which a browser keeps one."""
@@ -38,7 +38,7 @@ class Sessions:
         self._open: dict[str, _Session] = {}
 
     def begin(self, answer: dict[str, Any]) -> str:
-        """Remember a session from the table's answer to `unlock`, and return its token."""
+        """Store a session from the table's answer to `unlock`, and return its token."""
         token, lasts = str(answer["session"]), float(answer["expires_s"])
         now = self._clock()
         with self._lock:
@@ -47,7 +47,7 @@ class Sessions:
         return token
 
     def role(self, token: str | None, people: Iterable[Person]) -> Role | None:
-        """Return the role of a session that is still open; None where the person was struck or is another by now."""
+        """Return the role of an open session; None if the person was removed or has been replaced."""
         with self._lock:
             session = self._open.get(token or "")
         if session is None or self._clock() >= session.ends:
@@ -56,14 +56,14 @@ class Sessions:
         return session.role if known else None
 
     def used(self, token: str) -> None:
-        """Let a session last on: the table has just taken a command of it."""
+        """Extend a session: the table has just accepted a command of it."""
         with self._lock:
             one = self._open.get(token)
             if one is not None:
                 self._open[token] = _Session(one.name, one.role, one.lasts_s, self._clock() + one.lasts_s)
 
     def left(self, token: str) -> tuple[str, float]:
-        """Return whose session it is and the seconds that it still lasts; nobody's has none."""
+        """Return a session's person and the seconds left; None without one."""
         with self._lock:
             one = self._open.get(token)
         return (one.name, max(0.0, one.ends - self._clock())) if one else ("", 0.0)

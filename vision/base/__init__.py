@@ -1,1 +1,1 @@
-"""Arrays, errors and pictures: what every room of `vision` uses."""
+"""Arrays, errors and pictures, shared by all of `vision`."""

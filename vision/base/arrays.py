@@ -1,4 +1,4 @@
-"""Names for the arrays that go from hand to hand, so that signatures say what is in them."""
+"""Names for the array types that functions exchange, so that signatures show their contents."""
 
 from __future__ import annotations
 

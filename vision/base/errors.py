@@ -1,8 +1,8 @@
-"""What can go wrong in vision. Every message is one sentence that tells a person what to do."""
+"""The errors of vision. Every message is one sentence with a remedy for a person."""
 
 
 class VisionError(Exception):
-    """The root: anyone who catches this catches everything that vision raises on purpose."""
+    """The root of all errors that vision raises on purpose."""
 
 
 class UnknownCardError(VisionError, ValueError):
@@ -10,7 +10,7 @@ class UnknownCardError(VisionError, ValueError):
 
 
 class LayoutError(VisionError, ValueError):
-    """A table layout that contradicts itself, or is no layout."""
+    """A table layout that contradicts itself, or a text that is no layout."""
 
 
 class LayoutFileError(VisionError, OSError):
@@ -22,7 +22,7 @@ class DeckError(VisionError, ValueError):
 
 
 class RenderError(VisionError, ValueError):
-    """A table that cannot be drawn as asked: an unknown place, too many cards in a row."""
+    """A table that cannot be drawn as requested: an unknown place, too many cards in a row."""
 
 
 class PictureError(VisionError, ValueError):
@@ -34,7 +34,7 @@ class PictureFileError(VisionError, OSError):
 
 
 class MarkersError(VisionError, ValueError):
-    """The felt's markers do not fix where the felt is."""
+    """The felt's markers do not determine where the felt is."""
 
 
 class NoMarkersError(MarkersError):
@@ -62,7 +62,7 @@ class ModelError(VisionError, OSError):
 
 
 class EnrolmentError(VisionError, ValueError):
-    """A deck that cannot be learnt or is not whole."""
+    """A deck that cannot be enrolled or is not complete."""
 
 
 class EnrolmentFileError(VisionError, OSError):
@@ -70,4 +70,4 @@ class EnrolmentFileError(VisionError, OSError):
 
 
 class OpticsError(VisionError, ValueError):
-    """A camera that cannot be where it is said to be."""
+    """An impossible camera position."""

@@ -1,4 +1,4 @@
-"""Loads pictures from files, whatever people hand over: one sentence where a file cannot be used."""
+"""Loads pictures from untrusted files; an unusable file gives an error of one sentence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from vision.base.errors import PictureError, PictureFileError
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
 MIN_SIDE_PX = 32
 MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
-MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, not packed at all
+MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, uncompressed
 _JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
 
 
 def load_picture(path: Path) -> Image:
-    """Read a file as BGR uint8 (h × w × 3), turned upright by its EXIF note.
+    """Read a file as BGR uint8 (h × w × 3), turned upright by its EXIF orientation.
 
     Raises:
         PictureFileError: the file is missing or cannot be read.
@@ -44,7 +44,7 @@ def load_picture(path: Path) -> Image:
             f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
     try:
-        # What does not say its size is not unpacked: OpenCV would take the word of a damaged head, for gigabytes.
+        # A file without a readable size is not decoded: a damaged header could make OpenCV allocate gigabytes.
         picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if pixels else None
     except cv2.error:  # more pixels than OpenCV agrees to hold
         picture = None
@@ -57,12 +57,13 @@ def load_picture(path: Path) -> Image:
 
 
 def _held(path: Path) -> bytes:
-    """Return a file's bytes. Raises OSError; PictureFileError for what is no file, PictureError for one without end.
+    """Return a file's bytes. Raises OSError; PictureFileError unless it is a regular file, PictureError if it is
+    endless.
 
-    A stick may hold a pipe, or a link to a device: who reads those waits for ever, or until no memory is left.
+    A stick may hold a pipe, or a link to a device: reading those would block for ever, or exhaust the memory.
     """
     seen = path.stat()
-    if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # of a folder the system says what is wrong
+    if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # for a folder the system's error is good enough
         raise PictureFileError(f"{path} is no plain file.")
     if seen.st_size > MOST_BYTES:
         raise PictureError(f"{path} has {seen.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read.")
@@ -70,15 +71,16 @@ def _held(path: Path) -> bytes:
 
 
 def _pixels(data: bytes) -> int:
-    """Return how many pixels a file says it unpacks to: a few kB may say gigabytes. 0 for what is no whole file.
+    """Return the number of pixels that a file decodes to (a few kB may claim gigabytes); 0 for a file that is not
+    whole.
 
-    A PNG's parts say their own lengths, too, and OpenCV makes room for what they say before it looks for it.
+    The chunks of a PNG declare their own lengths, too, and OpenCV allocates them before it reads the data.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
-            )  # of bombs, and of notes that are damaged: only the size is asked for
+            )  # warnings about decompression bombs and damaged metadata: only the size is needed
             with Pillow.open(BytesIO(data)) as picture:
                 picture.verify()
                 return picture.width * picture.height
@@ -89,7 +91,7 @@ def _pixels(data: bytes) -> int:
 
 
 def picture_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files named, and the pictures in the folders named (sorted, without their subfolders)."""
+    """Yield the named files, and the pictures in the named folders (sorted, without subfolders)."""
     for path in paths:
         if path.is_dir():
             yield from sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)

@@ -83,7 +83,7 @@ def command(
 
 
 def how_to_lay(layout: TableLayout) -> str:
-    """Say how the 52 cards are laid for enrolment and deck check."""
+    """Describe how the 52 cards are laid for enrolment and deck check."""
     hands = spread(layout)
     lines = ["Lay the 52 cards face up on the felt, from each player's left:"]
     for place, rows in hands.items():

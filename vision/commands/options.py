@@ -1,4 +1,4 @@
-"""What several commands of the card reader share."""
+"""Options shared by several commands of the card reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PhotographsFolder(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the folder; refuse one without photographs in a sentence that says where they are to be had."""
+        """Return the folder; refuse one without photographs with a sentence about where to get them."""
         folder = Path(str(super().convert(value, param, ctx)))
         if not any(folder.glob("*/manifest.csv")):
             self.fail(
@@ -34,7 +34,7 @@ class PhotographsFolder(click.Path):
         return folder
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Say what a command cannot do without."""
+        """Return the message for a missing parameter."""
         return f"It names the folder of labelled photographs. {PHOTOGRAPHS_HINT}"
 
 
@@ -45,7 +45,7 @@ PHOTOGRAPHS_HINT: Final = (
 
 
 def one_line(text: str) -> str:
-    """Return a text that may hold a file's name as one line that no terminal obeys.
+    """Return a text that may hold a file's name as one line without terminal control characters.
 
     >>> one_line("felt.jpg"), one_line("felt\\n\\x1b[2K.jpg")
     ('felt.jpg', "'felt\\\\n\\\\x1b[2K.jpg'")

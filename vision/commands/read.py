@@ -107,7 +107,7 @@ def _named(file: Path, message: str) -> str:
 
 
 def _with_progress(files: list[Path]) -> Iterable[Path]:
-    """Show a progress bar on the terminal (never in what a program reads) where there is some waiting to do."""
+    """Show a progress bar on the terminal (never in output for programs) if the work takes long."""
     console = Console(stderr=True)
     if len(files) < 3 or not console.is_terminal:
         return files
@@ -148,7 +148,7 @@ def _loose(reader: CardReader) -> Look:
 
 
 def _in_words(file: Path, result: dict[str, Any]) -> str:
-    """Say what was read, a line per zone; unsure cards carry a question mark."""
+    """Describe the reading, one line per zone; unsure cards carry a question mark."""
     lines = [str(file)]
     if "zones" in result:
         lines += [f"  {z['place']} {z['row']:<6} {_cards(z['cards'])}" for z in result["zones"]]
@@ -170,7 +170,7 @@ def _cards(cards: list[dict[str, Any]]) -> str:
 
 
 def _draw(picture: Image, outlines: list[Outline], path: Path) -> None:
-    """Write the picture with what was read drawn in."""
+    """Write the picture with the reading drawn in."""
     canvas = picture.copy()
     line = max(1, round(max(canvas.shape[:2]) / 900))
     for text, ink, corners in outlines:

@@ -1,1 +1,1 @@
-"""The felt: its layout, its markers in a picture, the lens, and whether a picture is fit to read."""
+"""The felt: its layout, its markers in a picture, the lens, and whether a picture is good enough to read."""

@@ -1,7 +1,7 @@
 """The felt's calibration: where a table's felt lies in its camera's picture, measured once, stored and compared.
 
-Every reading finds the felt again by its markers. The calibration says where it lay when somebody set the table up and
-looked at it, so that a camera that was knocked is told; and its figures say how well the camera hangs.
+Every reading finds the felt again by its markers. The calibration stores where it lay at the setup, so that a moved
+camera is detected; its figures describe how well the camera is mounted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MUST_BE_WELL: Final = ("sharpness", "resolution", "light", "colour")
 
 @dataclass(frozen=True)
 class Pose:
-    """How the camera hangs: leaning by ``tilt_deg``, so high above the felt, so far off its middle (mm)."""
+    """The camera's position: its tilt ``tilt_deg``, its height above the felt, its offset from the middle (mm)."""
 
     tilt_deg: float
     height_mm: float
@@ -55,8 +55,8 @@ class Pose:
 class Movement:
     """What moved between two calibrations, seen on the felt.
 
-    ``most_mm``: the corner of the felt that moved farthest; the others: the picture as a whole went so far to the
-    right and down, turned clockwise, and grew by this share.
+    ``most_mm``: the movement of the felt's corner that moved farthest. The others describe the picture as a whole:
+    shift to the right and down, clockwise rotation, and growth as a share.
     """
 
     most_mm: float
@@ -68,7 +68,7 @@ class Movement:
 
 @dataclass(frozen=True, eq=False)
 class FeltCalibration:
-    """A calibrated felt: the homography from felt millimetres to pixels, the picture's size, what it stands on.
+    """A calibrated felt: the homography from felt millimetres to pixels, the picture's size, and its sources.
 
     ``layout`` and ``lens`` are SHA-256 of the layout's text and the lens's calibration ("": none). ``figures`` are for
     people to compare.
@@ -83,7 +83,7 @@ class FeltCalibration:
 
     @property
     def sha256(self) -> str:
-        """The hash of the calibration's JSON, by which a record names it."""
+        """The hash of the calibration's JSON; records refer to it by this."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def reference(self, width: int, height: int) -> Matrix:
@@ -98,11 +98,11 @@ class FeltCalibration:
                 f"the felt was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
                 f"{width}×{height} has other proportions: calibrate in the camera's present mode"
             )
-        # the middle of the first pixel is the origin, so sizes scale about half a pixel outside it
+        # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
         return np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]]) @ self.homography
 
     def to_json(self) -> str:
-        """Write the calibration as canonical JSON: the same calibration is always the same text."""
+        """Write the calibration as canonical JSON: the same calibration always gives the same text."""
         values = {
             "homography": self.homography.tolist(),
             "width_px": self.width_px,
@@ -141,7 +141,7 @@ class FeltCalibration:
 
 
 def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | None = None) -> FeltCalibration:
-    """Measure where the felt lies, from several pictures of it (BGR, h × w × 3) in which nothing moves.
+    """Measure where the felt lies, from several pictures of a still scene (BGR, h × w × 3).
 
     Raises:
         CalibrationError: a marker is hidden, something moves, or the picture is not good enough.
@@ -190,9 +190,9 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
 
 
 def pose(view: FeltView, layout: TableLayout) -> Pose:
-    """Work out how the camera hangs, from a view of the felt.
+    """Compute the camera's position from a view of the felt.
 
-    Without the lens's calibration its angle of view is taken from the layout: heights are then as right as that.
+    Without the lens's calibration the angle of view comes from the layout, which limits the accuracy of heights.
     """
     width, height = view.size
     if view.lens:
@@ -215,12 +215,12 @@ def pose(view: FeltView, layout: TableLayout) -> Pose:
 
 
 def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
-    """Say what moved from one homography to another of the same felt, in millimetres on the felt."""
+    """Compute what moved from one homography to another of the same felt, in millimetres on the felt."""
     middle = np.array([layout.width_mm, layout.height_mm]) / 2
     box = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     there = project(np.asarray(np.linalg.inv(before), float), project(now, box))
     shift = (there - box).mean(axis=0)
-    # the one turn and growth that fit best, as a complex number: Procrustes in the plane
+    # the best-fitting rotation and scale, as a complex number: Procrustes in the plane
     old, new = _complex(box - middle), _complex(there - there.mean(axis=0))
     factor = complex((np.conj(old) * new).sum() / (np.abs(old) ** 2).sum())
     return Movement(
@@ -233,7 +233,7 @@ def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
 
 
 def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
-    """Judge what matters when a camera is hung: markers, how flat the felt lies, tilt, margin."""
+    """Judge how the camera is mounted: markers, flatness of the felt, tilt, margin."""
     found, wanted = len(view.markers), len(layout.markers.at)
     hangs = pose(view, layout)
     margin = margin_px(view, layout)
@@ -280,7 +280,7 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
 
 
 def margin_px(view: FeltView, layout: TableLayout) -> float:
-    """Return how far the markers' white borders stay from the picture's edge, at the nearest."""
+    """Return the least distance between the markers' white borders and the picture's edge."""
     out = layout.markers.quiet_mm
     grow = np.array([[-out, -out], [out, -out], [out, out], [-out, out]])
     corners = np.concatenate([layout.markers.corners_mm(marker.id) + grow for marker in layout.markers.at])
@@ -294,7 +294,7 @@ def _ids(view: FeltView) -> set[int]:
 
 
 def _wander_px(views: Sequence[FeltView]) -> float:
-    """Return how far the corner that wanders most strays from its mean place."""
+    """Return the largest distance of any corner from its mean place."""
     corners = np.array(
         [np.concatenate([m.corners for m in sorted(view.markers, key=lambda m: m.id)]) for view in views]
     )

@@ -1,8 +1,8 @@
-"""A marker's four edges, black on white, measured across: where they lie, and how sharp they are.
+"""A marker's four edges, black on white, sampled across: their position and their sharpness.
 
-The grey levels are sampled along short lines across an edge. Where they rise most is the edge; how far the rise
-takes is the blur. A straight line through many such places is known to a few hundredths of a pixel, and a corner
-is where two lines meet.
+The grey levels are sampled along short lines across an edge. The edge is at the steepest rise; the width of the rise is
+the blur. A straight line through many such places is accurate to a few hundredths of a pixel, and a corner is the
+intersection of two lines.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MIN_RISE = 12.0
 
 
 def refine_corners(grey: Image, corners: Points) -> Points:
-    """Move a marker's corners, 4×2 pixels, to where its edges meet; where an edge is hidden they stay."""
-    for _ in range(2):  # the second time from nearby, where the lines across meet the edges squarely
+    """Move a marker's corners, 4×2 pixels, to the intersections of its edges; next to a hidden edge they stay."""
+    for _ in range(2):  # the second pass starts nearby, with lines at right angles
         offsets, levels = _across(grey, corners)
         ends = np.roll(corners, -1, axis=0)
         lines = [
@@ -52,15 +52,16 @@ def refine_corners(grey: Image, corners: Points) -> Points:
 
 
 def edge_spread_px(grey: Image, corners: Points) -> float | None:
-    """Measure how many pixels the rise from 10 to 90 % takes across a marker's edges (the median of the clean
-    lines, the quarter pixel of the sampling included); None if they cannot be made out.
+    """Measure the width of the rise from 10 to 90 % across a marker's edges, in pixels; None if they are unclear.
+
+    It is the median of the clean lines, and includes the quarter pixel of the sampling.
     """
     widths: list[float] = []
     offsets, sides = _across(grey, corners, reach=0.14)
     for levels, (good, place) in zip(sides, _edges(offsets, sides), strict=True):
         if good.sum() < MIN_GOOD:
             continue
-        # laid over one another at their own edge, the lines average the noise away
+        # aligned at their own edge, the lines average the noise away
         common = _shifted(levels[good], place[good] / STEP_PX).mean(axis=0)
         first, last = int(np.argmin(common)), int(np.argmax(common))
         if first >= last:
@@ -74,7 +75,7 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
 
 
 def _shifted(lines: Points, steps: Points) -> Points:
-    """Move each line of samples by its own number of steps to the left, interpolated; its ends are carried on."""
+    """Shift each line of samples to the left by its own number of steps, interpolated; the end values are repeated."""
     at = np.clip(np.arange(lines.shape[1]) + steps[:, None], 0, lines.shape[1] - 1)
     before = np.minimum(at.astype(int), lines.shape[1] - 2)
     low, high = (np.take_along_axis(lines, before + k, axis=1) for k in (0, 1))
@@ -89,7 +90,7 @@ def _across(grey: Image, corners: Points, reach: float = REACH) -> tuple[Points,
     """
     sides = np.roll(corners, -1, axis=0) - corners
     lengths = np.hypot(sides[:, 0], sides[:, 1])
-    outward = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / lengths[:, None]  # clockwise as seen, y down
+    outward = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / lengths[:, None]  # clockwise in the picture
     far = max(2.0, reach * float(lengths.mean()))
     offsets = np.arange(-far, far + STEP_PX / 2, STEP_PX)
     starts = corners[:, None] + _ALONG[:, None] * sides[:, None]
@@ -101,7 +102,7 @@ def _across(grey: Image, corners: Points, reach: float = REACH) -> tuple[Points,
 
 
 def _edges(offsets: Points, levels: Points) -> list[tuple[Flags, Points]]:
-    """Find the edge on each side's lines: which lines are clean, and at which offset it lies (the rise's middle)."""
+    """Find the edge on each side's lines: which lines are clean, and the offset of the rise's middle."""
     rise = np.diff(levels, axis=2)
     total = levels[..., -4:].mean(axis=2) - levels[..., :4].mean(axis=2)
     rise = np.where(rise > 0.15 * rise.max(axis=2, keepdims=True), rise, 0)
@@ -113,14 +114,14 @@ def _edges(offsets: Points, levels: Points) -> list[tuple[Flags, Points]]:
 
 
 def _meeting(along: Points, other: Points, step: Points) -> float:
-    """Say how far along a line, in its direction's lengths, it meets another that begins a step away."""
+    """Return how far along a line, in units of its direction, it meets another that begins a step away."""
     return float((step[0] * other[1] - step[1] * other[0]) / (along[0] * other[1] - along[1] * other[0]))
 
 
 def _line(start: Points, end: Points, place: Points, good: Flags) -> tuple[Points, Points] | None:
-    """Lay a straight line through the edge places, leaving out what lies off it: a point and a direction.
+    """Fit a straight line through the edge places without the outliers: a point and a direction.
 
-    None where too few are good.
+    None if too few are good.
     """
     if good.sum() < MIN_GOOD:
         return None

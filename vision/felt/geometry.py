@@ -1,7 +1,7 @@
 """Where the felt lies in a picture: its markers, the map from felt millimetres to pixels, zones cut out upright.
 
-Markers are looked for in a reduced picture, which is several times faster, and their corners then refined in the
-full one. All corners of all markers together give the homography by least squares.
+Markers are searched in a reduced picture, which is several times faster, and their corners are then refined in the full
+one. All corners of all markers together give the homography by least squares.
 
 Pixel coordinates count from the middle of the first pixel. Homographies map felt millimetres to pixels.
 """
@@ -50,7 +50,7 @@ CORNER_NOISE_PX = 0.25
 
 @dataclass(frozen=True, eq=False)
 class FoundMarker:
-    """A marker seen: its number and its corners, 4×2 pixels, in OpenCV's order."""
+    """A detected marker: its number and its corners, 4×2 pixels, in OpenCV's order."""
 
     id: int
     corners: Points
@@ -65,11 +65,11 @@ class FoundMarker:
 class FeltView:
     """The felt as a picture shows it.
 
-    ``homography`` maps felt millimetres to pixels; ``markers`` are the felt's own, ``others`` whatever other
-    markers of the dictionary are in view. Where there is a ``lens``, all three are in pixels of the picture as a
-    lens without distortion would have made it; :meth:`to_image` leads to the real one's.
-    ``error_px`` and ``error_mm`` say how far the corners lie from where the homography puts them (root mean
-    square); ``doubt_mm`` how well the least known zone's corner is known; ``px_per_mm`` is the mean over the felt.
+    ``homography`` maps felt millimetres to pixels; ``markers`` are the felt's own, ``others`` all other markers of the
+    dictionary in view. With a ``lens``, all three are in pixels of the undistorted picture; :meth:`to_image` maps to
+    the real one. ``error_px`` and ``error_mm`` are the root mean square distances of the corners from their places by
+    the homography. ``doubt_mm`` is the uncertainty of the least known zone corner; ``px_per_mm`` is the mean over the
+    felt.
     """
 
     homography: Matrix
@@ -92,7 +92,7 @@ class FeltView:
         return rectify(frame, self.homography, zone, px_per_mm, self.lens)
 
     def smaller(self, frame: Image, px_per_mm: float) -> tuple[Image, FeltView]:
-        """Halve the picture as long as it keeps this many pixels per millimetre; give it and the felt's place in it.
+        """Halve the picture while it keeps this many pixels per millimetre; return it and its view of the felt.
 
         Halving is by far the fastest way to average a picture.
         """
@@ -121,10 +121,10 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
     Args:
         frame: height × width × 3 BGR or height × width, 8 bits.
         layout: the felt to look for.
-        lens: the camera's calibration; without it the lens is taken to be free of distortion.
+        lens: the camera's calibration; without it the lens is assumed to have no distortion.
 
     Raises:
-        PictureError: this is no picture of 8-bit pixels, or it is too small.
+        PictureError: it is not a picture of 8-bit pixels, or it is too small.
         NoMarkersError: no marker of this felt is in view.
         TooFewMarkersError: those in view do not fix the felt well enough.
         DisagreeingMarkersError: they do not lie as the layout says, or belong to two felts.
@@ -151,9 +151,9 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
 
 
 def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
-    """Find all markers of the layout's dictionary, also such as are not the felt's, with refined corners.
+    """Find all markers of the layout's dictionary, the felt's and others, with refined corners.
 
-    They are looked for at reduced size, and again at full size where fewer than four of the felt's show.
+    The search runs at reduced size, and again at full size if it finds fewer than four of the felt's.
     """
     known = {marker.id for marker in layout.markers.at}
     found: list[FoundMarker] = []
@@ -192,7 +192,7 @@ def rectify(
     if part.size == 0:
         return np.zeros((size[1], size[0], *frame.shape[2:]), np.uint8)
     warp = np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ warp
-    # Where pixels are to spare they are averaged first: picking single ones would invent edges.
+    # With surplus pixels, average them first: picking single ones would create false edges.
     spare = int(math.dist(corners[0], corners[1]) / size[0] + 0.1)
     if spare > 1 and min(part.shape[:2]) >= spare:
         part = _averaged(part, spare)
@@ -202,7 +202,7 @@ def rectify(
 
 
 def zone_size(zone: Zone, px_per_mm: float) -> tuple[int, int]:
-    """Give the width and height of a rectified zone in pixels."""
+    """Return the width and height of a rectified zone in pixels."""
     return max(1, round(zone.width_mm * px_per_mm)), max(1, round(zone.height_mm * px_per_mm))
 
 
@@ -221,7 +221,7 @@ def project(homography: Matrix, points: Points) -> Points:
 
 
 def as_grey(frame: Image) -> Image:
-    """Make one channel of a picture.
+    """Convert a picture to one channel.
 
     Raises:
         PictureError: it has other than 8-bit pixels in one or three channels, or is too small.
@@ -237,11 +237,11 @@ def as_grey(frame: Image) -> Image:
 
 
 def reduced(picture: Image, longest: int) -> tuple[Image, int]:
-    """Shrink a picture by a whole factor, so that its long side is at most ``longest``; give the factor too.
+    """Shrink a picture by a whole factor, so that its long side is at most ``longest``; return the factor too.
 
-    The factor is a power of two, or three times one: a picture is halved several times faster than it is averaged
-    otherwise. A pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one; a rest at the right
-    and lower edge is cut off.
+    The factor is a power of two, or three times one, because halving is several times faster than other averaging. A
+    pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one; a remainder at the right and lower
+    edge is cut off.
     """
     least = max(1, math.ceil(max(picture.shape[:2]) / longest))
     power = 1 << (least - 1).bit_length()
@@ -250,7 +250,7 @@ def reduced(picture: Image, longest: int) -> tuple[Image, int]:
 
 
 def _averaged(picture: Image, times: int) -> Image:
-    """Shrink a picture to its pixels' averages, by halves as long as that goes."""
+    """Shrink a picture to the averages of its pixels, by halving while possible."""
     height, width = (max(1, n // times) for n in picture.shape[:2])
     small = picture[: height * times, : width * times]
     while times % 2 == 0:
@@ -264,13 +264,13 @@ def _area_mean(picture: Image, width: int, height: int) -> Image:
 
 
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
-    how = cv2.aruco.DetectorParameters()  # its corners in whole pixels do: they are refined from the edges
-    how.minDistanceToBorder = 0  # of a camera that leans, markers lie at the picture's edge
+    how = cv2.aruco.DetectorParameters()  # whole-pixel corners are enough: they are refined from the edges
+    how.minDistanceToBorder = 0  # with a tilted camera, markers lie at the picture's edge
     return cv2.aruco.ArucoDetector(dictionary(name), how)
 
 
 def _not_cut(corners: Points, picture: Image) -> bool:
-    """Tell whether a marker lies wholly in the picture: one that its edge cuts off has its corners elsewhere."""
+    """Return whether a marker lies wholly in the picture: the corners of one cut by its edge are wrong."""
     height, width = picture.shape[:2]
     return bool((corners >= 1).all() and (corners <= (width - 2, height - 2)).all())
 
@@ -290,7 +290,7 @@ def _ids(markers: Sequence[FoundMarker]) -> str:
 
 
 def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[FoundMarker]:
-    """Pick the largest set of markers that lie to one another as the layout says, each number once."""
+    """Pick the largest set of markers whose relative places match the layout, each number once."""
     best: list[FoundMarker] = []
     best_error = math.inf
     for a, b in itertools.combinations(candidates, 2):
@@ -302,7 +302,7 @@ def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[Fo
         chosen: dict[int, tuple[float, FoundMarker]] = {}
         for marker in candidates:
             off = _off_mm(marker, homography, layout)
-            # two neighbours foretell a far marker badly: the farther, the more is forgiven, up to its own size
+            # two neighbours predict a far marker badly: the tolerance grows with distance, up to the marker's size
             if off < layout.markers.side_mm and off < chosen.get(marker.id, (math.inf, marker))[0]:
                 chosen[marker.id] = (off, marker)
         members = [marker for _, marker in chosen.values()]
@@ -313,14 +313,14 @@ def _one_felt(candidates: Sequence[FoundMarker], layout: TableLayout) -> list[Fo
 
 
 def _elsewhere(second: Sequence[FoundMarker], ours: Sequence[FoundMarker], layout: TableLayout) -> bool:
-    """Say whether a second set of markers is another felt, and not this one's, bent."""
+    """Return whether a second set of markers is another felt, rather than the same felt bent."""
     homography = _fit(ours, layout)
     twice = {m.id for m in second} & {m.id for m in ours}
     return bool(twice) or homography is None or _off_mm(second[0], homography, layout) > STRAY_MM
 
 
 def _agreeing(members: list[FoundMarker], layout: TableLayout) -> tuple[list[FoundMarker], float]:
-    """Drop the marker that lies farthest off until all agree; give them and their greatest distance, mm."""
+    """Drop the worst marker until all agree; return them and their greatest distance, mm."""
     while len(members) >= 2:
         homography = _fit(members, layout)
         if homography is None:
@@ -395,12 +395,12 @@ def _rms(distances: Points) -> float:
 
 
 def _doubt_mm(homography: Matrix, felt: Points, at: Points, noise_px: float) -> float:
-    """Carry the corners' noise over to other places of the felt: the worst standard deviation, millimetres.
+    """Propagate the corners' noise to other places of the felt: the worst standard deviation, millimetres.
 
     The usual propagation: with J the pixels' derivatives by the homography's eight free entries, the entries'
     covariance is noise² · (JᵀJ)⁻¹.
     """
-    scale = np.array([1 / 500, 1 / 500])  # millimetres brought near 1 keep the matrix well conditioned
+    scale = np.array([1 / 500, 1 / 500])  # scaled near 1, millimetres keep the matrix well conditioned
     near = homography @ np.diag([500, 500, 1])
     near = near / near[2, 2]
     known = _derivatives(near, felt * scale)
@@ -432,14 +432,14 @@ def _zone_to_felt(zone: Zone, px_per_mm: float) -> Matrix:
     corner, right, down = zone.to_felt(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     width, height = zone_size(zone, px_per_mm)
     across, along = (right - corner) * zone.width_mm / width, (down - corner) * zone.height_mm / height
-    origin = corner + (across + along) / 2  # the middle of the first pixel
+    origin = corner + (across + along) / 2  # the centre of pixel 0
     return np.array([[across[0], along[0], origin[0]], [across[1], along[1], origin[1]], [0, 0, 1]])
 
 
 def _maps(
     warp: Matrix, size: tuple[int, int], lens: Lens
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Follow the lens on a coarse grid, which is smooth enough, and fill in between."""
+    """Evaluate the lens on a coarse grid and interpolate in between: it is smooth enough."""
     step = 16
     columns, rows = (np.arange(0, n + step, step, dtype=float) for n in size)
     grid = np.stack(np.meshgrid(columns, rows), axis=-1)

@@ -1,11 +1,10 @@
 """The felt in millimetres: its markers, the zones where cards are laid, and the camera above it.
 
-The one source is a TOML file, ``hardware/table.toml`` of the package unless another is named. Its text is
-kept with the layout, so that the record of a hand can store it by its hash and read the hand again years
-later.
+The only source is a TOML file, by default the package's ``hardware/table.toml``. Its text is stored with the layout, so
+that the record of a hand can store it by its hash and read the hand again years later.
 
-Millimetres are the felt's own, seen from above: the origin is its top left corner in the camera's picture,
-x runs to the right, y down. Angles are in degrees, clockwise as the camera sees them.
+Millimetres are measured on the felt, seen from above: the origin is its top left corner in the camera's picture, x runs
+to the right, y down. Angles are in degrees, clockwise in the camera's picture.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MIN_NATURAL_MARKER_MM = 30.0
 
 @dataclass(frozen=True)
 class CardSize:
-    """A card and the gaps it is laid with, millimetres."""
+    """A card's size and the gaps between laid cards, millimetres."""
 
     width_mm: float
     height_mm: float
@@ -50,7 +49,7 @@ class CardSize:
 
 @dataclass(frozen=True)
 class Marker:
-    """An ArUco marker's number and the middle of its black square."""
+    """An ArUco marker's number and the centre of its black square."""
 
     id: int
     x_mm: float
@@ -67,7 +66,7 @@ class Markers:
     at: tuple[Marker, ...]
 
     def corners_mm(self, marker_id: int) -> Points:
-        """Give the four corners of a marker's black square in OpenCV's order, 4×2, felt millimetres."""
+        """Return the four corners of a marker's black square in OpenCV's order, 4×2, felt millimetres."""
         marker = next(m for m in self.at if m.id == marker_id)
         return _box(marker.x_mm, marker.y_mm, self.side_mm, self.side_mm, 0.0)
 
@@ -76,9 +75,9 @@ class Markers:
 class Zone:
     """The rectangle of felt in which one row's cards are laid.
 
-    ``x_mm, y_mm`` is its middle. ``width_mm`` runs along the row and ``height_mm`` from the table's centre to
-    the player. ``turned_deg`` is how far the row is turned: at 0 its player sits at the bottom of the
-    camera's picture, at 90 on the left, at 180 at the top. ``capacity`` is the number of cards of a full row.
+    ``x_mm, y_mm`` is its centre. ``width_mm`` runs along the row and ``height_mm`` from the table's centre to the
+    player. ``turned_deg`` is the row's rotation: at 0 its player sits at the bottom of the camera's picture, at 90 on
+    the left, at 180 at the top. ``capacity`` is the number of cards of a full row.
     """
 
     place: str
@@ -92,7 +91,7 @@ class Zone:
 
     @property
     def name(self) -> str:
-        """The zone in words, as messages name it."""
+        """The zone's name in messages."""
         return f"{self.place} {self.row}"
 
     @property
@@ -113,7 +112,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class NaturalMarker:
-    """What the dealer lays on a hand whose natural is confirmed: flat, of one colour that no card shows.
+    """The marker that the dealer lays on a confirmed natural: flat, of one colour that no card shows.
 
     ``shape`` is ``disk`` or ``plate`` (a rectangle); ``colour`` is ``#rrggbb`` as in white light.
     """
@@ -125,7 +124,7 @@ class NaturalMarker:
 
     @property
     def bgr(self) -> tuple[int, int, int]:
-        """The colour as a picture has it: blue, green, red, 0 to 255."""
+        """The colour in a picture: blue, green, red, 0 to 255."""
         red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
         return blue, green, red
 
@@ -142,7 +141,7 @@ class Camera:
 
     @property
     def px_per_mm(self) -> float:
-        """How many pixels a millimetre of felt covers, straight below an ideal lens."""
+        """The pixels per millimetre of felt, straight below an ideal lens."""
         return self.width_px / (2 * self.height_mm * math.tan(math.radians(self.horizontal_fov_deg) / 2))
 
 
@@ -150,7 +149,7 @@ class Camera:
 class TableLayout:
     """A felt with its markers, zones and camera; ``text`` is the TOML it was read from.
 
-    ``natural_marker`` is None in a house that marks no naturals.
+    ``natural_marker`` is None if the house marks no naturals.
     """
 
     width_mm: float
@@ -164,7 +163,7 @@ class TableLayout:
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> TableLayout:
-        """Read a layout file; without a path, the one that comes with the product.
+        """Read a layout file; without a path, the packaged one.
 
         Raises:
             LayoutFileError: the file cannot be read.
@@ -216,7 +215,7 @@ class TableLayout:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the layout's text, by which a record names it."""
+        """The hash of the layout's text; records refer to it by this."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
@@ -236,14 +235,14 @@ class TableLayout:
         raise LayoutError(f"this felt has no zone {place} {row}; its places are {', '.join(self.places)}")
 
     def slots_mm(self, zone: Zone) -> Points:
-        """Give the middles of a full row's cards, in order: capacity×2, millimetres of the upright zone."""
+        """Return the centres of a full row's cards, in order: capacity×2, millimetres of the upright zone."""
         step = self.card.width_mm + self.card.gap_mm
         offsets = (np.arange(zone.capacity) - (zone.capacity - 1) / 2) * step
         return np.stack([zone.width_mm / 2 + offsets, np.full(zone.capacity, zone.height_mm / 2)], axis=1)
 
 
 class _Table:
-    """One TOML table, read key by key, so that whatever is left over is reported as unknown."""
+    """One TOML table, read key by key, so that unread keys are reported as unknown."""
 
     def __init__(self, name: str, values: Mapping[str, Any]) -> None:
         self._name = name
@@ -403,7 +402,7 @@ def _check(layout: TableLayout) -> None:
 
 
 def _turn(degrees: float) -> Points:
-    """Turn clockwise as seen, y down; exact at the quarter turns, so that neighbours share their edges."""
+    """Rotate clockwise in the picture, y down; exact at the quarter turns, so that neighbours share their edges."""
     quarter, rest = divmod(degrees, 90.0)
     if rest == 0:
         cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[int(quarter) % 4]

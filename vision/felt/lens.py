@@ -1,7 +1,7 @@
 """The lens's distortion, measured once with a ChArUco board and stored as JSON.
 
-The board is printed on A3 and held in front of the camera in a dozen ways. Its markers are of another dictionary
-than the felt's, so the one is never taken for the other.
+The board is printed on A3 and held in front of the camera in a dozen positions. Its markers are of another dictionary
+than the felt's, so the two are never confused.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_ERROR_PX = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """A calibrated lens: camera matrix (3×3, pixels), distortion (k1 k2 p1 p2 k3), the picture's size it is for."""
+    """A calibrated lens: camera matrix (3×3, pixels), distortion (k1 k2 p1 p2 k3), the size of its pictures."""
 
     matrix: Matrix
     distortion: Points
@@ -56,7 +56,7 @@ class Lens:
     error_px: float
 
     def undistort(self, points: Points) -> Points:
-        """Map n×2 pixels of the picture to where a lens without distortion would have put them."""
+        """Map n×2 pixels of the picture to their places in the undistorted picture."""
         bent = np.asarray(points, float)
         straight = bent.copy()
         for _ in range(UNDISTORT_STEPS):
@@ -75,7 +75,7 @@ class Lens:
         return np.asarray(bent, float).reshape(-1, 2)
 
     def for_size(self, width: int, height: int) -> Lens:
-        """Give the same lens for a picture of another size.
+        """Return the same lens for a picture of another size.
 
         Raises:
             CalibrationError: the picture's proportions are others, so it shows another part of the sensor.
@@ -88,13 +88,13 @@ class Lens:
                 f"the lens was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
                 f"{width}×{height} has other proportions: calibrate in the camera's present mode"
             )
-        # the middle of the first pixel is the origin, so sizes scale about half a pixel outside it
+        # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
         scale = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
         return Lens(scale @ self.matrix, self.distortion, width, height, self.error_px * sx)
 
     @property
     def sha256(self) -> str:
-        """The hash of the calibration's JSON, by which a record names it."""
+        """The hash of the calibration's JSON; records refer to it by this."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -165,7 +165,7 @@ class Lens:
 
 
 def board_picture(px_per_mm: float = 12.0) -> Image:
-    """Draw the board to print: 266 × 380 mm, one channel; print it at its true size and glue it on something flat."""
+    """Draw the board to print: 266 × 380 mm, one channel. Print it at its true size and glue it on something flat."""
     size = tuple(round(n * BOARD_SQUARE_MM * px_per_mm) for n in BOARD_SQUARES)
     return np.asarray(_board().generateImage((size[0], size[1]), marginSize=0, borderBits=1), np.uint8)
 
@@ -180,11 +180,11 @@ class BoardView:
 
     @property
     def outline(self) -> Points:
-        """The corners' convex hull, n×2 pixels: what part of the picture the board covers."""
+        """The corners' convex hull, n×2 pixels: the part of the picture that the board covers."""
         return np.asarray(cv2.convexHull(self.corners), float).reshape(-1, 2)
 
     def is_like(self, other: BoardView) -> bool:
-        """Say whether the board is held as in another view, which then says nothing new."""
+        """Return whether the board is held as in another view, which then adds no information."""
         mine, theirs = (dict(zip(v.ids.tolist(), v.corners, strict=True)) for v in (self, other))
         both = mine.keys() & theirs.keys()
         apart = [float(np.linalg.norm(mine[k] - theirs[k])) for k in both]
@@ -192,7 +192,7 @@ class BoardView:
 
 
 def find_board(frame: Image) -> BoardView | None:
-    """Find the board in a picture; None where too little of it can be made out."""
+    """Find the board in a picture; None if too little of it is visible."""
     corners, ids, _, _ = cv2.aruco.CharucoDetector(_board()).detectBoard(frame)
     if ids is None or len(ids) < MIN_CORNERS:
         return None
@@ -201,7 +201,7 @@ def find_board(frame: Image) -> BoardView | None:
 
 
 def reach(views: Sequence[BoardView]) -> tuple[float, float]:
-    """Return the share of the picture's width and of its height that the views reach over."""
+    """Return the share of the picture's width and of its height that the views cover."""
     if not views:
         return 0.0, 0.0
     x, y = np.ptp(np.concatenate([view.corners for view in views]), axis=0) / views[0].size
@@ -221,7 +221,7 @@ def calibrate_lens(frames: Sequence[Image]) -> Lens:
 
 
 def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
-    """Measure the lens from views of the board, found in so many `pictures` (as many as views, unless said).
+    """Measure the lens from views of the board, found in so many `pictures` (by default as many as views).
 
     Raises:
         CalibrationError: they are too few, of different sizes, leave the edges out, or do not agree.
@@ -249,7 +249,7 @@ def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
 
 
 def fit_lens(views: Sequence[BoardView]) -> Lens:
-    """Fit a lens to at least two views, however well they serve: `lens_of` says whether they do."""
+    """Fit a lens to at least two views, without judging the result: `lens_of` does."""
     known = np.asarray(_board().getChessboardCorners(), np.float32)
     width, height = views[0].size
     error, matrix, distortion, _, _ = cv2.calibrateCamera(

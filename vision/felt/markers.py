@@ -6,5 +6,5 @@ import cv2
 
 
 def dictionary(name: str) -> cv2.aruco.Dictionary:
-    """Look up one of OpenCV's marker dictionaries by name; the layout has checked that it exists."""
+    """Return one of OpenCV's marker dictionaries by name; the layout has checked that it exists."""
     return cv2.aruco.getPredefinedDictionary(int(getattr(cv2.aruco, name)))

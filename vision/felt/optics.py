@@ -1,4 +1,4 @@
-"""What an overhead camera at a height sees of the felt: area, pixels, depth of field, light. Computed, not measured.
+"""The view of an overhead camera at a height: area, pixels, depth of field, light. Computed, not measured.
 
 The camera looks straight down through a lens without distortion. UNTESTED on hardware.
 """
@@ -56,18 +56,18 @@ class CameraModel:
     note: str
 
     def area_mm(self, height_mm: float) -> tuple[float, float]:
-        """Give width and height of the felt in view, millimetres."""
+        """Return width and height of the felt in view, millimetres."""
         return (
             2 * height_mm * math.tan(math.radians(self.horizontal_fov_deg) / 2),
             2 * height_mm * math.tan(math.radians(self.vertical_fov_deg) / 2),
         )
 
     def px_per_mm(self, height_mm: float) -> float:
-        """Give the pixels that a millimetre of felt covers."""
+        """Return the pixels per millimetre of felt."""
         return self.width_px / self.area_mm(height_mm)[0]
 
     def depth_mm(self, height_mm: float) -> tuple[float, float]:
-        """Give the distances between which a point is blurred by no more than a pixel; the far one may be infinite."""
+        """Return the distances between which a point is blurred by at most a pixel; the far one may be infinite."""
         circle = self.pixel_um / 1000
         hyperfocal = self.focal_mm**2 / (self.f_number * circle) + self.focal_mm
         near = height_mm * (hyperfocal - self.focal_mm) / (hyperfocal + height_mm - 2 * self.focal_mm)
@@ -75,11 +75,11 @@ class CameraModel:
         return near, height_mm * (hyperfocal - self.focal_mm) / left if left > 0 else math.inf
 
     def lux(self, exposure_ms: float, iso: float) -> float:
-        """Give the light on the felt that a picture so exposed needs."""
+        """Return the light on the felt needed for this exposure."""
         return METER * self.f_number**2 / (exposure_ms / 1000 * iso)
 
     def lowest_mm(self, width_mm: float, height_mm: float) -> float:
-        """Give the height from which a felt of this size just fills the picture, either way round."""
+        """Return the lowest height at which a felt of this size fits the picture, in either orientation."""
 
         def needed(across: float, down: float) -> float:
             wide, high = self.area_mm(1.0)
@@ -89,14 +89,14 @@ class CameraModel:
 
 
 def cameras() -> dict[str, CameraModel]:
-    """Read the cameras that are known, by their short names: `hardware/cameras.toml`."""
+    """Read the known cameras, by their short names: `hardware/cameras.toml`."""
     source = importlib.resources.files("hardware") / "cameras.toml"
     table: dict[str, dict[str, Any]] = tomllib.loads(source.read_text(encoding="utf-8"))
     return {key: CameraModel(key=key, **values) for key, values in table.items()}
 
 
 class Grade(StrEnum):
-    """How well the reader does at such a scale, by what was measured."""
+    """The reader's measured accuracy at such a scale."""
 
     WELL = "well"
     MARGINAL = "marginal"
@@ -105,7 +105,7 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Sight:
-    """What a camera at a height makes of a felt; lengths in millimetres unless the name says pixels.
+    """A camera's view of a felt from a height; lengths in millimetres unless the name says pixels.
 
     ``problems`` are sentences that say what to change; ``grade`` sums them up.
     """
@@ -124,7 +124,7 @@ class Sight:
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the figures as JSON values."""
+        """Return the figures as JSON values."""
         near, far = self.depth_mm
         return {
             "camera": self.camera.key,
@@ -146,7 +146,7 @@ class Sight:
 def sight(
     camera: CameraModel, height_mm: float, layout: TableLayout, *, mains_hz: int = 50, iso: int = GRAIN_ISO
 ) -> Sight:
-    """Work out what this camera sees of this felt from this height, and judge it.
+    """Compute and judge this camera's view of this felt from this height.
 
     Raises:
         OpticsError: no camera hangs at such a height, or no sensor has such a sensitivity.

@@ -1,7 +1,7 @@
-"""Is this picture good enough to read? Each answer is a measured figure, its limit, and a sentence.
+"""Judges whether a picture is good enough to read. Each verdict has a measured figure, its limit, and a sentence.
 
-Nothing here looks at a card's face. Sharpness and light are measured on the felt's own markers, which are black on
-white whatever lies on the table; glare and banding on the felt.
+Nothing here depends on the cards' faces. Sharpness and light are measured on the felt's own markers, which are always
+black on white; glare and banding on the felt.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ SMALL_PX_PER_MM = 1.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """One judgement: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
+    """One verdict: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
 
-    ``where`` names the zone it is about, if it is about one.
+    ``where`` names the zone concerned, if any.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Verdict:
     where: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Give the verdict as JSON values."""
+        """Return the verdict as JSON values."""
         return {
             "ok": self.ok,
             "figure": round(self.figure, 3),
@@ -125,12 +125,12 @@ def judge(
 
 
 def colour(frame: Image) -> Verdict:
-    """Judge whether a picture, of a felt or not, has colours; without them no suit can be told by its ink."""
+    """Judge whether any picture has colours; without them the suits cannot be read by their ink."""
     figure = 0.0
     if frame.ndim == 3:
         small, _ = reduced(frame, 320)
         luma, red, blue = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YCrCb), float).reshape(-1, 3).T
-        # what goes along with the brightness is a tint, as of an old photograph: it is taken out
+        # colour that depends on brightness is a tint, as of an old photograph: it is removed
         basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
         figure = float(np.percentile(_off_the_tint(basis, np.column_stack([red, blue])), 99.9))
     ok = figure >= MIN_COLOUR
@@ -143,7 +143,7 @@ def colour(frame: Image) -> Verdict:
 
 
 def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
-    """Take the worst of the markers: a lens that leans is sharp on one side only."""
+    """Take the worst of the markers: a tilted lens is sharp on one side only."""
     spreads = []
     for marker in view.markers:
         corners = view.lens.distort(marker.corners) if view.lens else marker.corners
@@ -173,7 +173,7 @@ def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
 
 
 def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
-    """Take the white of the darkest marker; or that of the brightest, if it is burnt out."""
+    """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
     whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
     if max(whites) > MAX_WHITE:
         text = "the picture is overexposed: shorten the exposure or dim the lamps"
@@ -186,7 +186,7 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
 
 
 def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
-    """Give the grey level of a marker's white: the upper quarter over the marker and half its white border."""
+    """Return the grey level of a marker's white: the upper quarter over the marker and half its white border."""
     corners = layout.markers.corners_mm(marker_id)
     out = layout.markers.quiet_mm / 2
     grid = np.linspace(0, 1, 48)
@@ -198,7 +198,7 @@ def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> 
 
 
 def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
-    """Find the largest burnt-out patch in any zone."""
+    """Find the largest overexposed patch in any zone."""
     worst, where = 0.0, ""
     for zone in layout.zones:
         small = view.rectify(grey, zone, SMALL_PX_PER_MM)
@@ -215,7 +215,7 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
 
 
 def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
-    """Look for stripes along the picture's rows on the felt that no zone and no marker covers."""
+    """Measure stripes along the picture's rows, on the felt outside zones and markers."""
     small, shrink = reduced(grey, 800)
     bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
     figure = _stripes(small, bare)
@@ -229,7 +229,7 @@ def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
 
 
 def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrink: float) -> Image:
-    """Mark the felt between zones and markers, well away from both: cards stray, and throw shadows."""
+    """Mark the felt between zones and markers, well away from both: cards may lie outside, and throw shadows."""
     mask = np.zeros((size[1], size[0]), np.uint8)
     away = 12.0
 
@@ -249,13 +249,13 @@ def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrin
 
 
 def _stripes(grey: Image, bare: Image) -> float:
-    """Give the amplitude of the strongest even stripes, as a share of the light."""
+    """Return the amplitude of the strongest even stripes, as a share of the light."""
     counts = np.count_nonzero(bare, axis=1)
     seen = np.flatnonzero(counts >= 10)
     height, width = grey.shape
     if len(seen) < height // 3:
         return 0.0
-    # some fifty pixels of each row are enough, evenly taken from its bare ones
+    # about fifty pixels of each row are enough, evenly spaced over the bare ones
     some = (np.linspace(0, 1, 49, endpoint=False) * counts[seen, None]).astype(int)
     places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
     light = np.log(grey.ravel()[places].astype(float) + 1)
@@ -264,8 +264,8 @@ def _stripes(grey: Image, bare: Image) -> float:
     known, wanted = basis[:, ::7].reshape(-1, 9), light[:, ::7].ravel()
     slope = np.linalg.lstsq(known.T @ known, known.T @ wanted, rcond=None)[0]
     rest = light - np.einsum("ijk,k->ij", basis, slope)
-    line = np.median(rest, axis=1)  # the middle one, so that a card gone astray does not count
-    # a sine of each whole number of periods is fitted, as rows may be missing
+    line = np.median(rest, axis=1)  # the median, so that a stray card does not count
+    # fit a sine of each whole number of periods: some rows may be missing
     window = np.hanning(len(line) + 2)[1:-1]
     line = line - np.average(line, weights=window)
     turns = np.arange(BANDS[0], BANDS[1] + 1)
@@ -275,10 +275,10 @@ def _stripes(grey: Image, bare: Image) -> float:
 
 
 def _off_the_tint(basis: Points, hues: Points) -> Points:
-    """Say how far each pixel's hue lies from the tint that most pixels of its brightness share."""
+    """Return how far each pixel's hue is from the common tint of pixels of its brightness."""
     some_basis, some_hues = basis[::7], hues[::7]
     weights = np.ones(len(some_basis))
-    for _ in range(4):  # pixels off the tint count less each time (Huber's weights)
+    for _ in range(4):  # outliers get lower weights each time (Huber's weights)
         scaled = some_basis * weights[:, None]
         tint = np.linalg.lstsq(scaled.T @ some_basis, scaled.T @ some_hues, rcond=None)[0]
         weights = 1 / np.maximum(1, np.hypot(*(some_hues - some_basis @ tint).T))
@@ -287,7 +287,7 @@ def _off_the_tint(basis: Points, hues: Points) -> Points:
 
 
 def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
-    """Say how far the felt's corners have wandered in the picture, in millimetres on the felt."""
+    """Measure how far the felt's corners have moved in the picture, in millimetres on the felt."""
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     back = project(np.asarray(np.linalg.inv(reference)), project(view.homography, box))
     figure = float(np.linalg.norm(back - box, axis=1).max())

@@ -1,6 +1,6 @@
-"""One look at the table for anyone who sets it up: what is found where in the picture, and every figure with its limit.
+"""A survey of the table for its setup: what is detected where in the picture, and every figure with its limit.
 
-No card is read and none is looked for.
+It does not search for cards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QUALITY: Final = 80
 
 @dataclass(frozen=True)
 class Outline:
-    """Something's four corners in the picture that is shown, n×2 pixels."""
+    """A thing's four corners in the displayed picture, n×2 pixels."""
 
     name: str
     corners: Points
@@ -34,11 +34,11 @@ class Outline:
 
 @dataclass(frozen=True)
 class Survey:
-    """What one frame shows.
+    """The survey of one frame.
 
-    ``picture`` is a JPEG, ``times`` smaller than the frame of ``size``; outlines are in its pixels. Where the felt is
-    not found, ``error`` says why, and only the markers that were seen are given. ``missing`` are markers where they
-    ought to be.
+    ``picture`` is a JPEG, ``times`` smaller than the frame of ``size``; outlines are in its pixels. If the felt is not
+    found, ``error`` says why, and only the detected markers are given. ``missing`` are the expected places of missing
+    markers.
     """
 
     picture: bytes
@@ -54,7 +54,7 @@ class Survey:
     moved: Movement | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give all but the picture as JSON values."""
+        """Return all but the picture as JSON values."""
         return {
             "size": list(self.size),
             "shown": list(self.shown),
@@ -77,10 +77,10 @@ def survey(
     lens: Lens | None = None,
     calibration: FeltCalibration | None = None,
 ) -> Survey:
-    """Look at a frame (BGR, h × w × 3); with the calibration in force, also at what moved since.
+    """Survey a frame (BGR, h × w × 3); with the calibration in force, also what moved since.
 
     Raises:
-        PictureError: it is no picture that can be looked at.
+        PictureError: it is not a usable picture.
     """
     grey = as_grey(frame)
     height, width = grey.shape
@@ -142,7 +142,7 @@ def survey(
 
 
 def jpeg(picture: Image) -> bytes:
-    """Pack a picture as it is shown."""
+    """Encode a picture for display."""
     return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
 
 

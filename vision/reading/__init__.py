@@ -1,1 +1,1 @@
-"""From pixels to named cards: both networks, and what makes a name sure."""
+"""From pixels to named cards: both networks, and the rules for a sure name."""

@@ -1,7 +1,7 @@
 """The 52 cards as codes: rank then suit, as in ``"Th"`` (ten of hearts).
 
-Vision names cards and knows nothing of what they are worth; their order here is only the order of the model's
-classes and of lists: suits clubs, diamonds, hearts, spades; in each suit two up to ace.
+Vision names cards and does not know their worth. Their order here is only that of the model's classes and of lists:
+suits clubs, diamonds, hearts, spades; in each suit two up to ace.
 """
 
 RANKS = "23456789TJQKA"

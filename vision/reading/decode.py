@@ -1,10 +1,10 @@
-"""From indices to cards: which indices belong to one card, and which card each is.
+"""From indices to cards: groups the indices of each card, and names the cards.
 
-A card shows up to four indices and is one of 52; each of the 52 lies on the table once. So the indices are gathered
-into clusters (one physical card each), and all clusters are named together by the cheapest assignment of cards to
-clusters. A card's *margin* is what it would cost to name it otherwise: the label is forbidden, the assignment solved
-again, and the costs compared. It is in nats; measured on photographs it separates right from wrong far better than
-the network's own probabilities do.
+A card shows up to four indices and is one of 52; each of the 52 is on the table once. So the indices are clustered (one
+cluster per physical card), and all clusters are named together by the cheapest assignment of cards to clusters. A
+card's *margin* is the cost of naming it otherwise: its label is forbidden, the assignment is solved again, and the
+costs are compared. It is in nats. On photographs it separates right from wrong far better than the network's own
+probabilities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vision.reading.cards import CARDS
 from vision.reading.network import Floats, Indices, log_softmax
 from vision.reading.pairs import Stance, best_first, exact_pairs, log_agreement
 
-# A card is 63 × 88 mm and its index stands about 6.5 mm from the side and 12.5 mm from the top: from one index to
+# A card is 63 × 88 mm and its index is about 6.5 mm from the side and 12.5 mm from the top: from one index to
 # the card's other one it is 50 mm across and 63 mm down.
 _PAIR_ANGLE = math.atan2(63, 50)
 _PAIR_ANGLE_SLACK = 0.65  # radians: perspective and the network's own error
@@ -31,24 +31,24 @@ _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
-_MERGE_ANGLE_SLACK = 1.0  # radians, likewise: such two were not paired, so they lie worse
+_MERGE_ANGLE_SLACK = 1.0  # radians, likewise: larger, as these two were not paired before
 _CORNER = 1.2  # in index heights
-_SAME_MIDDLE = 0.5  # likewise: how far apart the middles of one card's two pairs of indices may lie
+_SAME_MIDDLE = 0.5  # likewise: the distance between the middles of one card's two pairs of indices
 
-_WORST = 16.0  # nats: no label costs more, so that one lost index cannot outweigh everything
+_WORST = 16.0  # nats: the highest cost of a label, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
-_HINT = 2.0  # nats by which a name may stand out in print
-_CLEAR_NAME = 6.0  # nats by which a name stands out; more adds nothing to whether there is a card
-_WHOLE_WEIGHS = 4.0  # nats by which the whole card may speak against a name
-CLEARLY_THERE = 4.0  # nats of evidence above which a card is not passed over; nearly all print stays below 3
+_HINT = 2.0  # nats: the most by which a name stands out in print
+_CLEAR_NAME = 6.0  # nats by which a name stands out; more adds no evidence of a card
+_WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name
+CLEARLY_THERE = 4.0  # nats of evidence above which a card is never ignored; nearly all print stays below 3
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """The indices of one physical card, and what they say together.
+    """The indices of one physical card, and their joint evidence.
 
     Attributes:
-        members: rows of the indices.
+        members: the row numbers of its indices.
         logp: 52 log-probabilities.
         presence: log-odds that there is a card at all.
         whole: 52 log-probabilities by what the whole card shows apart from its indices; all alike where that is
@@ -62,29 +62,29 @@ class Cluster:
 
     @cached_property
     def both(self) -> Floats:
-        """What the indices and the whole card say together; the whole card tips the scales, it does not outweigh."""
+        """The combined evidence of the indices and the whole card; the whole card decides only close cases."""
         return log_softmax(self.logp + np.maximum(self.whole - self.whole.max(), -_WHOLE_WEIGHS))
 
     @property
     def likeliest(self) -> str:
-        """The card that its indices and what else it shows name, whatever others claim it."""
+        """The likeliest card by this cluster's evidence alone."""
         return CARDS[int(self.both.argmax())]
 
     @property
     def stands_out(self) -> float:
-        """By how many nats the likeliest name stands out; what is more than clear does not count."""
+        """By how many nats the likeliest name stands out, up to a limit."""
         second, first = np.partition(self.logp, -2)[-2:]
         return min(float(first - second), _CLEAR_NAME)
 
     @property
     def evidence(self) -> float:
-        """How much speaks for a card, in nats: its presence, and that one name stands out. Print names none clearly."""
+        """The evidence for a card, in nats: its presence, and how far its name stands out. Print names none clearly."""
         return self.presence + self.stands_out
 
 
 @dataclass(frozen=True)
 class Named:
-    """A cluster with its name: margin in nats, candidates from likely to unlikely (the name first)."""
+    """A cluster with its name: margin in nats, candidates in falling probability (the name first)."""
 
     cluster: Cluster
     card: str
@@ -93,14 +93,14 @@ class Named:
 
     @property
     def denied(self) -> float:
-        """By how many nats the whole card is rather another one."""
+        """By how many nats the whole card favours another card."""
         return float(self.cluster.whole.max() - self.cluster.whole[CARDS.index(self.card)])
 
 
 def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) -> Indices:
-    """Make one of indices found at the same place (at several scales, in overlapping crops).
+    """Merge indices found at the same place (at several scales, in overlapping crops).
 
-    `weights` says how far to trust each one (1 by default); `radius` is in index heights.
+    `weights` is each one's weight (1 by default); `radius` is in index heights.
     """
     if not len(indices):
         return indices
@@ -128,10 +128,11 @@ def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) 
 def clusters(
     indices: Indices, card_mm: tuple[float, float] | None = None, stance: Stance | None = None
 ) -> list[Cluster]:
-    """Gather the indices of each physical card.
+    """Cluster the indices of each physical card.
 
-    Where the indices are in millimetres and the card's width and height are known (`card_mm`), two that lie exactly
-    as one card's indices lie (`stance`, where the table taught it) are one card, unless they clearly name two.
+    If the indices are in millimetres and the card's width and height are known (`card_mm`), two indices whose relative
+    position is exactly that of one card's (`stance`, if it was learnt from the table) are one card, unless they clearly
+    name two.
     """
     groups = _pairs(indices) if card_mm is None else exact_pairs(indices, card_mm, stance)
     paired = {k for group in groups for k in group}
@@ -157,7 +158,7 @@ def clusters(
 
 
 def _pairs(indices: Indices) -> list[tuple[int, ...]]:
-    """Pair opposite indices that lie as one card's two indices lie and name the same card, the best first."""
+    """Pair opposite indices that are placed like one card's two indices and name the same card, the best first."""
     n = len(indices)
     if n < 2:
         return []
@@ -191,11 +192,11 @@ def _cluster(indices: Indices, members: tuple[int, ...]) -> Cluster:
 
 
 def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
-    """Tell whether two clusters near one another are one card whose indices were not paired (perspective, a third one).
+    """Return whether two near clusters are one card whose indices were not paired (perspective, a third index).
 
-    The name alone does not decide: in a fan, a misread neighbour would be swallowed. Some index of one must read
-    opposite to some index of the other; two must each have the other right of it and below; next to a card that shows
-    both of its own, a third must lie in a corner left, and two more around the same middle.
+    The name alone does not decide: in a fan, a misread neighbour would be absorbed. Some index of one must read
+    opposite to some index of the other. Two single indices must each have the other to the right and below. Next to a
+    card that shows both of its own, a third index must be in a free corner, and two more around the same middle.
     """
     if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
         return False
@@ -212,14 +213,14 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
 
 
 def _stands_below(indices: Indices, one: int, other: int) -> bool:
-    """Tell whether an index lies about where one, as it reads, has its card's other index: right of it and below."""
+    """Return whether an index is about where another one's card has its second index: to the right and below."""
     step, u = indices.places[other] - indices.places[one], indices.directions[one]
     turn = math.atan2(float(step @ np.array([-u[1], u[0]])), float(step @ u)) - _PAIR_ANGLE
     return abs((turn + math.pi) % (2 * math.pi) - math.pi) < _MERGE_ANGLE_SLACK
 
 
 def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
-    """Tell whether an index lies in one of the two corners that a card's two opposite indices leave."""
+    """Return whether an index is in one of the two free corners of a card with two opposite indices."""
     first, second = whole[:2]
     along = indices.directions[first]
     step = indices.places[second] - indices.places[first]
@@ -230,11 +231,12 @@ def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
 
 
 def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
-    """Name all clusters together, each card at most once; clusters that are likelier no card are left out.
+    """Name all clusters together, each card at most once; clusters that are probably no card are left out.
 
-    Where a clear cluster is left without a name because its card is taken, or takes its next best, two places claim one
-    card, and somebody has to look: the margin is 0, unless each of the 52 has a place. With `conflicts`, the cluster
-    left over is named too; without, the misread half of an index in a heap is likelier than a second card of a name.
+    If a clear cluster gets no name because its card is taken, or gets its next best, two places claim one card and a
+    person must look: the margin is 0, unless each of the 52 has a place. With `conflicts`, the cluster left over is
+    named too. Without, it is dropped: in a heap, the misread half of an index is likelier than a second card of that
+    name.
     """
     if not found:
         return []
@@ -254,7 +256,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
             claimed.append(Named(found[row], best_three[0], 0.0, best_three))
     doubtful = {claim.card for claim in claimed}
-    if not is_whole_deck(named + claimed):  # there, what is left over is no guess
+    if not is_whole_deck(named + claimed):  # in a whole deck there is no conflict
         pushed = [n for n in named if n.cluster.likeliest != n.card]
         doubtful |= {n.card for n in pushed} | {
             n.cluster.likeliest for n in pushed if n.cluster.stands_out > _HINT
@@ -264,17 +266,17 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
 
 
 def is_whole_deck(named: list[Named]) -> bool:
-    """Say whether each of the 52 cards is named, and none twice: where two claim one card, another has no name.
+    """Return whether each of the 52 cards is named, and none twice.
 
-    Only then would a wrong name have had to push aside the card that it belongs to.
+    Only then does a wrong name have to displace the right card.
     """
     return len(named) == len(CARDS) == len({one.card for one in named})
 
 
 def _margin(matrix: NDArray[np.float64], row: int, column: int) -> tuple[float, tuple[str, ...]]:
-    """Forbid a label, solve again: return the extra cost and the labels that came in its place (two of them).
+    """Forbid a label and solve again: return the extra cost and the labels that replaced it (two of them).
 
-    That there is a card at all is another question, which its presence answers: here it must be some card.
+    Presence is judged separately: here the cluster must be some card.
     """
     tried = matrix.copy()
     tried[row, len(CARDS) :] = _FORBIDDEN

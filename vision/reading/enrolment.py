@@ -1,9 +1,9 @@
-"""Learns a house's own deck from a spread of its 52 cards, and checks that a deck is whole.
+"""Enrols a house's own deck from a spread of its 52 cards, and checks that a deck is complete.
 
-The spread fills the felt: place A the clubs, B the diamonds, C the hearts, D the spades; in each place the front
-row holds 2 3 4, the middle 5 6 7 8 9, the back T J Q K A, from the player's left. So every picture says which index
-is which, and the network's last layer can be refitted for ranks and suits: a ridge-like correction that stays small
-where the deck gives no reason for it. A few seconds on one core.
+The spread fills the felt: place A the clubs, B the diamonds, C the hearts, D the spades; in each place the front row
+holds 2 3 4, the middle 5 6 7 8 9, the back T J Q K A, from the player's left. So the true card of every index is known,
+and the network's last layer can be refitted for ranks and suits: a ridge-like correction that stays small unless the
+deck requires more. It takes a few seconds on one core.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from vision.reading.table_reading import TableReading, observe, read
 _PENALTY = 0.02
 """How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
 
-_CLEAR = 0.6  # the heat of what is an index; below, it may be print, but for the hottest on its card
-_SLOT_MM = 45.0  # an index farther than this from its card's place belongs to no card of the spread
+_CLEAR = 0.6  # the least heat of an index; below, it may be print, except for the hottest on its card
+_SLOT_MM = 45.0  # an index farther than this from its card's place is ignored
 MIN_FRAMES = 2
 """Pictures of the spread: one to learn from, one to be judged on."""
 
 
 def spread(layout: TableLayout) -> dict[str, dict[str, list[str]]]:
-    """Return where each card lies: by place and row, from the player's left.
+    """Return each card's place: by place and row, from the player's left.
 
     Raises:
         EnrolmentError: the felt does not have four places of 3, 5 and 5 cards.
@@ -55,7 +55,7 @@ def spread(layout: TableLayout) -> dict[str, dict[str, list[str]]]:
 
 @dataclass(frozen=True)
 class DeckCheck:
-    """What a spread lacks: cards not seen in their place, and cards seen that belong elsewhere."""
+    """The faults of a spread: cards not seen in their place, and cards seen that belong elsewhere."""
 
     missing: tuple[str, ...]
     misplaced: tuple[str, ...]
@@ -77,7 +77,7 @@ class DeckCheck:
 
 
 def check_deck(reading: TableReading, layout: TableLayout) -> DeckCheck:
-    """Compare a reading with the spread; a card that is not sure does not count as seen."""
+    """Compare a reading with the spread; an unsure card does not count as seen."""
     hands = spread(layout)
     missing, misplaced = [], []
     for zone in reading.zones:
@@ -89,7 +89,8 @@ def check_deck(reading: TableReading, layout: TableLayout) -> DeckCheck:
 
 
 def enrol(frames: Sequence[Image], layout: TableLayout, reader: CardReader, name: str) -> DeckProfile:
-    """Learn a deck from pictures of its spread (BGR, h × w × 3): at least two, of several lays of the cards if can be.
+    """Enrol a deck from at least two pictures of its spread (BGR, h × w × 3), the cards laid again before each if
+    possible.
 
     Raises:
         EnrolmentError: too few pictures, cards missing, a wrong deck, or a result that does not read the spread.
@@ -111,14 +112,14 @@ def learn(
     name: str,
     lens: Lens | None = None,
 ) -> DeckProfile:
-    """Learn a deck from lessons, of which the `last` picture gave the last.
+    """Enrol a deck from lessons; the `last` picture is the source of the last one.
 
     Raises:
         EnrolmentError: too few lessons, or a result that does not read the last picture.
     """
     if len(lessons) < MIN_FRAMES:
         raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(lessons)}.")
-    # judged on a picture that it has not seen, before all pictures go into the profile
+    # validate on a picture not used for training, before all pictures go into the profile
     trial = CardReader(reader.path, deck=_fit(lessons[:-1], name))
     wrong = [spot.card for spot in read_spread(last, layout, trial, lens) if spot.seen != spot.card]
     if wrong:
@@ -166,9 +167,9 @@ def read_spread(
 
 @dataclass(frozen=True)
 class Lesson:
-    """Indices of one picture of the spread with the cards they must be, as numbers into CARDS.
+    """Indices of one picture of the spread with their true cards, as numbers into CARDS.
 
-    `elsewhere`: what looks like an index and is none, print on those cards; it is to be named no more clearly.
+    `elsewhere`: false indices, from print on those cards; the profile must not name them more clearly.
     """
 
     indices: Indices
@@ -177,12 +178,12 @@ class Lesson:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The cards of which no index is seen in their place."""
+        """The cards without any index in their place."""
         return tuple(code for k, code in enumerate(CARDS) if k not in set(self.cards.tolist()))
 
     @property
     def strange(self) -> tuple[tuple[str, str], ...]:
-        """What is surely read in the place of what: (seen, wanted)."""
+        """The cards surely read in another's place: (seen, wanted)."""
         belief = np.exp(self.indices.logp)
         other = belief.argmax(axis=1)
         strange = (
@@ -194,7 +195,7 @@ class Lesson:
         return tuple(sorted({(CARDS[o], CARDS[c]) for o, c in pairs}))
 
     def refuse_a_wrong_deck(self, number: int) -> None:
-        """Raise EnrolmentError where this picture, `number` of its series, is not of the spread."""
+        """Raise EnrolmentError if this picture, `number` of its series, does not show the spread."""
         if self.missing:
             raise EnrolmentError(
                 f"Picture {number} does not show {' '.join(self.missing)} in the place the spread gives."
@@ -209,7 +210,7 @@ class Lesson:
 
 
 def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None) -> Lesson:
-    """Find the indices of a spread and give each the card in whose place it lies.
+    """Find the indices of a spread and label each with the card of its place.
 
     Raises:
         MarkersError: the picture does not show the felt.
@@ -222,7 +223,7 @@ def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | N
         middles.append(zone.to_felt(layout.slots_mm(zone)))
         codes += hands[zone.place][zone.row]
     places = np.concatenate(middles)
-    # an index stands off its card's middle, towards its own corner: go back along that way
+    # an index is off its card's centre, towards its own corner: subtract that offset
     along = indices.directions
     down = np.stack([-along[:, 1], along[:, 0]], axis=1)
     own = indices.places + 25.0 * along + 31.0 * down
@@ -240,12 +241,12 @@ def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
     """Refit the last layer: the least correction that names the spread's indices rightly."""
     seen = Indices.joined([*(part.indices for part in taught), *(part.elsewhere for part in taught)])
     features, cards = seen.features, np.concatenate([part.cards for part in taught])
-    # rank and suit were independent when logp was put together, so each comes back by summing out the other
+    # logp combines rank and suit as independent, so each is recovered by summing out the other
     by_suit = seen.logp.reshape(-1, len(SUITS), len(RANKS))
     before = np.hstack([np.logaddexp.reduce(by_suit, axis=1), np.logaddexp.reduce(by_suit, axis=2)])
     rank, suit = cards % len(RANKS), cards // len(RANKS)
     rows, classes, width = np.arange(len(cards)), len(RANKS) + len(SUITS), features.shape[1]
-    truth = np.exp(before)  # print is to be named as before, no more clearly
+    truth = np.exp(before)  # print keeps its previous names, no more clearly
     truth[: len(cards)] = 0
     truth[rows, rank] = 1
     truth[rows, len(RANKS) + suit] = 1
@@ -279,7 +280,7 @@ def profile_json(profile: DeckProfile, model: str) -> str:
 
 
 def profile_of_json(text: str, model: str) -> DeckProfile:
-    """Read what `profile_json` wrote, for the model of this SHA-256.
+    """Read the output of `profile_json`, for the model of this SHA-256.
 
     Raises:
         EnrolmentError: it is no profile, or was learnt with another model.

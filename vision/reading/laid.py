@@ -1,4 +1,4 @@
-"""Where cards lie on the felt: from the indices seen there to cards with a name, a place and the zone they are of."""
+"""Locates cards on the felt: from indices to cards with a name, a place and a zone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its i
 _CONCENTRIC_MM = 15.0
 _COURTS = "JQK"
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
-_HALF_WIDE, _AROUND_MM = 0.27, 1.5  # an index's half width in its heights, and what an estimate may be off
-_SAME_TURN = 0.85  # cosine: how far the network may be off with a card's direction
+_HALF_WIDE, _AROUND_MM = 0.27, 1.5  # half an index's width in its heights, and the error of an estimate
+_SAME_TURN = 0.85  # cosine: the network's largest error of a card's direction
 
 
 @dataclass(frozen=True)
 class Laid:
-    """Where a card lies on the felt, in millimetres; how far its indices reach from its corners, across and down."""
+    """A card's place on the felt, in millimetres, and the extent of its indices from its corners, across and down."""
 
     middle: Points
     corners: Points
@@ -34,7 +34,7 @@ class Laid:
 
     @classmethod
     def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> Laid:
-        """Work out the card's place from its indices: between two opposite ones, else from one."""
+        """Compute the card's place from its indices: between two opposite ones, else from one."""
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
         inset = index_inset_mm(indices.sizes[k])
@@ -43,7 +43,7 @@ class Laid:
         across, over = np.array([width, height]) - 2 * inset
         middle = None
         for first, m in permutations(cluster.members, 2):
-            # two places so far apart say how the card is turned far better than the network does
+            # two places so far apart give the card's rotation far better than the network does
             step, along = indices.places[m] - indices.places[first], indices.directions[first]
             turned = np.array([[across, over], [-over, across]]) @ step
             turned /= np.linalg.norm(turned) + 1e-9
@@ -65,9 +65,9 @@ class Laid:
 def cards_on(
     indices: Indices, layout: TableLayout, look: Callable[[Sequence[Laid]], Floats] | None = None
 ) -> list[tuple[Named, Laid]]:
-    """Name all cards whose indices were seen on the felt, and say where each lies.
+    """Name all cards whose indices were seen on the felt, and locate each.
 
-    `look` says of cards (n) what they are by all but their indices, n × 52 log-probabilities.
+    `look` returns the log-probabilities of cards (n × 52) from everything except their indices.
     """
     stance = learnt_stance(indices)
     found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
@@ -84,9 +84,9 @@ def cards_on(
 
 
 def _of_a_court(whole: Floats) -> Floats:
-    """Leave of what a court shows apart from its indices that it is one: its picture differs from deck to deck.
+    """Reduce a court's evidence beyond its indices to the fact that it is one: its picture differs from deck to deck.
 
-    Where it is taken for pips, nothing is said.
+    If it is taken for a pip card, it gives no evidence.
     """
     if CARDS[int(whole.argmax())][0] not in _COURTS:
         return np.zeros_like(whole)
@@ -95,10 +95,10 @@ def _of_a_court(whole: Floats) -> Floats:
 
 
 def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple[Cluster, Laid]]) -> bool:
-    """Tell whether a cluster lies wholly inside a card that shows both of its own indices: its print, and no card.
+    """Return whether a cluster is print: wholly inside a card that shows both of its own indices.
 
-    What names a card clearly stays: neighbours overlap, and an outline worked out from indices is right to a few
-    millimetres only. So does a pair that is not the host's figure, the same both ways up around the host's own middle.
+    A clearly named card stays: neighbours overlap, and an outline computed from indices is accurate to a few
+    millimetres only. So does a pair, unless it is the host's figure, point-symmetric around the host's own centre.
     """
     if cluster.evidence >= _OF_ITS_OWN:
         return False
@@ -112,13 +112,13 @@ def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple
 
 
 def homes(cards: Sequence[Laid], layout: TableLayout) -> list[Zone | None]:
-    """Return for each card the zone in which its middle lies, or else the nearest one it may have strayed from."""
+    """Return for each card the zone of its centre, or else the nearest one within the tolerance."""
     middles = np.array([card.middle for card in cards]).reshape(-1, 2)
     scores = []
     for zone in layout.zones:
         half = np.array([zone.width_mm, zone.height_mm]) / 2
         outside = (np.abs(zone.from_felt(middles) - half) - half).clip(0).max(axis=1)
-        # ties between zones that touch go to the one whose middle is nearer
+        # ties between touching zones go to the one whose centre is nearer
         far = np.hypot(*(middles - (zone.x_mm, zone.y_mm)).T)
         scores.append(np.where(outside <= _STRAY_MM, outside + 1e-3 * far, np.inf))
     best = np.argmin(scores, axis=0)

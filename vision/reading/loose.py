@@ -1,7 +1,7 @@
-"""Reads any photograph: every visible card, the scale unknown and found by itself.
+"""Reads every visible card in any photograph, at an unknown scale.
 
-A pyramid of sizes gives a first reading; the trusted cards of it say how large an index is in this photograph; the
-photograph is read again at the sizes that bring an index to what the network reads best.
+A pyramid of sizes gives a first reading. Its trusted cards give the index size in this photograph. The photograph is
+then read again at the sizes that bring an index to the network's best size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
 _SECOND_PASS_PX = (34.0, 43.0, 50.0, 58.0)
 _READABLE_PX = (13.0, 80.0)
-_ODD_SIZE = 1.55  # a group of cards so much larger or smaller than the rest is read at its own scale too
+_ODD_SIZE = 1.55  # a group of cards this much larger or smaller than the rest is read at its own scale too
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 
 
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
-    """Read every card in a BGR picture and judge how surely each may be taken; with the verdicts on the picture."""
+    """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too."""
     seen, cards = colour(picture), read_loose(picture, reader)
     suits, taken = told_apart([card.named for card in cards])
     read = [
@@ -87,12 +87,12 @@ def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard],
 
 
 def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
-    """Read the picture at a scale, turned by quarters of a circle, and bring what is seen back to its own pixels."""
+    """Read the picture at a scale, rotated by quarter turns, and map the results back to its own pixels."""
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     sized = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
     seen = reader.indices(np.ascontiguousarray(np.rot90(sized, quarters)))
     places, directions = seen.places, seen.directions
-    for done in range(quarters):  # one quarter back at a time
+    for done in range(quarters):  # one quarter turn back at a time
         side = sized.shape[1 - (quarters - 1 - done) % 2]
         places = np.stack([side - 1 - places[:, 1], places[:, 0]], axis=1)
         directions = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
@@ -102,13 +102,13 @@ def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0
 
 
 def _weighed(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
-    """Join the passes in the photograph's own pixels; trust falls with the distance from the best-read size."""
+    """Join the passes in the photograph's own pixels; the weight falls with the distance from the best size."""
     trust = [np.exp(-0.5 * (np.log(seen.sizes / _BEST_INDEX_PX) / spread) ** 2) for seen, _ in passes]
     return Indices.joined([seen.scaled(1 / scale) for seen, scale in passes]), np.concatenate(trust)
 
 
 def _index_sizes(indices: Indices, named: list[Named]) -> tuple[Floats, Floats]:
-    """Return index heights and how far to trust each, from the named cards or, without any, from all indices."""
+    """Return index heights and their weights, from the named cards or, without any, from all indices."""
     if not named:
         return indices.sizes, indices.heat
     sizes = np.array([indices.sizes[list(n.cluster.members)].mean() for n in named])
@@ -131,7 +131,7 @@ def _corners(indices: Indices, cluster: Cluster) -> Points:
     if opposite:
         across = indices.places[opposite[0]] - start
         mm = math.hypot(*across) / math.hypot(50, 63)
-        # so that both indices lie where they lie, whatever the perspective
+        # keeps both indices in place, whatever the perspective
         u, v = along * (across @ along) / 50, down * (across @ down) / 63
     else:
         mm = float(indices.sizes[k]) / 17.5

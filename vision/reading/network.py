@@ -1,8 +1,8 @@
-"""Runs the card reader's network: a picture in, the card indices it sees out.
+"""Runs the card reader's network: from a picture to the card indices in it.
 
-The network (`models/reader.onnx`) takes one BGR picture as uint8 (1, h, w, 3), h and w multiples of 16, and gives
-float32 (1, 23, h/8, w/8), of which `models/training/net.py` says what each channel means, and the 112 features that
-its last layer looks at. It knows no scale: indices of 27 to 43 px are read best.
+The network (`models/reader.onnx`) takes one BGR picture as uint8 (1, h, w, 3), h and w multiples of 16. It gives
+float32 (1, 23, h/8, w/8), whose channels are described in `models/training/net.py`, and the 112 features of its last
+layer's input. It does not know the scale: indices of 27 to 43 px are read best.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from vision.reading.pips import PipReader
 STRIDE = 8
 FEATURES = 112
 _PAD = 16
-_UNIT_SIZE_PX = 32.0  # the network gives an index's height as log(px / 32)
+_UNIT_SIZE_PX = 32.0  # the network's height of an index is log(px / 32)
 Floats = NDArray[np.float64]
 
 
@@ -56,7 +56,7 @@ class Indices:
         return len(self.heat)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Indices:
-        """Return the rows asked for."""
+        """Return the selected rows."""
         return Indices(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def scaled(self, factor: float) -> Indices:
@@ -65,7 +65,7 @@ class Indices:
 
     @staticmethod
     def joined(parts: list[Indices]) -> Indices:
-        """Return all indices of several parts in one."""
+        """Join the indices of several parts."""
         parts = parts or [NO_INDICES]
         return Indices(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Indices)))
 
@@ -77,7 +77,7 @@ NO_INDICES = Indices(
 
 @dataclass(frozen=True)
 class Curve:
-    """A logistic curve from a figure in nats to a probability, and the figure from which nobody need be asked.
+    """A logistic curve from a figure in nats to a probability, and the figure from which a card is sure.
 
     `models.training.calibrate` derives all three from the budget of silent errors.
     """
@@ -87,13 +87,13 @@ class Curve:
     sure_from: float = 2.0
 
     def __call__(self, nats: float) -> float:
-        """Return the probability that goes with a figure."""
+        """Return the probability of a figure."""
         return 1 / (1 + math.exp(-max(min(self.slope * nats + self.offset, 30.0), -30.0)))
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the reader's figures are worth: that a card is named rightly, and that there is a card at all.
+    """The probabilities of the reader's figures: that a card is named rightly, and that there is a card at all.
 
     Attributes:
         margin: nats by which a name beats every other.
@@ -104,22 +104,22 @@ class Calibration:
     evidence: Curve = Curve()
 
     def confidence(self, margin: float, evidence: float) -> float:
-        """Return the probability that there is this card."""
+        """Return the probability that this card is there."""
         return self.margin(margin) * self.evidence(evidence)
 
     def sure(self, margin: float, evidence: float) -> bool:
-        """Tell whether the card may be taken without asking."""
+        """Return whether the card may be used without asking."""
         return margin >= self.margin.sure_from and evidence >= self.evidence.sure_from
 
 
 @dataclass(frozen=True)
 class Calibrations:
-    """What the figures are worth, by what else was seen.
+    """The calibrations by situation.
 
     Attributes:
-        whole: all 52 cards are named; a wrong name would have had to push aside the card it belongs to.
-        part: fewer are, as with three players or while cards are placed; a wrong name meets no rival.
-        loose: a photograph of anything. It settles nothing: a larger budget of silent errors.
+        whole: all 52 cards are named; a wrong name would displace the right card.
+        part: fewer are named, as with three players or while cards are placed; a wrong name displaces no card.
+        loose: any photograph; never used to settle a hand, so its budget of silent errors is larger.
     """
 
     whole: Calibration = Calibration()
@@ -129,7 +129,7 @@ class Calibrations:
 
 @dataclass(frozen=True)
 class DeckProfile:
-    """What makes one deck's indices different: a correction to the network's rank and suit logits.
+    """The peculiarities of one deck's indices: a correction to the network's rank and suit logits.
 
     Attributes:
         name: what the house calls the deck.
@@ -162,7 +162,7 @@ def default_model() -> Path:
 
 
 class CardReader:
-    """The network, loaded once; one picture at a time; with an enrolled deck's profile where there is one.
+    """The network, loaded once; for one picture at a time; with the profile of an enrolled deck, if any.
 
     Raises:
         ModelError: the file is missing or is no such model.
@@ -185,7 +185,7 @@ class CardReader:
 
     @cached_property
     def pips(self) -> PipReader | None:
-        """What reads whole cards by their pips, from the file next to the model; None where somebody set it so.
+        """The pip reader, from the file next to the model; None if it was switched off.
 
         Raises:
             ModelError: there is no such file.
@@ -194,7 +194,7 @@ class CardReader:
 
     @cached_property
     def calibrations(self) -> Calibrations:
-        """What a margin is worth with this model, from the manifest next to it."""
+        """The calibrations of this model, from the manifest next to it."""
         manifest = self.path.with_suffix(".json")
         stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
         if stored is None:
@@ -230,7 +230,7 @@ class CardReader:
 def _peaks(
     output: NDArray[np.float32], features: NDArray[np.float32], threshold: float, deck: DeckProfile | None
 ) -> Indices:
-    """Return the local maxima of the heat map with what the network says there."""
+    """Return the local maxima of the heat map with the network's other outputs there."""
     logit = output[0]
     # A dilation's value is the 3 × 3 neighbourhood's maximum: a cell that equals it is a peak.
     peak = (logit >= cv2.dilate(logit, np.ones((3, 3), np.uint8))) & (

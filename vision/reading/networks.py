@@ -1,4 +1,4 @@
-"""Which networks read cards, in one hash; light, so that anyone who only names them need not load them."""
+"""One hash over the networks that read cards; importing this does not load them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 
 
 def networks_hash(folder: Traversable, *, as_named: bool = False) -> str:
-    """Return one SHA-256 over both networks that read cards: of their files, or as their manifests name these.
+    """Return one SHA-256 over both networks that read cards: of their files, or of the hashes in their manifests.
 
     Raises:
         OSError, ValueError, KeyError: one of the files is missing or is no manifest.

@@ -1,9 +1,9 @@
-"""What lies on the felt and is no card that was read: cards face down, a joker, the natural's marker, hands, chips.
+"""Finds what is on the felt and was not read as a card: cards face down, a joker, the natural's marker, hands, chips.
 
-The print and the cards that were read are known; all the rest must look like bare cloth, or it is something. How bare
-cloth looks is learnt from the picture itself: its colour between the zones, followed over the felt by a smooth
-surface, so that lamps, tints and shadows are no objects; the markers' white says how bright paper is. Everything
-happens at 2 mm a pixel, seen from above.
+The print and the read cards are known; everything else must look like bare cloth, or it is an object. The look of bare
+cloth is learnt from the picture itself: its colour between the zones, fitted over the felt by a smooth surface, so that
+lamps, tints and shadows are not objects. The markers' white gives the brightness of paper. Everything is computed at 2
+mm per pixel, seen from above.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ def _disk(across_mm: float) -> Mask:
     )
 
 
-_RIM_MM = 4.0  # the felt's edge, where the table may show
-_LINE_MM = 6.0  # a printed line, and how far the felt may lie next to where its markers put it
+_RIM_MM = 4.0  # the felt's edge, where the table may be visible
+_LINE_MM = 6.0  # a printed line, and the felt's largest offset from its markers
 _NEXT = np.ones((3, 3), np.uint8)
-_ACROSS = np.ones((7, 7), np.uint8)  # grown so far from both sides, a thing is whole again across a line
+_ACROSS = np.ones((7, 7), np.uint8)  # growing both sides by this much rejoins a thing across a line
 _NARROW = _disk(MIN_WIDTH_MM)
-_PIP = _disk(26.0)  # no pip of a number card is so large
+_PIP = _disk(26.0)  # larger than any pip of a number card
 _SKIN = ((3, 45, 50), (20, 175, 255))  # hue 6 to 40 degrees, neither grey nor garish
 _LIKE_THE_MARKER = 45  # levels of 255
 _PLAIN = frozenset("23456789T")  # ranks whose face is paper and pips
-_BRIDGE = _disk(18.0)  # what hangs together on less than this is two things
+_BRIDGE = _disk(18.0)  # parts joined by less than this are two things
 _MIDDLE_MM = 30.0
-_ARM_MM = 70.0  # a sleeve's width at the felt's edge; a card's short side is less
+_ARM_MM = 70.0  # a sleeve's least width at the felt's edge; a card's short side is less
 _MOSTLY, _SOME = 0.4, 0.25  # shares of a region
 _WHOLE = 0.8  # the share of its rectangle that a card covers
-_CARD_SLACK = 0.15  # how far a card's sides may seem off
+_CARD_SLACK = 0.15  # the error of a card's measured sides
 
 
 @dataclass(frozen=True, eq=False)
 class Other:
-    """Something that is no card of a zone: `what` is back, joker, marker, hand or foreign.
+    """An object other than a card of a zone: `what` is back, joker, marker, hand or foreign.
 
     `corners` are 4 × 2, a rectangle around it in the frame's pixels.
     """
@@ -97,10 +97,10 @@ def find_others(
     *,
     small: tuple[Image, FeltView] | None = None,
 ) -> tuple[Other, ...]:
-    """Find everything on the felt but bare cloth, print and the cards that were read.
+    """Find everything on the felt except bare cloth, print and the cards that were read.
 
-    A face that was not read is a joker where it lies free in a zone, and else foreign. On cards that were read, the
-    natural's marker is found, and on sure number cards whatever is larger than a pip.
+    A face that was not read is a joker if it lies free in a zone, else foreign. On top of read cards, the natural's
+    marker is found, and on sure number cards everything larger than a pip.
 
     Args:
         frame: the picture, h × w × 3 BGR, 8 bits.
@@ -125,7 +125,7 @@ def find_others(
     # a back may have the cloth's colour within its rim
     loose = _filled(strange & ~plan.print, layout.card.height_mm)
     rest = _opened(loose, _NARROW)
-    # what a printed line had cut off comes back, but for the line itself
+    # restore what a printed line cut off, except for the line itself
     rest = _opened(_grown(rest, _ACROSS) & (loose | strange), _NEXT)
     for window, region in _regions(rest | _beyond(skin, rest), MIN_AREA_MM2):
         layers = _Layers(paper[window], skin[window], plan.zones[window], plan.rim[window])
@@ -136,11 +136,11 @@ def find_others(
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What a layout says of its felt's picture from above, worked out once.
+    """The layout's geometry in the felt's picture from above, computed once.
 
     Attributes:
         area: the whole felt as a zone, to cut it out.
-        bare: pixels between the zones, where the cloth is looked at.
+        bare: pixels between the zones, where the cloth is measured.
         cloth: for those, the smooth surfaces that light is made of: n × 10.
         coarse: the same for every eighth pixel of the picture: rows × columns × 10.
         whites: by marker, pixels on its white border, and the surfaces there.
@@ -161,7 +161,7 @@ class _Plan:
     @classmethod
     @lru_cache(maxsize=4)
     def of(cls, layout: TableLayout) -> _Plan:
-        """Work out a layout's plan."""
+        """Compute a layout's plan."""
         w, h = layout.width_mm, layout.height_mm
         shape = (round(h * PX_PER_MM), round(w * PX_PER_MM))
         printed, busy, zones, rim = (np.full(shape, level, np.uint8) for level in (255, 255, 0, 0))
@@ -203,7 +203,7 @@ class _Plan:
 
 
 def _surfaces(x: NDArray[np.intp] | Points, y: NDArray[np.intp] | Points, shape: tuple[int, int]) -> Surface:
-    """Give the polynomials of up to the third degree at some pixels: … × 10."""
+    """Return the polynomials of up to the third degree at some pixels: … × 10."""
     u, v = 2 * x / shape[1] - 1, 2 * y / shape[0] - 1
     one = np.ones_like(u)
     return np.stack([one, u, v, u * u, u * v, v * v, u**3, u * u * v, u * v * v, v**3], axis=-1)
@@ -223,11 +223,11 @@ _LOG = np.log(np.arange(256) + 1.0)
 
 
 def _reflectance(picture: Image, plan: _Plan, markers: Sequence[int]) -> Image:
-    """Take the light out of the felt's picture: in every channel the markers' white becomes 255."""
+    """Remove the light from the felt's picture: in every channel the markers' white becomes 255."""
     levels = _LOG[picture[plan.bare]]
     off = levels - np.median(levels, axis=0)
     slopes = np.zeros((plan.cloth.shape[1], 3))
-    for _ in range(4):  # what is no cloth counts less each time (Geman's and McClure's weights)
+    for _ in range(4):  # pixels that are not cloth get lower weights each time (Geman and McClure's weights)
         light = off.mean(axis=1, keepdims=True)
         far = ((light / 0.35) ** 2)[:, 0] + (((off - light) / 0.15) ** 2).sum(axis=1)
         weighed = plan.cloth * ((1 + far) ** -2)[:, None]
@@ -245,13 +245,13 @@ def _reflectance(picture: Image, plan: _Plan, markers: Sequence[int]) -> Image:
 
 
 def _strange(seen: Image, plan: _Plan) -> Mask:
-    """Mark what has not the cloth's colour: 255."""
+    """Mark pixels without the cloth's colour: 255."""
     cloth = np.median(seen[plan.bare], axis=0) + 0.5
     bright = float(np.linalg.norm(cloth))
-    axes = np.linalg.svd(cloth[None])[2][1:]  # the two directions across the cloth's own
+    axes = np.linalg.svd(cloth[None])[2][1:]  # the two directions perpendicular to the cloth's colour
     across = seen[plan.bare] @ axes.T / bright
     limit = max(FELT_HUE, 5 * float(np.median(np.abs(across))))
-    # brightness as hundredths of the cloth's, hue as hundredths around 128
+    # brightness in hundredths of the cloth's, hue in hundredths around 128
     turned = np.vstack([cloth / bright**2, axes / bright]) * 100
     measured = cv2.transform(seen, np.column_stack([turned, [0, 128, 128]]))
     hue = (128 - 100 * limit, 128 + 100 * limit)
@@ -260,13 +260,13 @@ def _strange(seen: Image, plan: _Plan) -> Mask:
 
 
 def _explained(paper: Mask, known: Sequence[KnownCard]) -> Mask:
-    """Mark the cards that were read, but for what lies on number cards and is larger than a pip: 255."""
+    """Mark the cards that were read, except for things on number cards that are larger than a pip: 255."""
     mask, plain = np.zeros_like(paper), np.zeros_like(paper)
     for card in sorted(known, key=_is_plain, reverse=True):
         _fill(mask, _px(card.corners_mm), 255)
         _fill(plain, _px(card.corners_mm), 255 if _is_plain(card) else 0)
     covered = np.asarray(cv2.erode(plain, _NEXT), np.uint8) & ~paper
-    # a chip's light middle belongs to the chip; what a printed frame surrounds does not
+    # a chip's light middle belongs to the chip; the inside of a printed frame does not belong to the frame
     covered = _filled(covered, _MIDDLE_MM)
     return _grown(mask, _NEXT) & ~_opened(covered, _PIP)
 
@@ -276,7 +276,7 @@ def _is_plain(card: KnownCard) -> bool:
 
 
 def _beyond(skin: Mask, rest: Mask) -> Mask:
-    """Follow a hand, parts of which lie unexplained on the felt, over the cards below it."""
+    """Extend a hand, whose unexplained parts are on the felt, over the cards below it."""
     if not rest.any():
         return rest
     count, labels = cv2.connectedComponents(_opened(skin, _NARROW))
@@ -291,7 +291,7 @@ def _paper(seen: Image) -> Mask:
 
 
 def _natural_markers(seen: Image, marker: NaturalMarker) -> Iterator[Points]:
-    """Find patches of the marker's colour, shape and size, wherever they lie: their rectangles, 4 × 2 pixels."""
+    """Find patches of the marker's colour, shape and size anywhere: their rectangles, 4 × 2 pixels."""
     low, high = (tuple(level + way * _LIKE_THE_MARKER for level in marker.bgr) for way in (-1, 1))
     alike = _opened(np.asarray(cv2.inRange(seen, low, high), np.uint8), _NARROW)
     full = marker.width_mm * marker.height_mm * (np.pi / 4 if marker.shape == "disk" else 1)
@@ -303,7 +303,7 @@ def _natural_markers(seen: Image, marker: NaturalMarker) -> Iterator[Points]:
 
 
 def _regions(mask: Mask, least_mm2: float) -> Iterator[tuple[tuple[slice, slice], Mask]]:
-    """Part a mask into its connected regions of some size: each one's window, a little larger than it, and mask."""
+    """Split a mask into its connected regions above a size: each one's window, slightly enlarged, and mask."""
     if not mask.any():
         return
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
@@ -315,15 +315,15 @@ def _regions(mask: Mask, least_mm2: float) -> Iterator[tuple[tuple[slice, slice]
 
 
 def _area(region: Mask) -> float:
-    """Give a region's size in square millimetres."""
+    """Return a region's size in square millimetres."""
     return float(np.count_nonzero(region)) / PX_PER_MM**2
 
 
 def _rectangle(region: Mask) -> tuple[Points, tuple[float, float]]:
-    """Give the smallest rectangle around a region, 4 × 2 pixels, and its short and long side in millimetres."""
+    """Return the smallest rectangle around a region, 4 × 2 pixels, and its short and long side in millimetres."""
     outlines, _ = cv2.findContours(region, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     middle, size, turned = cv2.minAreaRect(np.concatenate(outlines))
-    size = (size[0] + 1, size[1] + 1)  # outlines run through the middles of the outermost pixels
+    size = (size[0] + 1, size[1] + 1)  # outlines run through the centres of the outermost pixels
     box = np.asarray(cv2.boxPoints((middle, size, turned)), float)
     short, long = sorted(side / PX_PER_MM for side in size)
     return box, (short, long)
@@ -331,7 +331,7 @@ def _rectangle(region: Mask) -> tuple[Points, tuple[float, float]]:
 
 @dataclass(frozen=True, eq=False)
 class _Layers:
-    """What a region's window shows, 255 each: paper, skin, the zones and the line along the felt's edges."""
+    """The layers of a region's window, 255 each: paper, skin, the zones and the line along the felt's edges."""
 
     paper: Mask
     skin: Mask
@@ -340,7 +340,7 @@ class _Layers:
 
 
 def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str, Points]]:
-    """Say what a region is, card by card where several lie side by side: names and rectangles, 4 × 2 pixels."""
+    """Classify a region, card by card if several lie side by side: names and rectangles, 4 × 2 pixels."""
     box, _ = _rectangle(region)
     if _area(region & layers.rim) * PX_PER_MM > _ARM_MM and _share(layers.paper, region) < _SOME:
         yield "hand", box
@@ -364,7 +364,7 @@ def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str,
 
 
 def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:
-    """Part what hangs together by corners and short edges only, if it is larger than a card."""
+    """Split a region larger than a card where it is joined by corners and short edges only."""
     left = region.copy()
     if _area(region) > 1.3 * card.width_mm * card.height_mm:
         for window, core in _regions(np.asarray(cv2.erode(region, _BRIDGE), np.uint8), 0.0):
@@ -381,7 +381,7 @@ def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:
 
 
 def _row(part: Mask, card: CardSize) -> Iterator[tuple[Points, bool]]:
-    """Cut a long rectangle into a row's cards that touch; give each one's rectangle, and whether it is a card's."""
+    """Split a long rectangle into a row's touching cards; return each one's rectangle, and whether it is a card's."""
     (a, b, c, d), (short, long) = _rectangle(part)
     count = 1
     for across, along, gap in (
@@ -402,7 +402,7 @@ def _row(part: Mask, card: CardSize) -> Iterator[tuple[Points, bool]]:
 
 
 def _card_sized(short: float, long: float, card: CardSize) -> bool:
-    """Tell whether sides in millimetres are a card's, or one's whose neighbour lies some way over it."""
+    """Return whether sides in millimetres are a card's, or those of a card partly under its neighbour."""
     return abs(long / card.height_mm - 1) < _CARD_SLACK and 0.7 < short / card.width_mm < 1 + _CARD_SLACK
 
 
@@ -415,12 +415,12 @@ def _share(mask: Mask, region: Mask) -> float:
 
 
 def _opened(mask: Mask, kernel: Mask) -> Mask:
-    """Take away what is narrower than the kernel."""
+    """Remove everything narrower than the kernel."""
     return np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, kernel), np.uint8)
 
 
 def _filled(mask: Mask, widest_mm: float) -> Mask:
-    """Fill the holes that are no wider and no higher than this."""
+    """Fill the holes up to this width and height."""
     outlines, nesting = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     full = mask.copy()
     for outline, (_, _, _, around) in zip(outlines, nesting[0] if outlines else (), strict=True):
@@ -443,7 +443,7 @@ def _mm(points_px: Points) -> Points:
 
 
 def _fixed(points_px: Points) -> NDArray[np.int32]:
-    return np.round(points_px * 16).astype(np.int32)  # OpenCV's sixteenths
+    return np.round(points_px * 16).astype(np.int32)  # in OpenCV's fixed point: sixteenths of a pixel
 
 
 def _fill(mask: Mask, corners_px: Points, value: int) -> None:

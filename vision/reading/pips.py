@@ -1,8 +1,8 @@
-"""Reads a whole card by its pips, its indices hidden: what there is to be said of it apart from them.
+"""Reads a whole card by its pips, its indices hidden: evidence independent of the indices.
 
-It is a network of its own (`models/pips.onnx`, made by `models/training/pips.py`) and knows nothing of what
-the indices say. Where both name another card, it is asked about, whatever the margin; where the whole card shows too
-little (covered, soft, an odd deck's print) nothing is said.
+It is a separate network (`models/pips.onnx`, made by `models/training/pips.py`) that does not see the indices. If the
+two name different cards, the dealer is asked, whatever the margin. If the whole card shows too little (covered, out of
+focus, an unusual deck's print), it gives no evidence.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ COUNTS = "A23456789TC"
 DIFFERS = 3.0
 """Nats by which the pips must speak for another card than the index to make a question."""
 
-_SEEN = 0.3  # of a card must be left to look at
-_CONCENTRIC_MM = 15.0  # two cards do not lie so near one another: print that was taken for one
+_SEEN = 0.3  # the least visible share of a card
+_CONCENTRIC_MM = 15.0  # the least distance of two cards: a nearer one is print taken for a card
 _FRAME = np.array([[0, 0], [SIZE[0], 0], [SIZE[0], SIZE[1]]], np.float32) - np.float32(0.5)
 
 
 def count_of(code: str) -> int:
-    """Return the number into `COUNTS` of a card."""
+    """Return a card's index in `COUNTS`."""
     return COUNTS.index("C" if code[0] in "JQK" else code[0])
 
 
@@ -60,7 +60,9 @@ class PipReader:
             raise ModelError(f"The pip reader's model {model} cannot be loaded: {error}") from error
 
     def scores(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Give the log-probability of each of the 52 for each of some cards (n × 88 × 64 × 3, BGR); courts alike."""
+        """Return the log-probabilities of the 52 cards for each of n cards (n × 88 × 64 × 3, BGR); courts are all
+        alike.
+        """
         if not len(cards):
             return np.empty((0, len(CARDS)))
         names = self._session.run(None, {"cards": cards})[0]
@@ -73,16 +75,16 @@ def cut_out(
     corners: Sequence[Points],
     hidden_mm: Sequence[Points],
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Cut cards out of a picture, upright, and hide their indices and what other cards may cover of them.
+    """Cut cards out of a picture, upright, and hide their indices and the parts that other cards may cover.
 
     Args:
         picture: BGR.
-        to_picture: brings millimetres of the felt to its pixels.
+        to_picture: maps millimetres of the felt to its pixels.
         corners: of each card, 4 × 2 mm on the felt, its own upper left one first, clockwise.
-        hidden_mm: how far its indices reach from its corners, across and down.
+        hidden_mm: the extent of its indices from its corners, across and down.
 
     Returns:
-        The cards, and of which enough is left to look at.
+        The cards, and which of them are visible enough.
     """
     n = len(corners)
     cards, hidden = np.empty((n, SIZE[1], SIZE[0], 3), np.uint8), np.zeros((n, SIZE[1], SIZE[0]), np.uint8)
@@ -90,7 +92,7 @@ def cut_out(
         return cards, np.zeros(0, bool)
     outlines = np.array(corners)
     seen = to_picture(outlines.reshape(-1, 2)).reshape(n, 4, 2).astype(np.float32)
-    # every card's outline as each of the cards sees it, in the pixels of its picture
+    # every card's outline in the frame of each card, in the pixels of its picture
     right, down = (outlines[:, k] - outlines[:, 0] for k in (1, 3))
     axes = np.stack([SIZE[0] * right / _square(right), SIZE[1] * down / _square(down)], axis=1)
     off = (outlines[None] - outlines[:, None, None, 0]).reshape(n, -1, 2)
@@ -104,7 +106,7 @@ def cut_out(
             hidden[k, rows, :x] = hidden[k, rows, -x:] = 1
         for other in np.flatnonzero(lies[k]).tolist():
             cv2.fillConvexPoly(hidden[k], np.round(over[k, other]).astype(np.int32), 1)
-        # over one card perspective makes no difference
+        # perspective within one card is negligible
         cv2.warpAffine(picture, cv2.getAffineTransform(seen[k, :3], _FRAME), SIZE, cards[k], cv2.INTER_LINEAR)
     cards[hidden > 0] = HIDDEN
     return cards, np.asarray(1 - hidden.mean(axis=(1, 2)) >= _SEEN)

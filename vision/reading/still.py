@@ -1,7 +1,7 @@
-"""One reading out of several frames: waits until the table lies still, then until enough frames agree.
+"""One reading from several frames: waits until the table is still, then until enough frames agree.
 
-A single frame may catch a hand, a card still sliding or a lamp's flicker. Averaging frames gains nothing (measured);
-agreement does: a card is sure only if every one of the frames names it surely and alike.
+A single frame may show a hand, a sliding card or a lamp's flicker. Averaging frames gains nothing (measured), but
+agreement does: a card is sure only if every frame names it surely and the same.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from vision.reading.table_reading import ReadCard, TableReading, ZoneReading, re
 AGREE = 3
 """Frames that must agree (HARDWARE.md §3.4)."""
 
-_SMALL_PX = 320  # the width at which two frames are compared for motion
+_SMALL_PX = 320  # the width to which frames are reduced for motion detection
 _CHANGED_LEVELS = 14  # of 255: three times the sensor's noise after shrinking
 _MOVING_SHARE = 0.002  # of the picture: a finger tip over the felt is about 0.5 %
-_LIGHT_LEVELS = 6.0  # of 255, the mean of the picture: a lamp was switched, a shadow fell over the table
+_LIGHT_LEVELS = 6.0  # of 255, the mean of the picture: a lamp was switched, or a shadow fell over the table
 _SAME_PLACE = 0.35  # of a card's height
 
 
 class Waiting(Enum):
-    """Why there is no reading yet."""
+    """The reason why there is no reading yet."""
 
     FIRST = "the first frame has nothing to compare with"
     MOVING = "something moves over the table"
@@ -58,7 +58,7 @@ class StillReader:
         self._readings: list[TableReading] = []
 
     def offer(self, frame: Image) -> TableReading | Waiting:
-        """Take a frame (BGR, h × w × 3); return the joint reading, or what is still waited for.
+        """Process a frame (BGR, h × w × 3); return the joint reading, or the reason to wait.
 
         Raises:
             MarkersError: the felt cannot be found in a frame of a still table.
@@ -93,7 +93,7 @@ def _shrunk(frame: Image) -> Image:
 
 
 def _change(before: Image, after: Image) -> Waiting | None:
-    """Tell what changed between two small frames: the light as a whole, or something in them."""
+    """Return the change between two small frames: the light as a whole, or something in them."""
     difference = after.astype(np.float32) - before
     light = float(np.median(difference))
     if abs(light) > _LIGHT_LEVELS:
@@ -103,14 +103,14 @@ def _change(before: Image, after: Image) -> Waiting | None:
 
 
 def looks_alike(before: Image, after: Image) -> bool:
-    """Say whether two frames of one size show nothing that moved and no other light."""
+    """Return whether two frames of one size show no motion and the same light."""
     return before.shape == after.shape and _change(_shrunk(before), _shrunk(after)) is None
 
 
 def agreed(readings: list[TableReading]) -> TableReading:
-    """Make one reading of several of the same table: the last one, sure only where all of them agree.
+    """Join several readings of the same table into one: the last one, sure only where all of them agree.
 
-    A card or another thing that not every frame shows is kept: a card is asked about.
+    A card or object missing in some frames is kept; such a card is unsure.
     """
     last = readings[-1]
     zones = []
@@ -139,7 +139,7 @@ def _same_thing(one: Other, other: Other) -> bool:
 
 
 def _vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
-    """Return the cards that an earlier frame shows where the last one shows none, each place once."""
+    """Return the cards of earlier frames where the last one shows none, each place once."""
     gone: list[ReadCard] = []
     for cards in seen[:-1]:
         gone += [card for card in cards if _at(kept, card) is None and _at(tuple(gone), card) is None]
@@ -147,7 +147,7 @@ def _vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> l
 
 
 def _at(cards: tuple[ReadCard, ...], wanted: ReadCard) -> ReadCard | None:
-    """Return the card that lies where another one was seen."""
+    """Return the card at the place of another one."""
     reach = _SAME_PLACE * float(np.linalg.norm(wanted.corners[3] - wanted.corners[0]))
     middle = wanted.corners.mean(axis=0)
     near = [(float(np.linalg.norm(card.corners.mean(axis=0) - middle)), k) for k, card in enumerate(cards)]
@@ -156,7 +156,7 @@ def _at(cards: tuple[ReadCard, ...], wanted: ReadCard) -> ReadCard | None:
 
 
 def _joined(sightings: list[ReadCard | None]) -> ReadCard:
-    """Make one card of its sightings, the last of which is there: the least confidence, all candidates."""
+    """Join a card's sightings, the last one from the last frame: the least confidence, all candidates."""
     card = sightings[-1]
     assert card is not None
     seen = [s for s in sightings if s is not None]

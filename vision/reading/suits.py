@@ -1,8 +1,8 @@
-"""Can the two suits of one colour be told apart in this picture?
+"""Judges whether the two suits of one colour can be distinguished in a picture.
 
-How sharp its edges are does not say: a webcam sharpens what it has lost, and clubs whose lobes have run together were
-as sharp as good print. So the print itself is asked: by how many nats an index names its suit before the other one of
-its colour, in most cards of that colour.
+Sharp edges do not prove it: a webcam sharpens lost detail, and clubs whose lobes had merged were as sharp as good
+print. So the evidence is used: by how many nats an index prefers its suit to the other one of its colour, in most cards
+of that colour.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ MIN_ALONE = 5.0
 """Nats by which each index of a card must name its suit, where few cards of its colour lie there: too few to say what
 their print is worth. Of the clubs taken for spades in webcam pictures read loosely, one in nineteen reached it."""
 
-_MANY = 10  # clear cards of a colour say what their print is worth
-_SHARE = 0.2  # of a colour's cards may be less clear
-_FEW = 3  # so many unclear cards say something of a picture; fewer are those cards' own trouble
+_MANY = 10  # the least number of clear cards of a colour for a verdict
+_SHARE = 0.2  # the share of a colour's cards that may be less clear
+_FEW = 3  # this many unclear cards are the picture's fault; fewer are those cards' own
 _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
 def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
-    """Judge whether suits can be told apart by what was named; print that is hardly a card has no say.
+    """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
 
     Returns:
         The verdict, and for each card whether its suit may be taken without asking.
@@ -39,7 +39,7 @@ def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     clear = [one for one in named if one.cluster.evidence > CLEARLY_THERE]
     nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
     figures = {suits: _most(found) for suits, found in nats.items()}
-    doubtful = [words for suits, words in _COLOURS.items() if figures[suits] < MIN_APART]
+    doubtful = [colours for suits, colours in _COLOURS.items() if figures[suits] < MIN_APART]
     text = "suits of one colour can be told apart"
     if doubtful:
         pairs = " or ".join(doubtful)
@@ -53,13 +53,13 @@ def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
 
 
 def apart(named: Named) -> float:
-    """Give the nats by which each of a card's indices names its suit before the other one of its colour."""
+    """Return the nats by which each of a card's indices prefers its suit to the other one of its colour."""
     other = named.card[0] + _ALIKE[named.card[1]]
     logp = named.cluster.logp
     return abs(float(logp[CARDS.index(named.card)] - logp[CARDS.index(other)])) / len(named.cluster.members)
 
 
 def _most(nats: list[float]) -> float:
-    """Give what most cards reach, of their figures in order; where they are few, more than enough."""
+    """Return the level that most cards reach, from their figures in order; with few cards there is more tolerance."""
     less_clear = max(_FEW, math.ceil(_SHARE * len(nats)))
     return nats[less_clear - 1] if len(nats) >= less_clear else 2 * MIN_APART

@@ -1,8 +1,8 @@
-"""Reads the table: one overhead frame in, the cards of every zone out, each sure or to be asked about.
+"""Reads the table: from one overhead frame to the cards of every zone, each sure or unsure.
 
-Markers give the homography from the felt to the frame; every zone is cut out at a fixed scale and shown to the
-network; what it finds is brought together on the felt in millimetres, so that a card seen in two zones' pictures is
-one card; all cards are named together; a card belongs to the zone in which its middle lies.
+Markers give the homography from the felt to the frame. Every zone is cut out at a fixed scale and passed to the
+network. The results are merged in felt millimetres, so that a card seen in two zones' pictures is one card. All cards
+are named together. A card belongs to the zone of its centre.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ NEEDED = ("resolution", "light", "colour")
 
 _AGAIN_PX = 45.0
 """How high an index is where it is read again. Measured: 11 wrong names became 2; at 52 px 7 were left."""
-_AGAIN_PX_PER_MM = (1.3, 3.0)  # the least and the greatest scale for that
+_AGAIN_PX_PER_MM = (1.3, 3.0)  # the limits of that scale
 _CLEARLY_WHOLE, _CLEARLY_PART = 4.5, 9.0
 """Nats, with all 52 cards named and with fewer: what is named by less is read again, sure or not."""
-_AROUND_MM = 10.0  # a card laid next to its slot shows its index outside the zone
+_AROUND_MM = 10.0  # a card next to its slot shows its index outside the zone
 _INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
 
@@ -55,10 +55,10 @@ class ReadCard:
         margin: nats by which that name beats every other.
         evidence: nats that speak for there being a card at all.
         confidence: 0 … 1, the probability that the name is right.
-        sure: whether it may be taken without asking.
+        sure: whether it may be used without asking.
         candidates: codes from likely to unlikely, the card itself first.
         corners: 4 × 2, the card's corners in the frame's pixels, from the index's corner on clockwise.
-        denied: its index names it surely, its pips speak for another card.
+        denied: its index names it surely, but its pips favour another card.
     """
 
     card: str
@@ -82,7 +82,7 @@ class ZoneReading:
 
 @dataclass(frozen=True)
 class TableReading:
-    """What one frame shows.
+    """The reading of one frame.
 
     Attributes:
         size: width and height of the frame in pixels.
@@ -105,7 +105,7 @@ class TableReading:
     view: FeltView | None = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the reading as plain data, in the form that `feltwatch read --json` prints."""
+        """Return the reading as plain data, as printed by `feltwatch read --json`."""
         return {
             "size": list(self.size),
             "markers": list(self.markers),
@@ -136,9 +136,9 @@ def _rounded(points: Points) -> list[list[float]]:
 def read_card(
     named: Named, corners: Points, worth: Calibration, *, fit: bool = True, soft: float = 1.0
 ) -> ReadCard:
-    """Judge a named card: how surely it may be taken; from a picture that is not fit to be read, not at all.
+    """Judge whether a named card is sure; in a picture that is not good enough to read, none is.
 
-    `soft`: by how much the picture is softer than it should be; the margin must be as much larger.
+    `soft`: how much the picture's sharpness falls short; the required margin grows by as much.
     """
     return ReadCard(
         card=named.card,
@@ -163,9 +163,9 @@ def read(
 ) -> TableReading:
     """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
 
-    A zone in which a card is unsure is read once more, at another scale. With `reference`, the homography of the
-    set-up, it is judged whether the camera moved since. `look` is what an earlier frame of the same look showed, in
-    which nothing moved: where the felt lies and how good the picture is are taken from it.
+    A zone with an unsure card is read once more, at another scale. With `reference`, the homography of the setup, a
+    moved camera is detected. `look` is an earlier frame of the same still scene: the felt's place and the picture's
+    verdicts are taken from it.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
@@ -223,7 +223,7 @@ def read(
 
 
 def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
-    """Return the zones with a card that is unsure or not clearly named."""
+    """Return the zones with an unsure or not clearly named card."""
     every = len({card.card for card, _, _ in found}) == len(CARDS)
     clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
     again = [home for card, _, home in found if not card.sure or card.margin < clearly]
@@ -239,9 +239,9 @@ def _judged(
     fit: bool,
     soft: float = 1.0,
 ) -> tuple[list[tuple[ReadCard, Laid, Zone | None]], Verdict]:
-    """Name all cards, judge each, and say where it lies and in which zone; with the verdict on their suits.
+    """Name all cards, judge and locate each; return the verdict on their suits too.
 
-    A card of which its indices and the whole card say two things has no margin.
+    A card whose indices and whole card disagree has no margin.
     """
 
     def look(places: Sequence[Laid]) -> Floats:
@@ -267,9 +267,9 @@ def _judged(
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
-    """Read the upright picture of one zone, as `FeltView.rectify` cuts it out, at whatever scale; from left to right.
+    """Read the upright picture of one zone, as `FeltView.rectify` cuts it out, at any scale; from left to right.
 
-    Corners are in the picture's pixels. Of a card that lies over the zone's edge the picture may show too little.
+    Corners are in the picture's pixels. A card over the zone's edge may be visible only in part.
     """
 
     def seen(px_per_mm: float) -> Indices:
@@ -298,7 +298,7 @@ def observe(
     *,
     lens: Lens | None = None,
 ) -> tuple[FeltView, Indices]:
-    """Find the felt and all card indices on it, these in felt millimetres.
+    """Find the felt and all card indices on it, the latter in felt millimetres.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
@@ -310,7 +310,7 @@ def observe(
 def _seen(
     frame: Image, view: FeltView, zones: Sequence[Zone], reader: CardReader, px_per_mm: float, clock: _Clock
 ) -> list[Indices]:
-    """Give what the network sees in each of some zones at a scale, in felt millimetres."""
+    """Return the network's results in each of some zones at a scale, in felt millimetres."""
     parts = []
     for zone in zones:
         area = replace(
@@ -324,13 +324,13 @@ def _seen(
 
 
 def _closer(parts: list[Indices]) -> float:
-    """Give the scale at which this table's indices are as high as a covered or a large one is read best."""
+    """Return the scale at which this table's indices have the best height for covered or large cards."""
     usual = float(np.median(np.concatenate([part.sizes for part in parts])))
     return min(max(_AGAIN_PX / usual, _AGAIN_PX_PER_MM[0]), _AGAIN_PX_PER_MM[1])
 
 
 def _fitting(indices: Indices) -> Indices:
-    """Leave out what no card's index is as high as."""
+    """Drop indices of impossible height."""
     return indices.take((indices.sizes > _INDEX_MM[0]) & (indices.sizes < _INDEX_MM[1]))
 
 
@@ -348,7 +348,7 @@ class _Clock:
 
 
 def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
-    """Bring indices from the upright picture of an area to millimetres on the felt."""
+    """Map indices from the upright picture of an area to millimetres on the felt."""
     if not len(indices):
         return indices
     origin = area.to_felt(np.zeros((1, 2)))

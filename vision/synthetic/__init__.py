@@ -1,1 +1,1 @@
-"""Drawn tables: the deck, the felt, the light, and the grid of conditions that judges the reader."""
+"""Drawn tables: the deck, the felt, the light, and the grid of conditions for evaluating the reader."""

@@ -1,7 +1,7 @@
 """Jack, queen and king: our own figures, built of plain shapes.
 
-A figure is half a card: it is painted twice, the second time upside down. Its measures are millimetres around
-the card's middle, y down, inside a frame of 39 × 65 mm. A slanting sash hides the seam.
+A figure is half a card: it is painted twice, the second time upside down. Its coordinates are millimetres from the
+card's centre, y down, inside a frame of 39 × 65 mm. A slanting sash hides the seam.
 """
 
 from __future__ import annotations

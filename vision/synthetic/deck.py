@@ -47,7 +47,7 @@ STANDARD = Style()
 
 @dataclass(frozen=True)
 class _Index:
-    """Where the corner index stands: the middle of its column, its top, the heights of rank and suit; mm."""
+    """The geometry of the corner index: the middle of its column, its top, the heights of rank and suit; mm."""
 
     x: float
     top: float
@@ -73,7 +73,7 @@ _PIPS: dict[str, list[tuple[float, float]]] = {
     "9": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3)],
     "T": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3), (_MID, -2 / 3)],
 }
-# What has no partner in the lower half.
+# Pips without a partner in the lower half.
 _LONE: dict[str, list[tuple[float, float]]] = {
     "3": [(_MID, 0)],
     "5": [(_MID, 0)],
@@ -120,7 +120,7 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
 
 
 def signs_svg() -> str:
-    """Draw the corner signs for use in small, as an SVG sprite in the colour of the text around each.
+    """Draw the corner signs for small sizes, as an SVG sprite in the colour of the surrounding text.
 
     Its symbols are `rank-2` … `rank-A` and `suit-c` … `suit-s`, all of one height.
     """
@@ -148,7 +148,7 @@ def _symbol(name: str, width: float, drawn: str) -> str:
 def card_picture(code: str, px_per_mm: float, style: Style = STANDARD) -> Image:
     """Draw a whole card as pixels: (88.9 · px_per_mm) × (63.5 · px_per_mm) × 3, rounded, BGR; not writable.
 
-    Its corners are square and white outside the rounding: who lays it on a ground cuts them off.
+    Its corners are square and white outside the rounding; cut them off before placing the card on a background.
 
     Raises:
         UnknownCardError: ``code`` is none of the 52.
@@ -191,7 +191,7 @@ def _mark(style: Style) -> str:
 
 
 def _rank(rank: str, x: float, top: float, height: float, widest: float, colour: str) -> list[Shape]:
-    """Set a rank around the column ``x``; a wide one (the ten) is narrowed to fit."""
+    """Draw a rank around the column ``x``; a wide one (the ten) is narrowed to fit."""
     paths, width = rank_paths(rank)
     scale = height / 100
     wide = min(1.0, widest / (width * scale))
@@ -235,7 +235,7 @@ def _placed(shapes: list[Shape], at: tuple[float, float], scale: float) -> list[
 def _ace(suit: str, colour: str, middle: tuple[float, float]) -> list[Shape]:
     if suit != "s":
         return [Shape(suit_path(suit).placed(*middle, 0.2), colour)]
-    # The ace of spades carries the maker's ornament: here a spade in a spade in a ring of leaves.
+    # The ace of spades has the maker's ornament: here a spade in a spade in a ring of leaves.
     sizes = ((0.40, colour), (0.34, PAPER), (0.31, colour), (0.13, PAPER), (0.09, colour))
     return [Shape(suit_path(suit).placed(middle[0], middle[1] - size * 4, size), ink) for size, ink in sizes]
 

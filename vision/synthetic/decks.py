@@ -1,4 +1,4 @@
-"""Decks to lay on a rendered table: our drawn one, and photographs of real ones."""
+"""Decks for rendered tables: our drawn one, and photographs of real ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDINGS = {".jpg", ".jpeg", ".png"}
 
 
 class Deck(Protocol):
-    """What the renderer needs to know of a deck."""
+    """The renderer's interface of a deck."""
 
     @property
     def name(self) -> str:
@@ -42,15 +42,15 @@ class Deck(Protocol):
         """The height of a card."""
 
     def picture(self, code: str) -> Image:
-        """Give the whole upright card, height × width × 3, BGR, of any size; not to be written to."""
+        """Return the whole upright card, height × width × 3, BGR, of any size; read-only."""
 
     def back(self) -> Image:
-        """Give the card's other side, likewise."""
+        """Return the card's back, likewise."""
 
 
 @dataclass(frozen=True)
 class DrawnDeck:
-    """The house's own deck; its pictures are ``px_per_mm`` fine."""
+    """The house's own deck; its pictures have ``px_per_mm`` pixels per millimetre."""
 
     style: Style = STANDARD
     px_per_mm: float = 6.0
@@ -85,7 +85,7 @@ class DrawnDeck:
 
 
 class PhotoDeck:
-    """A real deck, by one rectified photograph of each card. Its back is drawn: photographs show faces."""
+    """A real deck, from one rectified photograph of each card. Its back is drawn: photographs show faces."""
 
     def __init__(
         self, name: str, pictures: Mapping[str, Image], width_mm: float = WIDTH_MM, *, whole: bool = True
@@ -137,7 +137,7 @@ class PhotoDeck:
         return frozenset(self._pictures)
 
     def picture(self, code: str) -> Image:
-        """Give a card's photograph.
+        """Return a card's photograph.
 
         Raises:
             UnknownCardError: the deck has no such card.

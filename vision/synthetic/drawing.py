@@ -1,7 +1,7 @@
-"""Shapes drawn once and shown twice: as SVG for the page, and as pixels for the renderer.
+"""Shapes drawn once for two outputs: SVG for the page, and pixels for the renderer.
 
-Only what our deck needs: filled and lined paths of straight and cubic pieces. Lengths are millimetres, x to
-the right, y down. Pixels come from OpenCV, drawn several times too large and averaged down.
+It supports only what our deck needs: filled and stroked paths of straight and cubic pieces. Lengths are millimetres, x
+to the right, y down. Pixels come from OpenCV, drawn several times too large and averaged down.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Piece = tuple[str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Path:
-    """Contours made of pieces: M (move), L (line), C (cubic), Z (close), with absolute coordinates."""
+    """Contours of pieces: M (move), L (line), C (cubic), Z (close), with absolute coordinates."""
 
     pieces: tuple[Piece, ...]
 
     @classmethod
     def parse(cls, text: str) -> Path:
-        """Read the SVG notation's commands M, L, C and Z; a repeated command need not be repeated.
+        """Parse the SVG notation's commands M, L, C and Z; a repeated command may be omitted.
 
         >>> Path.parse("M0,0 L10,0 10,5Z").pieces[2]
         ('L', (10.0, 5.0))
@@ -78,7 +78,7 @@ class Path:
     def ellipse(cls, x: float, y: float, rx: float, ry: float | None = None) -> Path:
         """Draw an ellipse (a circle without ``ry``) by four cubic pieces."""
         ry = rx if ry is None else ry
-        k = 0.5523  # the cubic that is nearest a quarter of a circle
+        k = 0.5523  # the cubic that best approximates a quarter of a circle
         ring = [(1, k, k, 1, 0, 1), (-k, 1, -1, k, -1, 0), (-1, -k, -k, -1, 0, -1), (k, -1, 1, -k, 1, 0)]
         pieces: list[Piece] = [("M", (x + rx, y))]
         for values in ring:
@@ -98,13 +98,13 @@ class Path:
         )
 
     def __add__(self, other: Path) -> Path:
-        """Join the contours of two paths: where they overlap, the even-odd rule leaves a hole."""
+        """Join the contours of two paths: the even-odd rule leaves a hole where they overlap."""
         return Path(self.pieces + other.pieces)
 
     def placed(
         self, x: float, y: float, scale: float = 1.0, *, wide: float = 1.0, turned: bool = False
     ) -> Path:
-        """Scale (``wide`` widens it), turn upside down if asked, and move the origin to ``x, y``."""
+        """Scale (``wide`` widens it), turn upside down if requested, and move the origin to ``x, y``."""
         sx, sy = (-scale * wide, -scale) if turned else (scale * wide, scale)
         return Path(
             tuple(
@@ -127,7 +127,7 @@ class Path:
         return [np.array(contour) for contour in done]
 
     def svg(self) -> str:
-        """Write the SVG notation with relative whole units, which is the shortest."""
+        """Write the SVG notation with relative integer units, which is the shortest."""
         out, at, start, last = [], (0, 0), (0, 0), ""
         for name, values in self.pieces:
             if name == "Z":
@@ -142,8 +142,8 @@ class Path:
             else:
                 relative = [v - at[i % 2] for i, v in enumerate(units)]
                 command = name.lower()
-                text = "".join(f"{'' if v < 0 else ' '}{v}" for v in relative)
-                out.append(text if command == last else command + text.lstrip())
+                numbers = "".join(f"{'' if v < 0 else ' '}{v}" for v in relative)
+                out.append(numbers if command == last else command + numbers.lstrip())
                 last = "l" if command == "m" else command
             at = (units[-2], units[-1])
             if name == "M":
@@ -162,7 +162,7 @@ class Shape:
 
     @classmethod
     def dots(cls, places: Iterable[tuple[float, float]], radius: float, colour: str) -> Shape:
-        """Draw round dots: lines of no length with round ends, the shortest notation there is."""
+        """Draw round dots: lines of zero length with round ends, the shortest notation."""
         pieces: list[Piece] = []
         for place in places:
             pieces += [("M", place), ("L", place)]
@@ -180,7 +180,7 @@ class Drawing:
     over: tuple[Shape, ...] = ()
 
     def svg(self, name: str, title: str) -> str:
-        """Write a standalone SVG document; ``name`` is an identifier that is its own on a page."""
+        """Write a standalone SVG document; ``name`` is an identifier that must be unique on a page."""
         w, h = (round(v * SVG_UNITS_PER_MM) for v in (self.width_mm, self.height_mm))
         under, half, over = (_svg(part) for part in (self.under, self.half, self.over))
         twice = (
@@ -209,7 +209,7 @@ class Drawing:
 
 
 def _svg(shapes: tuple[Shape, ...]) -> str:
-    """Write shapes as SVG paths; neighbours with the same line share a group, and in it the same fill."""
+    """Write shapes as SVG paths; neighbours with the same line share a group, and in it those with the same fill."""
     out = []
     for (line, width), lined in itertools.groupby(shapes, lambda s: (s.line, s.line_mm)):
         units = round(width * SVG_UNITS_PER_MM)

@@ -1,4 +1,4 @@
-"""How well the reader reads: counts over rendered tables and over labelled photographs, with their uncertainty.
+"""Evaluates the reader: counts over rendered tables and labelled photographs, with their uncertainty.
 
 Nothing is trained or tuned here, and only photographs marked `evaluate` are read.
 """
@@ -31,7 +31,7 @@ class Score:
     """Counts of cards and tables.
 
     Attributes:
-        cards: cards that were there.
+        cards: cards on the tables.
         right: of them, named rightly (sure or not).
         sure: of them, named rightly and sure.
         wrong: names given surely to something that was not there: the silent errors.
@@ -67,7 +67,7 @@ class Score:
 
 
 def wilson(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the Wilson score interval of a share (95 % by default); (0, 1) where nothing was counted."""
+    """Return the Wilson score interval of a share (95 % by default); (0, 1) without any counts."""
     if of == 0:
         return 0.0, 1.0
     p = hits / of
@@ -120,7 +120,7 @@ def score_deck(
 ) -> Score:
     """Render and read tables of 52 cards of a deck; the same tables for the same seed.
 
-    `ms`, where given, collects the milliseconds of each stage.
+    `ms`, if given, collects the milliseconds of each stage.
     """
     score = Score()
     for number in range(tables):

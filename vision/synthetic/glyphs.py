@@ -1,7 +1,7 @@
-"""The signs on a card's corner: thirteen ranks and four suits, drawn here, free of any font.
+"""The signs of a card's corner: thirteen ranks and four suits, drawn here without a font.
 
-Ranks are drawn as with a broad pen: thick downwards, thin across. They stand in a box 100 high, x from 0 to
-the width given. Suits stand in a box 100 high around the origin.
+Ranks are drawn as with a broad pen: downward strokes are thick, horizontal ones thin. Their box is 100 high, with x
+from 0 to the given width. The box of a suit is 100 high around the origin.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ THIN = 8.0
 
 
 def rank_paths(rank: str) -> tuple[tuple[Path, ...], float]:
-    """Give a rank's paths, each to be painted for itself, and the width of its box (its height is 100)."""
+    """Return a rank's paths, each to be painted separately, and the width of its box (its height is 100)."""
     if rank == "T":
         one = (_rect(9, 0, 25, 100), _rect(0, 92, 34, 100), Path.parse("M9,0 L25,0 9,22 0,22 0,15Z"))
         nought = _ring(64, 50, 19.5, 46)
@@ -28,7 +28,7 @@ def rank_paths(rank: str) -> tuple[tuple[Path, ...], float]:
 
 
 def suit_path(suit: str) -> Path:
-    """Give a suit's outline, 100 high around the origin."""
+    """Return a suit's outline, 100 high around the origin."""
     return _SUITS[suit]
 
 
@@ -37,7 +37,7 @@ def _rect(x0: float, y0: float, x1: float, y1: float) -> Path:
 
 
 def _slant(x0: float, y0: float, x1: float, y1: float, width: float) -> Path:
-    """Draw a straight slanting stroke with level ends; ``width`` is measured level."""
+    """Draw a straight slanting stroke with level ends; ``width`` is measured horizontally."""
     w = width / 2
     return Path.polygon([(x0 - w, y0), (x0 + w, y0), (x1 + w, y1), (x1 - w, y1)])
 
@@ -60,7 +60,7 @@ def _pen(text: str) -> Path:
 
 
 def _smooth(points: Points) -> list[Piece]:
-    """Draw cubic pieces through the points, with the neighbours' direction at each (Catmull and Rom)."""
+    """Draw cubic pieces through the points; the tangents come from the neighbours (Catmull and Rom)."""
     padded = np.concatenate([points[:1], points, points[-1:]])
     slope = (padded[2:] - padded[:-2]) / 6
     return [

@@ -25,7 +25,7 @@ def mm_to_pixels(px_per_mm: float) -> Matrix:
 
 @lru_cache(maxsize=4)
 def felt_picture(layout: TableLayout, px_per_mm: float) -> Image:
-    """Paint the empty felt from above: (height_mm · px_per_mm) × (width_mm · px_per_mm) × 3; not writable."""
+    """Paint the empty felt from above: (height_mm · px_per_mm) × (width_mm · px_per_mm) × 3; read-only."""
     size = (round(layout.height_mm * px_per_mm), round(layout.width_mm * px_per_mm))
     felt = cloth(size, CLOTH_BGR)
     to_px = mm_to_pixels(px_per_mm)
@@ -43,7 +43,7 @@ def felt_picture(layout: TableLayout, px_per_mm: float) -> Image:
 
 
 def cloth(size: tuple[int, int], colour: tuple[int, int, int]) -> Image:
-    """Weave a piece of cloth, ``size`` (height, width) pixels: the same every time."""
+    """Draw a piece of cloth, ``size`` (height, width) pixels: the same every time."""
     weave = np.random.default_rng(20240501)
     tile = weave.normal(0, 3.0, (256, 256)) + cv2.resize(weave.normal(0, 2.5, (16, 16)), (256, 256))
     piece = np.clip(np.array(colour) + tile[:, :, None] * (0.7, 1.0, 0.6), 0, 255).astype(np.uint8)
@@ -52,18 +52,18 @@ def cloth(size: tuple[int, int], colour: tuple[int, int, int]) -> Image:
 
 
 def _print_marker(felt: Image, layout: TableLayout, marker_id: int, px_per_mm: float) -> None:
-    """Print one marker with its white border, true to a fraction of a pixel."""
+    """Print one marker with its white border, accurate to a fraction of a pixel."""
     markers = layout.markers
-    words = dictionary(markers.dictionary)
-    cells = words.markerSize + 2  # the black border is one cell wide
-    code = cv2.aruco.generateImageMarker(words, marker_id, cells, borderBits=1)
+    codes = dictionary(markers.dictionary)
+    cells = codes.markerSize + 2  # the black border is one cell wide
+    code = cv2.aruco.generateImageMarker(codes, marker_id, cells, borderBits=1)
     ink = np.where(np.pad(np.asarray(code), 1, constant_values=255) > 0, 245.0, 28.0)
     half, border = markers.side_mm / 2, markers.quiet_mm
     edges = np.concatenate([[-half - border], np.linspace(-half, half, cells + 1), [half + border]])
     (marker,) = (m for m in markers.at if m.id == marker_id)
     across = _cover((edges + marker.x_mm) * px_per_mm, felt.shape[1])
     down = _cover((edges + marker.y_mm) * px_per_mm, felt.shape[0])
-    there = np.ix_(down.any(axis=1), across.any(axis=1))  # the felt is large, a marker small
+    there = np.ix_(down.any(axis=1), across.any(axis=1))  # only the marker's region: the felt is large
     down, across = down[down.any(axis=1)], across[across.any(axis=1)]
     inside = down.sum(axis=1)[:, None] * across.sum(axis=1)
     printed = down @ ink @ across.T
@@ -72,6 +72,6 @@ def _print_marker(felt: Image, layout: TableLayout, marker_id: int, px_per_mm: f
 
 
 def _cover(edges: Points, pixels: int) -> Points:
-    """Say how much of each pixel lies between neighbouring edges: pixels × (edges - 1)."""
+    """Return how much of each pixel lies between neighbouring edges: pixels × (edges - 1)."""
     left = np.arange(pixels, dtype=float)[:, None]
     return np.asarray(np.clip(np.minimum(edges[1:], left + 1) - np.maximum(edges[:-1], left), 0, 1))

@@ -1,7 +1,7 @@
-"""What else lies on a table: chips, a coin, the natural's marker, a hand, a card astray; to be laid on rendered ones.
+"""Other things for rendered tables: chips, a coin, the natural's marker, a hand, a stray card.
 
-A thing is made of convex pieces painted one over the other, in millimetres around its middle, and laid on the felt
-like a card.
+A thing consists of convex pieces, painted one over the other, in millimetres around its centre. It is placed on the
+felt like a card.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Piece = tuple[Points, tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing on the felt, its middle at ``x_mm, y_mm``, turned clockwise.
+    """A thing on the felt, its centre at ``x_mm, y_mm``, turned clockwise.
 
-    ``what`` is one of ``THINGS``, or whatever may lie in a row: a card's code, a card face down, a joker. A hand's
-    middle is its palm's; unturned, it reaches in from the bottom of the picture. ``bgr`` recolours chips and hands.
+    ``what`` is one of ``THINGS``, or what a row may hold: a card's code, a card face down, a joker. A hand's centre is
+    its palm's; unturned, it reaches in from the bottom of the picture. ``bgr`` recolours chips and hands.
     """
 
     what: str
@@ -36,14 +36,14 @@ class Thing:
     bgr: tuple[int, int, int] | None = None
 
     def placed(self, points: Points) -> Points:
-        """Map n×2 millimetres around the thing's middle to felt millimetres."""
+        """Map n×2 millimetres around the thing's centre to felt millimetres."""
         a = math.radians(self.turned_deg)
         turn = np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
         return np.asarray(points @ turn.T + (self.x_mm, self.y_mm))
 
 
 def pieces(thing: Thing, marker: NaturalMarker | None) -> list[Piece]:
-    """Give a thing's pieces in felt millimetres, the lowest first."""
+    """Return a thing's pieces in felt millimetres, the lowest first."""
     if thing.what == "chip":
         made = _chip(thing.bgr or (150, 40, 30))
     elif thing.what == "coin":
@@ -56,7 +56,7 @@ def pieces(thing: Thing, marker: NaturalMarker | None) -> list[Piece]:
 
 
 def paint(frame: Image, shapes: list[Piece], shadow: float, spread_px: float) -> None:
-    """Paint pieces, their outlines in pixels, on a picture, over a shadow ``spread_px`` wide."""
+    """Paint pieces, given by their outlines in pixels, on a picture, over a shadow ``spread_px`` wide."""
     if not shapes:
         return
     margin = math.ceil(3 * spread_px) + 2

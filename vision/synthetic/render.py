@@ -1,7 +1,7 @@
-"""What the overhead camera sees: cards laid by hand on the felt, through a lens, in a card room's light.
+"""Renders the overhead camera's view: cards laid by hand on the felt, with a lens, in a card room's light.
 
-Nothing here knows the reader; it makes the pictures the reader is tried on. The same seed gives the same
-picture. Any deck's pictures will do, so photographs of real cards go through the same table.
+It is independent of the reader, which is evaluated on its pictures. The same seed gives the same picture. It accepts
+any deck's pictures, including photographs of real cards.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _CARD = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
 @dataclass(frozen=True)
 class Conditions:
-    """How untidy the hands, the camera and the light are. Ranges are drawn from evenly, to both sides.
+    """The variation of hands, camera and light. Ranges are uniform and symmetric.
 
-    The defaults are an ordinary evening: cards laid with some care, a camera screwed on by hand, two lamps.
+    The defaults are an ordinary evening: cards laid with some care, a camera mounted by hand, two lamps.
     """
 
     shift_mm: float = 2.0
@@ -88,7 +88,7 @@ TIDY = Conditions(
 
 @dataclass(frozen=True, eq=False)
 class LaidCard:
-    """A card as it lies: its code (or ``FACE_DOWN``, ``JOKER``), where, and its corners in the picture.
+    """A card on the felt: its code (or ``FACE_DOWN``, ``JOKER``), its place, and its corners in the picture.
 
     ``corners`` are 4×2 pixels: the card's own top left corner first, then clockwise.
     """
@@ -101,7 +101,7 @@ class LaidCard:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A rendered picture and the truth about it.
+    """A rendered picture and its ground truth.
 
     ``frame`` is height × width × 3, BGR; ``truth`` names the cards that lie face up, by place and row, from the
     player's left; ``homography`` maps felt millimetres to the frame's pixels.
@@ -124,11 +124,11 @@ def render_table(
     things: Sequence[Thing] = (),
     felt: Callable[[TableLayout, float], Image] = felt_picture,
 ) -> Scene:
-    """Render what the layout's camera sees of these cards, and of the things that lie over and next to them.
+    """Render the layout camera's view of these cards, and of the things over and next to them.
 
-    ``scale`` makes a smaller picture of the same view (0.5: half the pixels each way). Places, rows and cards
-    may be missing; a short row is laid from its player's left. ``felt`` paints another print of the layout,
-    at so many pixels per millimetre, in the place of :func:`vision.synthetic.printed_felt.felt_picture`.
+    ``scale`` makes a smaller picture of the same view (0.5: half the pixels each way). Places, rows and cards may be
+    missing; a short row is laid from its player's left. ``felt`` is another print of the layout, with its pixels per
+    millimetre, instead of :func:`vision.synthetic.printed_felt.felt_picture`.
 
     Raises:
         RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
@@ -187,7 +187,7 @@ def _lay_thing(
 def deal(
     rng: np.random.Generator, layout: TableLayout, places: Sequence[str] | None = None
 ) -> dict[str, dict[str, list[str]]]:
-    """Deal full rows from one shuffled deck to the places (all of them unless named)."""
+    """Deal full rows from one shuffled deck to the places (by default all)."""
     deck = [str(code) for code in rng.permutation(CARDS)]
     hands: dict[str, dict[str, list[str]]] = {}
     for zone in layout.zones:
@@ -199,7 +199,7 @@ def deal(
 def camera_homography(
     layout: TableLayout, rng: np.random.Generator, conditions: Conditions, scale: float = 1.0
 ) -> Matrix:
-    """Hang the camera over the felt's middle, not quite straight: felt millimetres to pixels, 3×3."""
+    """Place the camera over the felt's middle, slightly tilted: felt millimetres to pixels, 3×3."""
     camera: Camera = layout.camera
     width, height = camera.width_px * scale, camera.height_px * scale
     focal = width / 2 / math.tan(math.radians(camera.horizontal_fov_deg) / 2)
@@ -207,7 +207,7 @@ def camera_homography(
     tilt = np.radians(rng.uniform(-1, 1, 3) * conditions.tilt_deg)
     turn, _ = cv2.Rodrigues(tilt)
     off = rng.uniform(-1, 1, 3) * conditions.offset_mm
-    # the camera looks down its z axis; where it leans it is moved back, so that the felt stays in view
+    # the camera looks down its z axis; a tilted one is moved back, so that the felt stays in view
     lean = camera.height_mm * np.tan(tilt)
     eye = np.array([layout.width_mm / 2 + lean[1], layout.height_mm / 2 - lean[0], -camera.height_mm]) + off
     outside = np.column_stack([turn[:, 0], turn[:, 1], -turn @ eye])
@@ -231,7 +231,7 @@ def _check(hands: Hands, layout: TableLayout, scale: float) -> None:
 def _lay(
     zone: Zone, count: int, layout: TableLayout, deck: Deck, rng: np.random.Generator, conditions: Conditions
 ) -> list[Points]:
-    """Lay a row by hand: the corners of each card, felt millimetres, its own top left first."""
+    """Lay a row with the errors of a hand: the corners of each card, felt millimetres, its own top left first."""
     box = _CARD * (deck.width_mm, deck.height_mm)
     middles = layout.slots_mm(zone)[:count]
     shifts = rng.uniform(-1, 1, (zone.capacity, 2)) * conditions.shift_mm
@@ -289,8 +289,8 @@ def _moved(homography: Matrix, low: Points) -> Matrix:
 
 
 def _put(frame: Image, picture: Image, corners: Points, deck: Deck, shadow: float) -> None:
-    """Lay one card on the picture: shadow first, then the card within its rounded outline."""
-    side = math.dist(corners[3], corners[0]) / deck.height_mm  # pixels per millimetre here
+    """Draw one card on the picture: shadow first, then the card within its rounded outline."""
+    side = math.dist(corners[3], corners[0]) / deck.height_mm  # local pixels per millimetre
     height = max(8, round(deck.height_mm * side * 1.2))
     width = max(6, round(deck.width_mm * side * 1.2))
     if height < picture.shape[0]:
@@ -298,7 +298,7 @@ def _put(frame: Image, picture: Image, corners: Points, deck: Deck, shadow: floa
     height, width = picture.shape[:2]
     mask = _outline(width, height)
     source = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
-    spread = max(1.0, 1.4 * side)  # a card's edge lifts a millimetre or two
+    spread = max(1.0, 1.4 * side)  # a card's edge is raised by a millimetre or two
     low, high = _bounds(corners, (frame.shape[1], frame.shape[0]), margin=math.ceil(3 * spread))
     part = frame[low[1] : high[1], low[0] : high[0]]
     if part.size == 0:
@@ -328,7 +328,7 @@ def _outline(width_px: int, height_px: int) -> Image:
 
 
 def _photograph(frame: Image, rng: np.random.Generator, conditions: Conditions, scale: float) -> Image:
-    """Light the table, then put the picture through lens, sensor and packing."""
+    """Light the table, then apply lens, sensor and compression to the picture."""
     height, width = frame.shape[:2]
     gain, glare = _light(rng, conditions, height / width)
     if gain is not None:
@@ -356,7 +356,7 @@ def _photograph(frame: Image, rng: np.random.Generator, conditions: Conditions, 
 def _light(
     rng: np.random.Generator, conditions: Conditions, ratio: float
 ) -> tuple[Image | None, Image | None]:
-    """Draw the lamps coarsely: the gain of each channel (160 is 1), and the glare to add; None for none."""
+    """Draw the lamps coarsely: the gain of each channel (160 is 1), and the glare to add; None if there is none."""
     width = 96
     x, y = np.meshgrid(np.linspace(-1, 1, width), np.linspace(-ratio, ratio, round(width * ratio)))
     level = np.zeros_like(x)
@@ -366,7 +366,7 @@ def _light(
     a, edge, depth = rng.uniform(0, 2 * np.pi), rng.uniform(-0.5, 0.5), rng.uniform(0, 1)
     level -= depth / (
         1 + np.exp(-(x * np.cos(a) + y * np.sin(a) - edge) * 12)
-    )  # somebody stands in the light
+    )  # a person stands in the light
     level = 2 * (level - level.min()) / max(float(np.ptp(level)), 1e-6) - 1
     gains = 1 + rng.uniform(-1, 1, 3) * conditions.cast
     gain = conditions.light * (1 + conditions.uneven * level)[:, :, None] * gains
@@ -387,14 +387,14 @@ _NOISE_TILE = 1024
 
 @lru_cache(maxsize=8)
 def _noise_tiles(sigma: float) -> tuple[Image, Image]:
-    """Make one tile of noise, as what is to be added and what to be taken away."""
+    """Make one tile of noise, as the values to add and the values to subtract."""
     noise = np.random.default_rng(1).normal(0, sigma, (_NOISE_TILE, _NOISE_TILE, 3))
     noise = np.round(noise)
     return np.clip(noise, 0, 255).astype(np.uint8), np.clip(-noise, 0, 255).astype(np.uint8)
 
 
 def _add_noise(frame: Image, rng: np.random.Generator, sigma: float) -> None:
-    """Add noise in place, from one tile shifted again for every part of the picture: fast, and no pattern."""
+    """Add noise in place, from one tile shifted for every part of the picture: fast, and without a visible pattern."""
     half = _NOISE_TILE // 2
     more, less = _noise_tiles(sigma)
     for top in range(0, frame.shape[0], half):

@@ -1,4 +1,4 @@
-"""Another detector's network, timed next to ours: same machine, same threads, in turn with it."""
+"""Compares our network's time with that of another detector: same machine, same threads, alternating."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Compared:
 
 
 def compare(reader: CardReader, graph: Path, frame: Image, layout: TableLayout, *, threads: int) -> Compared:
-    """Time both networks in turn, so that a busy machine slows both alike; ours over all zones of a frame.
+    """Time both networks alternately, so that a busy machine slows both alike; ours over all zones of a frame.
 
-    `graph` is an ONNX file with one float32 input 1 × 3 × h × w; it is given noise, for only its time counts.
+    `graph` is an ONNX file with one float32 input 1 × 3 × h × w; it is given noise, as only its time counts.
 
     Raises:
         ModelError: it cannot be loaded or has another input.
@@ -63,5 +63,5 @@ def compare(reader: CardReader, graph: Path, frame: Image, layout: TableLayout, 
         session.run(None, {fed.name: noise})
         theirs.append(1000 * (time.perf_counter() - began))
     name = f"{graph.stem}, {fed.shape[3]} × {fed.shape[2]}"
-    # the first round pays for what is loaded lazily
+    # the first round includes lazy loading
     return Compared(statistics.median(ours[1:]), statistics.median(theirs[1:]), name)
