@@ -144,7 +144,7 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
 def number(value: float, unit: str, decimals: int) -> str:
     """Format a figure with its unit; shares as percents.
 
-    >>> number(0.0312, "%", 1), number(3.05, "mm", 1), number(4.2, "°", 1)
+    >>> number(0.0312, "%", 1), number(3.06, "mm", 1), number(4.2, "°", 1)
     ('3.1 %', '3.1 mm', '4.2°')
     """
     shown = round(value * 100 if unit == "%" else value, decimals)
