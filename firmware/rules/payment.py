@@ -51,9 +51,9 @@ def chips_plan(nets: Mapping[str, int]) -> tuple[Transfer, ...]:
 
     Players are split into as many groups as possible whose nets sum to 0; a group of n needs n - 1 transfers.
 
-        >>> chips_plan({"p1": 3, "p2": -7, "p3": 5, "p4": -1})
-        (Transfer(payer='p2', winner='p3', amount=5), Transfer(payer='p2', winner='p1', amount=2), \
-    Transfer(payer='p4', winner='p1', amount=1))
+    >>> chips_plan({"p1": 3, "p2": -7, "p3": 5, "p4": -1})
+    (Transfer(payer='p2', winner='p3', amount=5), Transfer(payer='p2', winner='p1', amount=2), \
+Transfer(payer='p4', winner='p1', amount=1))
     """
     players = [(player, net) for player, net in nets.items() if net]
     return tuple(transfer for group in _groups(players) for transfer in _settle_group(group))

@@ -138,9 +138,9 @@ class RpicamCamera(TimedCamera):
         except (OSError, ValueError):
             answer = {"error": ""}
         if "error" in answer:
-            reason = f" ({answer['error']})" if answer["error"] else ""
+            said = f" ({answer['error']})" if answer["error"] else ""
             raise CameraMissing(
-                f"The camera gives no pictures{reason}: check its ribbon cable, and that rpicam-vid is installed."
+                f"The camera gives no pictures{said}: check its ribbon cable, and that rpicam-vid is installed."
             )
         return answer["slot"], answer["metadata"]
 

@@ -368,7 +368,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from firmware.table import events as ev
-from firmware.table import journal as journal_module
+from firmware.record.journal import journal as journal_module
 from firmware.record.journal.journal import Journal
 data, opened, acknowledged = sys.argv[1:]
 with Journal(Path(data)) as journal, open(acknowledged, "w") as said:
