@@ -1,1 +1,1 @@
-"""The command line: the commands that run, test and maintain the appliance."""
+"""The command line: one module for each command, and what they share."""
