@@ -60,7 +60,7 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
     @app.post("/v1/rows")
     def rows() -> Response:
         if (request.content_length or 0) > MOST_BYTES:
-            return _refused(413, WireError("A body has %(most)s bytes at most.", most=MOST_BYTES))
+            return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
         table: Table = g.table
         offer = decode(request.get_data(cache=False))
         head = taking.take(database, table, offer)

@@ -114,7 +114,7 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
         return None
     line = HandLine(**dict(zip(COLUMNS, row[:-1], strict=True)), names=set(row[-1]))
     seats = connection.execute(
-        f"SELECT {columns(_SEAT).as_string(connection)} FROM hand_seat WHERE record_id = %s AND hand = %s ORDER BY seat",
+        'SELECT seat, player, points, foul, "natural" FROM hand_seat WHERE record_id = %s AND hand = %s ORDER BY seat',
         (record_id, hand),
     )
     line.seats = [SeatLine(*seat) for seat in seats]

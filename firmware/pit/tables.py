@@ -81,7 +81,15 @@ def listed(database: Database) -> list[TableState]:
         rows = connection.execute(
             "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.seq, 0), coalesce(h.table_seq, 0),"
             " h.heard_at, coalesce(h.release, ''), h.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
-            " (SELECT head.*, stuck_why FROM record JOIN head USING (record_id) JOIN projection USING (record_id) WHERE record.table_id = t.table_id"
+            " (SELECT head.*, stuck_why FROM record JOIN head USING (record_id) JOIN projection USING (record_id)"
+            "  WHERE record.table_id = t.table_id"
             "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true ORDER BY t.name"
         ).fetchall()
     return [TableState(Table(*row[:3]), *row[3:]) for row in rows]
+
+
+def free(database: Database, name: str) -> None:
+    """Raise PitError if there is a table of this name."""
+    with database.transaction() as connection:
+        if connection.execute("SELECT FROM gaming_table WHERE name = %s", (name,)).fetchone() is not None:
+            raise PitError("There is a table %(name)s already.", name=name)

@@ -1,7 +1,7 @@
 """Takes a table's rows: one transaction that compares what is repeated, verifies what is new, and stores it.
 
 The database holds the cursor: the answer says how far the pit has the record, and the table goes on from there. Rows
-are opaque here. Their hashes and their order are checked, their events are not read, so a later release's rows are stored.
+are opaque here. Their hashes and their order are checked, their events are not read: a later release's are stored.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,11 +33,15 @@ FORKED_S: Final = 60.0
 
 @dataclass(frozen=True)
 class Heard:
-    """How far the pit has heard of this table, for people. `trouble` says in English why it is no further."""
+    """How far the pit has heard of this table, for people. `trouble` says in English why it is no further.
+
+    `at`: when the pit answered last, on the uplink's clock.
+    """
 
     have: Head = field(default_factory=Head)
     behind: int = 0
     trouble: str = ""
+    at: float = 0.0
 
 
 class Follower:
@@ -85,7 +89,7 @@ class Follower:
     def _lost(self, why: str) -> None:
         self._client.close()
         self._have = None  # the next connection begins with the pit's answer
-        self.heard = Heard(self.heard.have, self.heard.behind, why)
+        self.heard = replace(self.heard, trouble=why)
 
     def _step(self) -> float:
         genesis, head, rows = self._look()
@@ -97,7 +101,7 @@ class Follower:
         self._spoke, self._failures = self._clock(), 0
         stuck = bool(rows) and answer.have == self._have
         self._have = answer.have
-        self.heard = Heard(answer.have, max(0, head.seq - answer.have.seq))
+        self.heard = Heard(answer.have, max(0, head.seq - answer.have.seq), at=self._spoke)
         if stuck:
             raise NotReached("The pit takes these rows and does not go on.")
         for wish in answer.wishes:

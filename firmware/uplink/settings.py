@@ -27,7 +27,7 @@ class Settings:
     folder: Path
 
     def context(self) -> ssl.SSLContext:
-        """Return the TLS settings: this table's certificate, and no authority but the pit's own, whose dates do not count.
+        """Return the TLS settings: this table's certificate, and the pit's authority alone, whose dates do not count.
 
         Raises UplinkError.
         """

@@ -102,7 +102,7 @@ def decode(body: bytes) -> Offer:
 def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     """Return the object and the rows in a body. Hashes are not checked here. Raises WireError."""
     if len(body) > MOST_BYTES:
-        raise WireError("A body has %(most)s bytes at most.", most=MOST_BYTES)
+        raise WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES)
     inflater = zlib.decompressobj()
     try:
         text = inflater.decompress(body, MOST_INFLATED)
@@ -111,9 +111,7 @@ def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     except (zlib.error, ValueError, RecursionError) as error:
         raise WireError("The body is not JSON, deflated.") from error
     if not whole:
-        raise WireError(
-            "The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED
-        )
+        raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED)
     if not lines or not isinstance(lines[0], dict):
         raise WireError("The body's first line is no JSON object.")
     return lines[0], tuple(_row(line, number) for number, line in enumerate(lines[1:], start=1))

@@ -33,7 +33,8 @@ class Postgres:
         assert bin_folder is not None
         self._bin, self.folder = bin_folder, folder
         owner = pwd.getpwnam(OWNER) if os.geteuid() == 0 else None
-        self._user, self._group = (owner.pw_uid, owner.pw_gid) if owner else (None, None)
+        self._user = owner.pw_uid if owner else None
+        self._group = owner.pw_gid if owner else None
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if self._user is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -43,7 +44,7 @@ def stored(database: Database, branch: int = 1) -> list[Entry]:
         return [Entry(*row) for row in found]
 
 
-def rewritten(rows: list[Entry], at: int, **changes: str) -> list[Entry]:
+def rewritten(rows: list[Entry], at: int, **changes: Any) -> list[Entry]:
     """The rows with one changed and every hash after it made to fit, as somebody with the disk can."""
     made: list[Entry] = []
     for row in rows:
@@ -116,13 +117,15 @@ def test_a_row_with_one_changed_field_is_refused_and_put_into_quarantine_once(
     database: Database, table: Table, rows: list[Entry], name: str
 ) -> None:
     take(database, table, offer(rows, rows[:10]))
-    bad = rows[12]._replace(**{name: "0" * 64})
+    bad = rows[12]._replace(**{name: "0" * 64})  # type: ignore[arg-type]
     for _ in range(2):
         with pytest.raises(Fork):
             take(database, table, offer(rows, [*rows[10:12], bad]))
     with database.transaction() as connection:
         kept = connection.execute("SELECT count(*), max(why) FROM quarantine").fetchone()
-    assert kept is not None and kept[0] == 1 and "Row 13" in kept[1]
+    assert kept is not None
+    assert kept[0] == 1
+    assert "Row 13" in kept[1]
     assert stored(database) == rows[:10]
 
 
