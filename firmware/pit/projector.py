@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns
-from firmware.pit.wishes import images_of_hand, texts_named, wish
+from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.events import BY_TYPE, HandDisputed
+from firmware.uplink.wire import texts_named
 
 BATCH: Final = 5_000
 """Rows in one transaction."""
@@ -62,7 +63,7 @@ def _follow(database: Database, record_id: int) -> int:
         seq, subject = mark
         batch = Batch(lambda hand: _line(connection, record_id, hand), subject)
         stuck: tuple[int, Message] | None = None
-        texts: set[tuple[str, str]] = set()
+        texts: dict[str, str] = {}
         disputed: set[int] = set()
         rows = connection.execute(
             "SELECT seq, hand, wall_ms, type, payload FROM entry WHERE record_id = %s AND seq > %s"
@@ -79,7 +80,7 @@ def _follow(database: Database, record_id: int) -> int:
             if row[3] == HandDisputed.type:
                 disputed.add(json.loads(row[4])["hand"])
         _write(connection, record_id, batch)
-        wish(connection, record_id, "content", texts)
+        wish(connection, record_id, "content", [(what, digest) for digest, what in texts.items()])
         for hand in disputed:
             wish(connection, record_id, "image", images_of_hand(connection, record_id, hand))
         connection.execute(

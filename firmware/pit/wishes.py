@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 from firmware.pit.database import Connection
 from firmware.pit.tables import Table
 from firmware.record.evidence.chain import images_in
-from firmware.table.events import HandOpened
 from firmware.uplink.wire import is_hash
 
 AT_ONCE: Final = 20
@@ -24,14 +23,6 @@ def wish(connection: Connection, record_id: int, kind: Kind, hashes: Iterable[tu
         " ON CONFLICT DO NOTHING",
         [(kind, digest, name, record_id) for name, digest in hashes if is_hash(digest)],
     )
-
-
-def texts_named(kind: str, payload: str) -> list[tuple[str, str]]:
-    """Return name and hash of the texts that a row names."""
-    if kind != HandOpened.type:
-        return []
-    fields = json.loads(payload)
-    return [(name, str(fields.get(name, ""))) for name in ("profile_hash", "layout_hash")]
 
 
 def images_of_hand(connection: Connection, record_id: int, hand: int) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from firmware.table.entry import Entry
 from firmware.table.errors import TableError
+from firmware.table.events import HandOpened, HouseSet, ProfileKept
 
 MOST_ROWS: Final = 500
 """Rows in one request (FLEET section 5)."""
@@ -27,6 +28,12 @@ _TEXTS: Final = (2, 5, 6, 7, 8, 9, 10, 11)
 _NUMBERS: Final = (0, 1, 3, 4)
 _HIGHEST: Final = 2**63 - 1
 _HASH: Final = frozenset("0123456789abcdef")
+_TEXTS_OF: Final = {
+    HandOpened.type: {"profile_hash": "profile", "layout_hash": "layout"},
+    HouseSet.type: {"profile_hash": "profile"},
+    ProfileKept.type: {"hash": "profile"},
+}
+"""The fields that name a text by its hash, and what it is, by the type of the row."""
 
 
 class WireError(TableError, ValueError):
@@ -137,6 +144,15 @@ def _storable(text: str, most: int = MOST_INFLATED) -> bool:
         return "\0" not in text and len(text.encode()) <= most
     except UnicodeEncodeError:  # half of a surrogate pair
         return False
+
+
+def texts_named(kind: str, payload: str) -> dict[str, str]:
+    """Return the texts that a row names: what each is, by the hash under which it is stored."""
+    fields = _TEXTS_OF.get(kind)
+    if not fields:
+        return {}
+    value = json.loads(payload)
+    return {value[name]: what for name, what in fields.items() if is_hash(value.get(name))}
 
 
 def batch(rows: Iterable[Entry]) -> tuple[Entry, ...]:

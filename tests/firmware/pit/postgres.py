@@ -7,8 +7,13 @@ import pwd
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+import psycopg
+
+from tests.waiting import until
 
 DEBIAN: Final = Path("/usr/lib/postgresql")
 OWNER: Final = "postgres"
@@ -22,6 +27,14 @@ def binaries() -> Path | None:
         return found[-1].parent
     program = shutil.which("postgres")
     return Path(program).parent if program else None
+
+
+def _lives(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 class Postgres:
@@ -81,32 +94,46 @@ class Postgres:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        self._run(
-            "pg_ctl",
-            "-D",
-            str(self.folder / "data"),
-            "-w",
-            "-t",
-            "300",
-            "-l",
-            str(self.folder / "log"),
-            "start",
-        )
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._bin / "postgres"), "-D", str(self.folder / "data")],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                user=self._user,
+                group=self._group,
+                start_new_session=True,
+            )
+        until(self._answers)
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise AssertionError((self.folder / "log").read_text()[-2000:])
+        try:
+            psycopg.connect(self.url).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def stop(self) -> None:
-        """Stop at once, in order."""
-        self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", "fast", "-w", "-t", "300", "stop")
+        """Stop in order, without waiting for clients."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait()
 
     def kill(self) -> None:
         """Kill all its processes, as a power cut would."""
-        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        os.kill(first, signal.SIGKILL)
+        assert self._process is not None
+        first = self._process.pid
+        children = [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
+        self._process.kill()
+        self._process.wait()
         for child in children:
-            try:
-                os.kill(int(child), signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        # Whoever still holds the shared memory would keep the next one from starting.
+        until(lambda: not any(_lives(child) for child in children))
 
     def make(self, name: str, template: str = "template1") -> str:
         """Make a database and return its address."""
