@@ -23,7 +23,8 @@ from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
-from firmware.table.people import COMMAND_ROLES, FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
 
 ROOT: Final = Path(__file__).parents[1]
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.journal.row_index import ABOUT_TYPES
-from firmware.table.effects import apply
 from firmware.table.errors import CommandRefused, UnknownEvent
+from firmware.table.event import apply
 from firmware.table.events import (
     HandArchived,
     HandMisdealt,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from firmware.record.journal.journal import Entry, JournalReader
-from firmware.table.effects import fold
 from firmware.table.errors import CommandRefused
+from firmware.table.event import fold
 from firmware.table.events import (
     Event,
     HandArchived,

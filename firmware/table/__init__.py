@@ -1,6 +1,5 @@
 """The table's domain model: events, the state that they add up to, and the commands that cause them."""
 
-from firmware.table.effects import TRANSITIONS, apply, fold
 from firmware.table.errors import (
     CaptureError,
     CommandRefused,
@@ -9,12 +8,12 @@ from firmware.table.errors import (
     TableError,
     UnknownEvent,
 )
+from firmware.table.events import apply, fold
 from firmware.table.phase import Phase
 from firmware.table.state import INITIAL, Ask, Card, Question, Seat, State
 
 __all__ = [
     "INITIAL",
-    "TRANSITIONS",
     "Ask",
     "CaptureError",
     "Card",

@@ -1,4 +1,4 @@
-"""Shared helpers of the effects: checks that raise CommandRefused, and small changes of a state."""
+"""Shared helpers of the events: checks that raise CommandRefused, and small changes of a state."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from firmware.messages import Message
 from firmware.rules import CARDS as DECK
 from firmware.rules import SEATS
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
+from firmware.table.seen import ROWS, Row
 from firmware.table.state import Seat, State
 
 CARDS: Final = frozenset(card.code for card in DECK)
+PLACES: Final = "ABCD"
+"""The places on a felt."""
 
 
 def need_no_trial(state: State) -> None:

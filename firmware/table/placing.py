@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from firmware.table import events as ev
-from firmware.table.events import ROWS, Capture, CardReading, Event, Row, RowReading, Thing
-from firmware.table.events.placing import Irregular
+from firmware.table.events import ROWS, Capture, CardReading, Event, Irregular, Row, RowReading, Thing
 from firmware.table.seen import NO_FACES
 from firmware.table.state import Card, Seat, State
 from firmware.table.streets import open_seats, streets_of

@@ -16,7 +16,12 @@ from firmware.runtime.reading.calibrations import KINDS
 from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, JobLost, JobProgress
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
-from firmware.table.commands.camera import (
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.deck_tally import LaidCard, Round, tally
+from firmware.table.errors import NotAllowed
+from firmware.table.events import Calibrated, Calibration, CalibrationDropped, DeckChecked, DeckEnrolled
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.topics.camera import (
     AskJob,
     CalibrateFelt,
     CalibrateLens,
@@ -26,17 +31,6 @@ from firmware.table.commands.camera import (
     Look,
     UseCalibration,
 )
-from firmware.table.deck_tally import LaidCard, Round, tally
-from firmware.table.errors import NotAllowed
-from firmware.table.events.camera import (
-    Calibrated,
-    Calibration,
-    CalibrationDropped,
-    DeckChecked,
-    DeckEnrolled,
-)
-from firmware.table.people import COMMAND_ROLES
-from firmware.table.phase import BETWEEN_HANDS
 
 log = logging.getLogger(__name__)
 

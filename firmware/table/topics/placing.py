@@ -1,0 +1,247 @@
+"""Cards placed face up, irregularities, and hands that the dealer keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from firmware.messages import Message
+from firmware.table.checks import (
+    need_card,
+    need_open_seat,
+    need_reason,
+    need_room,
+    with_seat,
+)
+from firmware.table.command import Command, Context, Reason
+from firmware.table.errors import CommandRefused
+from firmware.table.event import Event, leads_to, stays
+from firmware.table.people import (
+    AT_TABLE,
+)
+from firmware.table.phase import (
+    WATCHING,
+    Phase,
+)
+from firmware.table.seen import Capture, CardReading, Row
+from firmware.table.state import Card, Seat, State
+from firmware.table.values import (
+    Irregularity,
+    Stands,
+)
+
+
+class CardPlaced(Event):
+    """A reading of an open seat shows a new card; `capture` is its zone."""
+
+    type = "card_placed"
+    title = Message("Card placed")
+    leads = stays(WATCHING)
+    seat: int
+    row: Row
+    card: CardReading
+    capture: Capture | None = None
+
+    def apply(self, state: State) -> State:
+        seat = need_open_seat(state, self.seat)
+        need_room(seat, self.row)
+        cards = (*seat.row(self.row), as_card(self.card))
+        captures = _captured(seat, self.row, self.capture)
+        return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
+
+
+class CardReread(Event):
+    """A later reading names with certainty a placed card that was unsure. `index` counts from 0."""
+
+    type = "card_reread"
+    title = Message("Card reread")
+    leads = stays(WATCHING)
+    seat: int
+    row: Row
+    index: int
+    card: CardReading
+    capture: Capture | None = None
+
+    def apply(self, state: State) -> State:
+        seat = need_open_seat(state, self.seat)
+        cards = seat.row(self.row)
+        if not 0 <= self.index < len(cards) or cards[self.index].sure:
+            raise CommandRefused(
+                "No unsure card lies there; a certain one changes by the dealer's word only."
+            )
+        if not self.card.sure:
+            raise CommandRefused("That look is no surer.")
+        cards = (*cards[: self.index], as_card(self.card), *cards[self.index + 1 :])
+        captures = _captured(seat, self.row, self.capture)
+        return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
+
+
+class IrregularitySeen(Irregularity, Event):
+    """A reading of the open seats contradicts the record; README.md defines the values of `what`.
+
+    `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
+    are where the card lies now, `seen` the card that the reading shows there, `detail` the object that lies on it.
+    `number` counts from 1 in a hand.
+    """
+
+    type = "irregularity_seen"
+    title = Message("Irregularity seen")
+    leads = stays(WATCHING)
+
+    def apply(self, state: State) -> State:
+        need_open_seat(state, self.seat)
+        if self.to_seat is not None:
+            need_open_seat(state, self.to_seat)
+        if self.number != state.irregularities_seen + 1:
+            raise CommandRefused(
+                "Irregularity %(number)s does not follow %(last)s.",
+                number=self.number,
+                last=state.irregularities_seen,
+            )
+        if self.seen is not None:
+            as_card(self.seen)
+        return replace(state, irregularities=(*state.irregularities, self), irregularities_seen=self.number)
+
+
+class IrregularityEnded(Event):
+    """An irregularity is resolved: the record is right (by a later reading or the dealer), or the table is."""
+
+    type = "irregularity_ended"
+    title = Message("Irregularity ended")
+    leads = stays({*WATCHING, Phase.REVIEW})
+    number: int
+    stands: Stands = "record"
+    by: Literal["camera", "dealer", "table"] = "camera"
+
+    def apply(self, state: State) -> State:
+        seen = next((i for i in state.irregularities if i.number == self.number), None)
+        if seen is None:
+            raise CommandRefused("Irregularity %(number)s is not open.", number=self.number)
+        if state.phase is Phase.REVIEW and self.by == "camera":
+            raise CommandRefused("The camera does not look now.")
+        rest = tuple(i for i in state.irregularities if i.number != self.number)
+        dismissed = state.dismissed | {seen.finding} if self.by == "dealer" else state.dismissed
+        state = replace(state, irregularities=rest, dismissed=dismissed)
+        if self.by == "dealer":
+            return _dealer_said(state, seen, self.stands)
+        if self.stands == "table":
+            raise CommandRefused("What lies on the table stands by the dealer's word only.")
+        return state
+
+
+class KeyingBegun(Event):
+    """The dealer keys this hand; the camera does not read it."""
+
+    type = "keying_begun"
+    title = Message("Keying begun")
+    leads = stays({Phase.SETTING, Phase.PLACING}) | leads_to({Phase.SHOWDOWN, Phase.READING}, Phase.REVIEW)
+    reason: str
+
+    def apply(self, state: State) -> State:
+        need_reason(self.reason, Message("Say why the hand is keyed."))
+        if state.keyed:
+            raise CommandRefused("This hand is keyed already.")
+        waits = state.phase in (Phase.SETTING, Phase.PLACING)
+        return replace(
+            state,
+            phase=state.phase if waits else Phase.REVIEW,
+            keyed=self.reason,
+            reading_failure="" if waits else self.reason,
+        )
+
+
+class Resolve(Command):
+    """Resolve an irregularity: the record is right, or the table is."""
+
+    do: Literal["resolve"] = "resolve"
+    roles = AT_TABLE
+    number: int
+    stands: Literal["record", "table"]
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return (IrregularityEnded(self.number, self.stands, "dealer"),)
+
+
+class KeyHand(Command):
+    """Switch to keying this hand, because the camera does not work."""
+
+    do: Literal["key_hand"] = "key_hand"
+    roles = AT_TABLE
+    reason: Reason
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return (KeyingBegun(self.reason),)
+
+
+def as_card(read: CardReading) -> Card:
+    """Return the card of a camera reading. Raises CommandRefused for an invalid card."""
+    if read.card is not None:
+        need_card(read.card)
+    elif read.sure:
+        raise CommandRefused("A card cannot be sure and unknown at once.")
+    return Card(read.card, read.sure, "camera", read.confidence, read.candidates, read.corners)
+
+
+def _captured(seat: Seat, row: Row, capture: Capture | None) -> dict[Row, Capture]:
+    return {**seat.captures, row: capture} if capture else dict(seat.captures)
+
+
+def _dealer_said(state: State, seen: Irregularity, stands: Stands) -> State:
+    match seen.what, stands:
+        case "card_twice", _:
+            raise CommandRefused("Say which of the two is another card.")
+        case (("extra_card" | "face_down"), "table"):
+            raise CommandRefused("That cannot stand: take it away, key the row, or void the hand.")
+        case "out_of_turn", "table":
+            return state
+        case "out_of_turn", "record":
+            return _without(state, seen)
+        case "card_moved", "table":
+            return _moved(state, seen)
+        case "card_missing", "table":
+            return _without(state, seen)
+        case "card_changed", _:
+            return _changed(state, seen, stands)
+    return state
+
+
+def _lying(state: State, seen: Irregularity) -> tuple[Seat, int]:
+    """Return the recorded card's seat and current index, which changes when cards before it are removed."""
+    seat = need_open_seat(state, seen.seat)
+    cards = seat.row(seen.row)
+    index = next((k for k, card in enumerate(cards) if seen.card and card.card == seen.card), seen.index)
+    if index is None or not 0 <= index < len(cards):
+        raise CommandRefused("The record has no such card any more; answer with the record.")
+    return seat, index
+
+
+def _without(state: State, seen: Irregularity) -> State:
+    seat, index = _lying(state, seen)
+    cards = seat.row(seen.row)
+    rest = {seen.row: (*cards[:index], *cards[index + 1 :])}
+    return replace(state, seats=with_seat(state, seat.seat, **rest))
+
+
+def _moved(state: State, seen: Irregularity) -> State:
+    seat, index = _lying(state, seen)
+    assert seen.to_seat is not None
+    assert seen.to_row is not None
+    card = seat.row(seen.row)[index]
+    card = replace(card, corners=seen.seen.corners if seen.seen else ())
+    state = _without(state, seen)
+    to = need_open_seat(state, seen.to_seat)
+    return replace(state, seats=with_seat(state, to.seat, **{seen.to_row: (*to.row(seen.to_row), card)}))
+
+
+def _changed(state: State, seen: Irregularity, stands: Stands) -> State:
+    """Set the card that the dealer confirmed, and remember the camera's name for it."""
+    seat, index = _lying(state, seen)
+    assert seen.seen is not None
+    cards = seat.row(seen.row)
+    code = seen.seen.card if stands == "table" else cards[index].card
+    card = replace(
+        cards[index], card=code, sure=True, by="dealer", seen=seen.seen.card, corners=seen.seen.corners
+    )
+    return replace(
+        state, seats=with_seat(state, seat.seat, **{seen.row: (*cards[:index], card, *cards[index + 1 :])})
+    )
