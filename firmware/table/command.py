@@ -35,7 +35,7 @@ class Context:
 class Command(BaseModel):
     """The common fields of all commands.
 
-    A subclass says its names (`do: Literal[…] = …`) and the `roles` that may give it, and from then on
+    A subclass says its names (`do: Literal[…] = …`) and the `roles` that may give it; from then on
     `parse_command` knows it. Without roles nobody may give it.
 
     `hand`, `phase`: the state for which the command was meant; it is refused if the table is in another one by now.
@@ -44,7 +44,7 @@ class Command(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
-    roles: ClassVar[frozenset[Role]] = frozenset()
+    roles: ClassVar[frozenset[Role]]
     do: str
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,40}$")] | None = None
     hand: int | None = None
@@ -52,6 +52,9 @@ class Command(BaseModel):
     session: str | None = None
     by: str | None = None
     pin: SecretStr | None = None
+
+    def __init_subclass__(cls, *, roles: frozenset[Role] = frozenset()) -> None:
+        cls.roles = roles
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

@@ -33,6 +33,9 @@ def leads_to(phases: Iterable[Phase], *to: Phase) -> dict[Phase, frozenset[Phase
     return dict.fromkeys(phases, frozenset(to))
 
 
+EVERY_PHASE: Final = stays(Phase)
+
+
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Event:
@@ -45,16 +48,21 @@ class Event:
     - `leads`: the phases in which it may happen, each with those to which it may lead; by default it may happen in
       every phase and changes none. Everything else is refused.
     - `in_doubt`: whether it is permitted while a record fault is unread.
+
+    >>> class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):  # doctest: +SKIP
+    ...     type = "button_kept"
+    ...     title = Message("Button kept")
+    ...     seat: int
     """
 
     type: ClassVar[str]
     title: ClassVar[Message]
-    leads: ClassVar[Leads] = stays(Phase)
+    leads: ClassVar[Leads]
     in_doubt: ClassVar[bool]
 
-    def __init_subclass__(cls, *, in_doubt: bool = False) -> None:
+    def __init_subclass__(cls, *, leads: Leads = EVERY_PHASE, in_doubt: bool = False) -> None:
         dataclass(frozen=True)(cls)
-        cls.in_doubt = in_doubt
+        cls.leads, cls.in_doubt = leads, in_doubt
         BY_TYPE[cls.type] = cls
 
     def apply(self, state: State) -> State:

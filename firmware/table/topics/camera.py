@@ -15,22 +15,14 @@ from firmware.messages import Message
 from firmware.table.command import Command
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
-from firmware.table.people import (
-    AT_TABLE,
-    TECHNICIAN,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-)
+from firmware.table.people import AT_TABLE, TECHNICIAN
+from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.seen import Capture
 from firmware.table.state import State
-from firmware.table.values import (
-    Calibrates,
-    Calibration,
-)
+from firmware.table.values import Calibrates, Calibration
 
 
-class Calibrated(Event):
+class Calibrated(Event, leads=stays(BETWEEN_HANDS)):
     """The felt or the lens was calibrated, or an earlier calibration is used again; `frame` is a picture of it.
 
     `moved` is a felt's movement since the previous calibration (`vision.felt.calibration.Movement`).
@@ -38,7 +30,6 @@ class Calibrated(Event):
 
     type = "calibrated"
     title = Message("Calibrated")
-    leads = stays(BETWEEN_HANDS)
     what: Literal["felt", "lens"]
     calibration: Calibration
     frame: Capture | None = None
@@ -51,12 +42,11 @@ class Calibrated(Event):
         return _with(state, self.what, made)
 
 
-class DeckEnrolled(Event):
+class DeckEnrolled(Event, leads=stays(BETWEEN_HANDS)):
     """The house's deck was learnt, or one learnt earlier is used again."""
 
     type = "deck_enrolled"
     title = Message("Deck enrolled")
-    leads = stays(BETWEEN_HANDS)
     calibration: Calibration
     frame: Capture | None = None
 
@@ -64,12 +54,11 @@ class DeckEnrolled(Event):
         return _with(state, "deck", self.calibration)
 
 
-class CalibrationDropped(Event):
+class CalibrationDropped(Event, leads=stays(BETWEEN_HANDS)):
     """A calibration is no longer used."""
 
     type = "calibration_dropped"
     title = Message("Calibration dropped")
-    leads = stays(BETWEEN_HANDS)
     what: Calibrates
 
     def apply(self, state: State) -> State:
@@ -78,7 +67,7 @@ class CalibrationDropped(Event):
         return _with(state, self.what, None)
 
 
-class DeckChecked(Event):
+class DeckChecked(Event, leads=stays(BETWEEN_HANDS)):
     """A deck was counted card by card.
 
     `seen` is how many of the 52 cards were found, `missing` are the others. `twice` are cards found twice, in one round
@@ -88,7 +77,6 @@ class DeckChecked(Event):
 
     type = "deck_checked"
     title = Message("Deck checked")
-    leads = stays(BETWEEN_HANDS)
     seen: int
     missing: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
@@ -105,59 +93,52 @@ class DeckChecked(Event):
         return self.seen == 52 and not (self.twice or self.unsure or self.jokers or self.backs)
 
 
-class Look(Command):
+class Look(Command, roles=TECHNICIAN):
     """Take a picture of the bare felt; the result has what was found in it, and each figure with its limit."""
 
     do: Literal["look"] = "look"
-    roles = TECHNICIAN
 
 
-class CalibrateFelt(Command):
+class CalibrateFelt(Command, roles=TECHNICIAN):
     """Measure the felt's position."""
 
     do: Literal["calibrate_felt"] = "calibrate_felt"
-    roles = TECHNICIAN
 
 
-class CalibrateLens(Command):
+class CalibrateLens(Command, roles=TECHNICIAN):
     """Measure the lens: `begin` starts over, `view` takes a picture of the board, `commit` uses all pictures."""
 
     do: Literal["calibrate_lens"] = "calibrate_lens"
-    roles = TECHNICIAN
     step: Literal["begin", "view", "commit"]
 
 
-class EnrolDeck(Command):
+class EnrolDeck(Command, roles=TECHNICIAN):
     """Learn the house's deck: `begin` starts over, `view` takes a picture of the cards, `commit` stores it by name."""
 
     do: Literal["enrol_deck"] = "enrol_deck"
-    roles = TECHNICIAN
     step: Literal["begin", "view", "commit"]
     name: str = Field(default="house", min_length=1, max_length=40)
 
 
-class UseCalibration(Command):
+class UseCalibration(Command, roles=TECHNICIAN):
     """Use an earlier calibration from the record again, or none (an empty `hash`)."""
 
     do: Literal["use_calibration"] = "use_calibration"
-    roles = TECHNICIAN
     what: Calibrates
     hash: str = Field(default="", max_length=64)
 
 
-class CheckDeck(Command):
+class CheckDeck(Command, roles=AT_TABLE | TECHNICIAN):
     """Count a deck: `begin` starts over, `round` counts the cards laid out, `again` redoes the last round, `end`."""
 
     do: Literal["check_deck"] = "check_deck"
-    roles = AT_TABLE | TECHNICIAN
     step: Literal["begin", "round", "again", "end"]
 
 
-class AskJob(Command):
+class AskJob(Command, roles=AT_TABLE | TECHNICIAN):
     """Return a job's progress and result; with `picture`, also the picture that it took."""
 
     do: Literal["job"] = "job"
-    roles = AT_TABLE | TECHNICIAN
     job: int
     picture: bool = False
 

@@ -6,28 +6,15 @@ from dataclasses import replace
 from typing import Literal
 
 from firmware.messages import Message
-from firmware.table.checks import (
-    back_to_review,
-    need_antenna,
-    need_no_payment,
-)
+from firmware.table.checks import back_to_review, need_antenna, need_no_payment
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    BUTTON_FOLLOWS_PUCK,
-    OPEN,
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import BUTTON_FOLLOWS_PUCK, OPEN, Phase
 from firmware.table.settings import HouseSettings
 from firmware.table.state import State
-from firmware.table.values import (
-    Puck,
-    PuckState,
-)
+from firmware.table.values import Puck, PuckState
 
 
 class TableStarted(Event, in_doubt=True):
@@ -83,12 +70,11 @@ class DeviceRecovered(Event, in_doubt=True):
         return replace(state, faults={name: why for name, why in state.faults.items() if name != self.device})
 
 
-class ButtonKeyed(Event):
+class ButtonKeyed(Event, leads=stays(OPEN) | leads_to({Phase.SETTLED}, Phase.REVIEW)):
     """The dealer keyed the button's seat."""
 
     type = "button_keyed"
     title = Message("Button keyed")
-    leads = stays(OPEN) | leads_to({Phase.SETTLED}, Phase.REVIEW)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -100,11 +86,10 @@ class ButtonKeyed(Event):
         return back_to_review(keyed)
 
 
-class KeyButton(Command):
+class KeyButton(Command, roles=AT_TABLE):
     """Set the button's seat."""
 
     do: Literal["key_button"] = "key_button"
-    roles = AT_TABLE
     seat: int
 
     def decide(self, context: Context) -> tuple[Event, ...]:

@@ -9,31 +9,18 @@ from typing import Any, Literal
 from pydantic import Field
 
 from firmware.messages import Message
-from firmware.rules import (
-    chips_plan,
-)
-from firmware.table.checks import (
-    need_reason,
-)
+from firmware.rules import chips_plan
+from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-    MISDEALING,
-    OPEN,
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import State
-from firmware.table.values import (
-    Payback,
-)
+from firmware.table.values import Payback
 
 
-class HandArchived(Event):
+class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.VOID)):
     """The hand is over and its settlement is final.
 
     `unmarked`: payments that were not marked as made; the players settled them among themselves.
@@ -41,7 +28,6 @@ class HandArchived(Event):
 
     type = "hand_archived"
     title = Message("Hand archived")
-    leads = leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.VOID)
     unmarked: tuple[tuple[int, int], ...] = ()
 
     def apply(self, state: State) -> State:
@@ -54,12 +40,11 @@ class HandArchived(Event):
         return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting)
 
 
-class HandVoided(Event):
+class HandVoided(Event, leads=leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)):
     """The hand is over and settles nothing."""
 
     type = "hand_voided"
     title = Message("Hand voided")
-    leads = leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)
     reason: str
 
     def apply(self, state: State) -> State:
@@ -70,12 +55,11 @@ class HandVoided(Event):
         return _void(state, self.reason)
 
 
-class HandMisdealt(Event):
+class HandMisdealt(Event, leads=leads_to(MISDEALING, Phase.VOID)):
     """The deal was wrong: the hand is over and settles nothing, and the button stays."""
 
     type = "hand_misdealt"
     title = Message("Hand misdealt")
-    leads = leads_to(MISDEALING, Phase.VOID)
     reason: str
 
     def apply(self, state: State) -> State:
@@ -83,12 +67,11 @@ class HandMisdealt(Event):
         return replace(_void(state, self.reason), misdealt=True)
 
 
-class PaybackMarked(Event):
+class PaybackMarked(Event, leads=stays(BETWEEN_HANDS)):
     """A payback was marked as made, or its mark was taken back. `number` counts from 1."""
 
     type = "payback_marked"
     title = Message("Payback marked")
-    leads = stays(BETWEEN_HANDS)
     number: int
     paid: bool = True
 
@@ -119,43 +102,39 @@ class PaybackMarked(Event):
         return replace(state, paybacks=marked, stacks=stacks)
 
 
-class CloseHand(Command):
+class CloseHand(Command, roles=AT_TABLE):
     """Close a settled hand without opening the next. The players settle open payments among themselves."""
 
     do: Literal["archive"] = "archive"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (HandArchived(() if context.state.reopened else context.state.unpaid),)
 
 
-class Void(Command):
+class Void(Command, roles=AT_TABLE):
     """Void the hand: it settles nothing."""
 
     do: Literal["void"] = "void"
-    roles = AT_TABLE
     reason: str = Field(min_length=1, max_length=200)
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (HandVoided(self.reason),)
 
 
-class Misdeal(Command):
+class Misdeal(Command, roles=AT_TABLE):
     """Call a misdeal; the hand settles nothing."""
 
     do: Literal["misdeal"] = "misdeal"
-    roles = AT_TABLE
     reason: Reason
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (HandMisdealt(self.reason),)
 
 
-class MarkPaidBack(Command):
+class MarkPaidBack(Command, roles=AT_TABLE):
     """Mark a payback as made, or take the mark back."""
 
     do: Literal["mark_paid_back"] = "mark_paid_back"
-    roles = AT_TABLE
     number: int
     paid: bool = True
 

@@ -8,27 +8,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from firmware.messages import Message
-from firmware.table.checks import (
-    need_reason,
-)
+from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event
-from firmware.table.people import (
-    AT_TABLE,
-    FLOOR,
-    HOUSE,
-    TECHNICIAN,
-    Role,
-)
-from firmware.table.phase import (
-    OPEN,
-)
+from firmware.table.people import AT_TABLE, FLOOR, HOUSE, TECHNICIAN, Role
+from firmware.table.phase import OPEN
 from firmware.table.seen import Capture
 from firmware.table.state import State
-from firmware.table.values import (
-    RecordDamage,
-)
+from firmware.table.values import RecordDamage
 
 
 class HandDisputed(Event, in_doubt=True):
@@ -156,11 +144,10 @@ class RecordFaultRead(Event, in_doubt=True):
         return replace(state, record_fault=None)
 
 
-class Dispute(Command):
+class Dispute(Command, roles=FLOOR):
     """Put a past hand under dispute."""
 
     do: Literal["dispute"] = "dispute"
-    roles = FLOOR
     past: int
     reason: Reason
 
@@ -168,11 +155,10 @@ class Dispute(Command):
         return (HandDisputed(self.past, self.reason),)
 
 
-class CloseDispute(Command):
+class CloseDispute(Command, roles=FLOOR):
     """Close the dispute about a hand."""
 
     do: Literal["close_dispute"] = "close_dispute"
-    roles = FLOOR
     past: int
     reason: Reason
 
@@ -180,11 +166,10 @@ class CloseDispute(Command):
         return (DisputeClosed(self.past, self.reason),)
 
 
-class MarkReviewed(Command):
+class MarkReviewed(Command, roles=FLOOR):
     """Mark a past hand as reviewed by a floor person."""
 
     do: Literal["mark_reviewed"] = "mark_reviewed"
-    roles = FLOOR
     past: int
     note: Annotated[str, Field(max_length=200)] = ""
 
@@ -192,41 +177,37 @@ class MarkReviewed(Command):
         return (HandReviewed(self.past, self.note),)
 
 
-class ReadRecordFault(Command):
+class ReadRecordFault(Command, roles=HOUSE):
     """Mark a record fault as read by a floor person."""
 
     do: Literal["read_record_fault"] = "read_record_fault"
-    roles = HOUSE
     note: Annotated[str, Field(max_length=200)] = ""
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (RecordFaultRead(self.note),)
 
 
-class SignHead(Command):
+class SignHead(Command, roles=AT_TABLE | TECHNICIAN):
     """Sign the chain's head; the answer contains the text of the `anchor`."""
 
     do: Literal["sign_head"] = "sign_head"
-    roles = AT_TABLE | TECHNICIAN
 
 
-class ExportHand(Command):
+class ExportHand(Command, roles=HOUSE | {Role.AUDITOR}):
     """Export a hand's dispute file; the answer contains `file`, its name in the data folder's exports.
 
     `stick`: also copy it to a USB stick; the answer contains the request's id as `stick`.
     """
 
     do: Literal["export_hand"] = "export_hand"
-    roles = HOUSE | {Role.AUDITOR}
     past: int
     stick: bool = False
 
 
-class DropImages(Command):
+class DropImages(Command, roles=TECHNICIAN):
     """Apply the retention rule to the images now; the answer contains the number of hands affected."""
 
     do: Literal["drop_images"] = "drop_images"
-    roles = TECHNICIAN
     days: Annotated[int, Field(ge=1)] | None = None
     megabytes: Annotated[int, Field(ge=1)] | None = None
 

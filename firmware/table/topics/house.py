@@ -8,31 +8,17 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from firmware.messages import Message
-from firmware.rules import (
-    Currency,
-    Profile,
-    RulesError,
-    load_profile,
-    paying_in,
-    profile_toml,
-)
+from firmware.rules import Currency, Profile, RulesError, load_profile, paying_in, profile_toml
 from firmware.rules.chips import verify_unit
 from firmware.rules.currency import is_symbol
-from firmware.table.checks import (
-    need_reason,
-)
+from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Player, Reason
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
 from firmware.table.house import House
-from firmware.table.people import (
-    HOUSE,
-    check_name,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-)
+from firmware.table.people import HOUSE, check_name
+from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat
 from firmware.table.state import State
 from firmware.table.topics.players import Cents, Place, came_with, limits, need_seats, without
@@ -41,7 +27,7 @@ from firmware.table.topics.profiles import sent_profile
 HIGHEST_TABLE: Final = 9999
 
 
-class HouseSet(Event):
+class HouseSet(Event, leads=stays(BETWEEN_HANDS)):
     """Settings of the table were changed, with the reason; None: unchanged.
 
     Names as in `HouseSettings`. `profile`, `profile_hash` and `options` come together. `seats` are all seats: a player
@@ -50,7 +36,6 @@ class HouseSet(Event):
 
     type = "house_set"
     title = Message("House set")
-    leads = stays(BETWEEN_HANDS)
     reason: str
     table: str | None = None
     language: str | None = None
@@ -95,7 +80,7 @@ class SeatSetting(BaseModel):
     stack: Cents | None = None
 
 
-class SetHouse(Command):
+class SetHouse(Command, roles=HOUSE):
     """Change the table's settings. Settings that are not given stay unchanged.
 
     `profile` is a packaged profile's name, `profile_text` a house's own as TOML (it may extend a packaged one); with
@@ -105,7 +90,6 @@ class SetHouse(Command):
     """
 
     do: Literal["set_house"] = "set_house"
-    roles = HOUSE
     reason: Reason
     table: str | None = Field(default=None, max_length=20)
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}(_[A-Z][a-z]{3})?(_[A-Z]{2})?$")

@@ -8,43 +8,25 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from firmware.messages import Message
-from firmware.rules import (
-    offers_fantasyland,
-)
-from firmware.table.checks import (
-    need_antenna,
-    need_card,
-    need_no_trial,
-    need_reason,
-)
+from firmware.rules import offers_fantasyland
+from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason
 from firmware.table.command import Command, Context, Past, Reason
 from firmware.table.dealing import dealt_in
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to
 from firmware.table.house import House
-from firmware.table.people import (
-    AT_TABLE,
-    FLOOR,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-    OPEN,
-    Phase,
-)
+from firmware.table.people import AT_TABLE, FLOOR
+from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
-from firmware.table.values import (
-    Opening,
-    SeatEnd,
-)
+from firmware.table.values import Opening, SeatEnd
 
 
-class HandOpened(Opening, Event):
+class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
     """A hand is opened. Recovery needs no earlier row."""
 
     type = "hand_opened"
     title = Message("Hand opened")
-    leads = leads_to(BETWEEN_HANDS, Phase.DEALING)
 
     def apply(self, state: State) -> State:
         if self.hand != state.next_hand and state.opened is not None:
@@ -86,7 +68,7 @@ class HandOpened(Opening, Event):
         )
 
 
-class HandWithdrawn(Event):
+class HandWithdrawn(Event, leads=leads_to({Phase.DEALING}, Phase.VOID)):
     """A hand's opening is taken back before a card was dealt, because the previous hand was closed too soon.
 
     The number is not used again; the next hand has the number after it.
@@ -94,7 +76,6 @@ class HandWithdrawn(Event):
 
     type = "hand_withdrawn"
     title = Message("Hand withdrawn")
-    leads = leads_to({Phase.DEALING}, Phase.VOID)
 
     def apply(self, state: State) -> State:
         assert state.opened is not None
@@ -109,7 +90,7 @@ class HandWithdrawn(Event):
         )
 
 
-class HandReopened(Event):
+class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SETTLED, Phase.REVIEW)):
     """A past hand is reopened. Contains that hand's whole end state, so that recovery needs no earlier row.
 
     `names`: the current names of its players who were renamed since. `resumed`: the last hand was closed too soon, and
@@ -118,7 +99,6 @@ class HandReopened(Event):
 
     type = "hand_reopened"
     title = Message("Hand reopened")
-    leads = leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SETTLED, Phase.REVIEW)
     reason: str
     opened: HandOpened
     button: int
@@ -181,21 +161,19 @@ class HandReopened(Event):
         return _resumed(laid, self) if self.resumed else laid
 
 
-class OpenHand(Command):
+class OpenHand(Command, roles=AT_TABLE):
     """Open the next hand even if paybacks are open."""
 
     do: Literal["open_hand"] = "open_hand"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (opened(context.state, context.house),)
 
 
-class Reopen(Command):
+class Reopen(Command, roles=FLOOR):
     """Reopen a past hand for correction."""
 
     do: Literal["reopen"] = "reopen"
-    roles = FLOOR
     past: int
     reason: Reason
 
@@ -203,11 +181,10 @@ class Reopen(Command):
         return (reopened(context.past(self.past), self.reason),)
 
 
-class UndoClose(Command):
+class UndoClose(Command, roles=AT_TABLE):
     """Undo the last hand's closing; its payments continue where they were."""
 
     do: Literal["undo_close"] = "undo_close"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         if context.state.phase in OPEN:

@@ -11,15 +11,7 @@ from firmware.messages import Message
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event
-from firmware.table.people import (
-    ANYBODY,
-    AT_TABLE,
-    HOUSE,
-    PIN_ROLES,
-    Person,
-    Role,
-    check_name,
-)
+from firmware.table.people import ANYBODY, AT_TABLE, HOUSE, PIN_ROLES, Person, Role, check_name
 from firmware.table.state import State
 
 _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
@@ -126,53 +118,47 @@ class LoggedOff(Event, in_doubt=True):
         return replace(state, dealer="")
 
 
-class LogOn(Command):
+class LogOn(Command, roles=AT_TABLE):
     """Log a dealer on, which begins a down."""
 
     do: Literal["log_on"] = "log_on"
-    roles = AT_TABLE
     person: str
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (LoggedOn(self.person, context.state.down + 1),)
 
 
-class LogOff(Command):
+class LogOff(Command, roles=AT_TABLE):
     """Log the dealer off without a successor."""
 
     do: Literal["log_off"] = "log_off"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (LoggedOff(),)
 
 
-class Unlock(Command):
+class Unlock(Command, roles=ANYBODY):
     """Open a session for `by`; the answer contains its token."""
 
     do: Literal["unlock"] = "unlock"
-    roles = ANYBODY
 
 
-class Lock(Command):
+class Lock(Command, roles=ANYBODY):
     """End the `session`."""
 
     do: Literal["lock"] = "lock"
-    roles = ANYBODY
 
 
-class Stay(Command):
+class Stay(Command, roles=PIN_ROLES):
     """Extend the `session`, because the person is still at the screen."""
 
     do: Literal["stay"] = "stay"
-    roles = PIN_ROLES
 
 
-class ListPerson(Command):
+class ListPerson(Command, roles=HOUSE):
     """List a person, or change a person's role; all roles except dealer need a PIN."""
 
     do: Literal["list_person"] = "list_person"
-    roles = HOUSE
     person: str
     role: Role
     new_pin: SecretStr | None = None
@@ -184,19 +170,17 @@ class ListPerson(Command):
         return (PersonListed(check_name(self.person), self.role, pin),)
 
 
-class RemovePerson(Command):
+class RemovePerson(Command, roles=HOUSE):
     """Remove a person from the list."""
 
     do: Literal["remove_person"] = "remove_person"
-    roles = HOUSE
     person: str
 
 
-class SetPin(Command):
+class SetPin(Command, roles=HOUSE):
     """Change a PIN: a technician anybody's, other people their own."""
 
     do: Literal["set_pin"] = "set_pin"
-    roles = HOUSE
     person: str
     new_pin: SecretStr
 

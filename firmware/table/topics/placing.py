@@ -6,37 +6,22 @@ from dataclasses import replace
 from typing import Literal
 
 from firmware.messages import Message
-from firmware.table.checks import (
-    need_card,
-    need_open_seat,
-    need_reason,
-    need_room,
-    with_seat,
-)
+from firmware.table.checks import need_card, need_open_seat, need_reason, need_room, with_seat
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    WATCHING,
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import WATCHING, Phase
 from firmware.table.seen import Capture, CardReading, Row
 from firmware.table.state import Card, Seat, State
-from firmware.table.values import (
-    Irregularity,
-    Stands,
-)
+from firmware.table.values import Irregularity, Stands
 
 
-class CardPlaced(Event):
+class CardPlaced(Event, leads=stays(WATCHING)):
     """A reading of an open seat shows a new card; `capture` is its zone."""
 
     type = "card_placed"
     title = Message("Card placed")
-    leads = stays(WATCHING)
     seat: int
     row: Row
     card: CardReading
@@ -50,12 +35,11 @@ class CardPlaced(Event):
         return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
 
 
-class CardReread(Event):
+class CardReread(Event, leads=stays(WATCHING)):
     """A later reading names with certainty a placed card that was unsure. `index` counts from 0."""
 
     type = "card_reread"
     title = Message("Card reread")
-    leads = stays(WATCHING)
     seat: int
     row: Row
     index: int
@@ -76,7 +60,7 @@ class CardReread(Event):
         return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
 
 
-class IrregularitySeen(Irregularity, Event):
+class IrregularitySeen(Irregularity, Event, leads=stays(WATCHING)):
     """A reading of the open seats contradicts the record; README.md defines the values of `what`.
 
     `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
@@ -86,7 +70,6 @@ class IrregularitySeen(Irregularity, Event):
 
     type = "irregularity_seen"
     title = Message("Irregularity seen")
-    leads = stays(WATCHING)
 
     def apply(self, state: State) -> State:
         need_open_seat(state, self.seat)
@@ -103,12 +86,11 @@ class IrregularitySeen(Irregularity, Event):
         return replace(state, irregularities=(*state.irregularities, self), irregularities_seen=self.number)
 
 
-class IrregularityEnded(Event):
+class IrregularityEnded(Event, leads=stays({*WATCHING, Phase.REVIEW})):
     """An irregularity is resolved: the record is right (by a later reading or the dealer), or the table is."""
 
     type = "irregularity_ended"
     title = Message("Irregularity ended")
-    leads = stays({*WATCHING, Phase.REVIEW})
     number: int
     stands: Stands = "record"
     by: Literal["camera", "dealer", "table"] = "camera"
@@ -129,12 +111,14 @@ class IrregularityEnded(Event):
         return state
 
 
-class KeyingBegun(Event):
+class KeyingBegun(
+    Event,
+    leads=stays({Phase.SETTING, Phase.PLACING}) | leads_to({Phase.SHOWDOWN, Phase.READING}, Phase.REVIEW),
+):
     """The dealer keys this hand; the camera does not read it."""
 
     type = "keying_begun"
     title = Message("Keying begun")
-    leads = stays({Phase.SETTING, Phase.PLACING}) | leads_to({Phase.SHOWDOWN, Phase.READING}, Phase.REVIEW)
     reason: str
 
     def apply(self, state: State) -> State:
@@ -150,11 +134,10 @@ class KeyingBegun(Event):
         )
 
 
-class Resolve(Command):
+class Resolve(Command, roles=AT_TABLE):
     """Resolve an irregularity: the record is right, or the table is."""
 
     do: Literal["resolve"] = "resolve"
-    roles = AT_TABLE
     number: int
     stands: Literal["record", "table"]
 
@@ -162,11 +145,10 @@ class Resolve(Command):
         return (IrregularityEnded(self.number, self.stands, "dealer"),)
 
 
-class KeyHand(Command):
+class KeyHand(Command, roles=AT_TABLE):
     """Switch to keying this hand, because the camera does not work."""
 
     do: Literal["key_hand"] = "key_hand"
-    roles = AT_TABLE
     reason: Reason
 
     def decide(self, context: Context) -> tuple[Event, ...]:

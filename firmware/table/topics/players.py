@@ -10,28 +10,15 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import Field
 
 from firmware.messages import Message
-from firmware.rules import (
-    Profile,
-    RulesError,
-    paying_in,
-)
+from firmware.rules import Profile, RulesError, paying_in
 from firmware.rules.chips import add_on, buy_in, take_off
-from firmware.table.checks import (
-    PLACES,
-    need_antenna,
-    need_reason,
-)
+from firmware.table.checks import PLACES, need_antenna, need_reason
 from firmware.table.command import Command, Context, Player, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
 from firmware.table.house import House
-from firmware.table.people import (
-    AT_TABLE,
-    check_name,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-)
+from firmware.table.people import AT_TABLE, check_name
+from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
 from firmware.table.state import State
 
@@ -48,12 +35,11 @@ RECENT: Final = 8
 _Made = TypeVar("_Made")
 
 
-class PlayerSeated(Event):
+class PlayerSeated(Event, leads=stays(BETWEEN_HANDS)):
     """A player takes a free seat: a new one with a stack in cents (None: uncapped), or one who changes seats."""
 
     type = "player_seated"
     title = Message("Player seated")
-    leads = stays(BETWEEN_HANDS)
     seat: int
     player: str
     place: str = ""
@@ -76,12 +62,11 @@ class PlayerSeated(Event):
         return replace(state, house=_seated(state, seats), stacks=stacks)
 
 
-class PlayerLeft(Event):
+class PlayerLeft(Event, leads=stays(BETWEEN_HANDS)):
     """A player left the game with the whole stack, in cents (None: not tracked)."""
 
     type = "player_left"
     title = Message("Player left")
-    leads = stays(BETWEEN_HANDS)
     player: str
     stack: int | None = None
 
@@ -93,12 +78,11 @@ class PlayerLeft(Event):
         return replace(without(state, {self.player}), house=_seated(state, seats))
 
 
-class PlayerRenamed(Event):
+class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
     """A player has a new name; his stack, seat and debts are unchanged."""
 
     type = "player_renamed"
     title = Message("Player renamed")
-    leads = stays(BETWEEN_HANDS)
     player: str
     name: str
 
@@ -125,12 +109,11 @@ class PlayerRenamed(Event):
         )
 
 
-class BoughtIn(Event):
+class BoughtIn(Event, leads=stays(BETWEEN_HANDS)):
     """A player without chips bought in for `amount` cents; `stack` is his stack afterwards."""
 
     type = "bought_in"
     title = Message("Bought in")
-    leads = stays(BETWEEN_HANDS)
     player: str
     amount: int
     stack: int
@@ -142,12 +125,11 @@ class BoughtIn(Event):
         return _with_chips(state, self)
 
 
-class AddedOn(Event):
+class AddedOn(Event, leads=stays(BETWEEN_HANDS)):
     """A player added `amount` cents to his stack; `stack` is his stack afterwards."""
 
     type = "added_on"
     title = Message("Added on")
-    leads = stays(BETWEEN_HANDS)
     player: str
     amount: int
     stack: int
@@ -159,12 +141,11 @@ class AddedOn(Event):
         return _with_chips(state, self)
 
 
-class StackCounted(Event):
+class StackCounted(Event, leads=stays(BETWEEN_HANDS)):
     """Between hands a player's chips were counted: the stack in cents, None for uncapped."""
 
     type = "stack_counted"
     title = Message("Stack counted")
-    leads = stays(BETWEEN_HANDS)
     player: str
     stack: int | None
     reason: str
@@ -176,12 +157,11 @@ class StackCounted(Event):
         return replace(state, stacks={**state.stacks, self.player: self.stack})
 
 
-class SeatingChanged(Event):
+class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
     """Between hands: a player sits out or passes the next round; two players play two hands each (no `player`)."""
 
     type = "seating_changed"
     title = Message("Seating changed")
-    leads = stays(BETWEEN_HANDS)
     what: Literal["sits_out", "passes", "two_hands"]
     on: bool
     player: str = ""
@@ -198,12 +178,11 @@ class SeatingChanged(Event):
         return replace(state, sits_out=changed) if self.what == "sits_out" else replace(state, passes=changed)
 
 
-class ButtonKept(Event):
+class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):
     """Between hands: the button stays at this seat for the next hand, although it should have moved."""
 
     type = "button_kept"
     title = Message("Button kept")
-    leads = stays(BETWEEN_HANDS)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -211,14 +190,13 @@ class ButtonKept(Event):
         return replace(state, button_kept=self.seat)
 
 
-class SeatPlayer(Command):
+class SeatPlayer(Command, roles=AT_TABLE):
     """Seat a player at a free seat with a buy-in of `stack` cents; a player who has a seat moves with his chips.
 
     `comes`: the player must be new at the table, so that a name entered twice moves nobody.
     """
 
     do: Literal["seat_player"] = "seat_player"
-    roles = AT_TABLE
     seat: int
     player: Player
     stack: Cents | None = None
@@ -238,11 +216,10 @@ class SeatPlayer(Command):
         return (PlayerSeated(self.seat, name, place, came_with(self.stack, house, house.unit, house.rules)),)
 
 
-class LeaveSeat(Command):
+class LeaveSeat(Command, roles=AT_TABLE):
     """Remove a player from the table, with the whole stack."""
 
     do: Literal["leave_seat"] = "leave_seat"
-    roles = AT_TABLE
     player: Player
 
     def decide(self, context: Context) -> tuple[Event, ...]:
@@ -253,11 +230,10 @@ class LeaveSeat(Command):
         return (PlayerLeft(self.player, stack),)
 
 
-class RenamePlayer(Command):
+class RenamePlayer(Command, roles=AT_TABLE):
     """Change a player's name."""
 
     do: Literal["rename_player"] = "rename_player"
-    roles = AT_TABLE
     player: Player
     name: Player
 
@@ -265,11 +241,10 @@ class RenamePlayer(Command):
         return (PlayerRenamed(self.player, check_name(self.name)),)
 
 
-class Chips(Command):
+class Chips(Command, roles=AT_TABLE):
     """Buy in for a player without chips, or add on for one with chips; `amount` in cents."""
 
     do: Literal["buy_in", "add_on"]
-    roles = AT_TABLE
     player: Player
     amount: Annotated[int, Field(ge=1, le=10**12)]
 
@@ -283,11 +258,10 @@ class Chips(Command):
         return (AddedOn(self.player, self.amount, after),)
 
 
-class CountStack(Command):
+class CountStack(Command, roles=AT_TABLE):
     """Set a player's stack in cents, as counted between hands."""
 
     do: Literal["count_stack"] = "count_stack"
-    roles = AT_TABLE
     player: Player
     stack: int = Field(ge=0)
     reason: Reason
@@ -297,11 +271,10 @@ class CountStack(Command):
         return (StackCounted(self.player, self.stack, self.reason),)
 
 
-class Sit(Command):
+class Sit(Command, roles=AT_TABLE):
     """Set whether a player sits out or passes the next round."""
 
     do: Literal["sit_out", "pass_round"]
-    roles = AT_TABLE
     player: Player
     on: bool = True
 
@@ -311,22 +284,20 @@ class Sit(Command):
         return (SeatingChanged(what, self.on, self.player),)
 
 
-class TwoHands(Command):
+class TwoHands(Command, roles=AT_TABLE):
     """Set whether two players play two hands each."""
 
     do: Literal["two_hands"] = "two_hands"
-    roles = AT_TABLE
     on: bool = True
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (SeatingChanged("two_hands", self.on),)
 
 
-class KeepButton(Command):
+class KeepButton(Command, roles=AT_TABLE):
     """Keep the button where the puck lies, although it should have moved."""
 
     do: Literal["keep_button"] = "keep_button"
-    roles = AT_TABLE
     seat: int
 
     def decide(self, context: Context) -> tuple[Event, ...]:

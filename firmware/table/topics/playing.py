@@ -7,28 +7,24 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from firmware.messages import Message
-from firmware.table.checks import (
-    need_seat,
-    with_seat,
-)
+from firmware.table.checks import need_seat, with_seat
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    DECLARING,
-    SURRENDERING,
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import DECLARING, SURRENDERING, Phase
 from firmware.table.seen import ROWS
 from firmware.table.state import State
 from firmware.table.streets import not_complete
 from firmware.table.topics.settlement import NaturalUnconfirmed
 
 
-class PhaseAdvanced(Event):
+class PhaseAdvanced(
+    Event,
+    leads=leads_to({Phase.DEALING}, Phase.SETTING, Phase.PLACING)
+    | leads_to({Phase.SETTING, Phase.PLACING}, Phase.SHOWDOWN)
+    | leads_to({Phase.SHOWDOWN}, Phase.READING, Phase.REVIEW),
+):
     """The hand moves to its next phase: setting or placing (cards are dealt), showdown (the signal), or reading.
 
     A keyed hand moves from the showdown to review.
@@ -36,11 +32,6 @@ class PhaseAdvanced(Event):
 
     type = "phase_advanced"
     title = Message("Phase advanced")
-    leads = (
-        leads_to({Phase.DEALING}, Phase.SETTING, Phase.PLACING)
-        | leads_to({Phase.SETTING, Phase.PLACING}, Phase.SHOWDOWN)
-        | leads_to({Phase.SHOWDOWN}, Phase.READING, Phase.REVIEW)
-    )
     to: Phase
 
     def apply(self, state: State) -> State:
@@ -62,12 +53,13 @@ class PhaseAdvanced(Event):
         return replace(state, phase=self.to, dismissed=frozenset())
 
 
-class SettingResumed(Event):
+class SettingResumed(
+    Event, leads=leads_to({Phase.SHOWDOWN, Phase.READING, Phase.REVIEW}, Phase.SETTING, Phase.PLACING)
+):
     """The showdown was signalled too early: the players continue setting, and may still declare or surrender."""
 
     type = "setting_resumed"
     title = Message("Setting resumed")
-    leads = leads_to({Phase.SHOWDOWN, Phase.READING, Phase.REVIEW}, Phase.SETTING, Phase.PLACING)
 
     def apply(self, state: State) -> State:
         """Go back to setting or placing: the cards of closed seats are dropped, because they will be shown again."""
@@ -92,12 +84,11 @@ class SettingResumed(Event):
         )
 
 
-class NaturalDeclared(Event):
+class NaturalDeclared(Event, leads=stays(DECLARING)):
     """A player declared a natural."""
 
     type = "natural_declared"
     title = Message("Declaring a natural")
-    leads = stays(DECLARING)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -112,12 +103,11 @@ class NaturalDeclared(Event):
         return replace(state, seats=seats)
 
 
-class NaturalWithdrawn(Event):
+class NaturalWithdrawn(Event, leads=stays(DECLARING)):
     """A declaration was taken back, or had been keyed at the wrong seat."""
 
     type = "natural_withdrawn"
     title = Message("Natural withdrawn")
-    leads = stays(DECLARING)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -131,12 +121,11 @@ class NaturalWithdrawn(Event):
         return replace(state, seats=with_seat(state, self.seat, declares=False, acted=None))
 
 
-class Surrendered(Event):
+class Surrendered(Event, leads=stays(SURRENDERING)):
     """A player surrendered."""
 
     type = "surrendered"
     title = Message("Surrendering")
-    leads = stays(SURRENDERING)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -148,12 +137,11 @@ class Surrendered(Event):
         return replace(state, seats=with_seat(state, self.seat, surrenders=True, acted=_next_act(state)))
 
 
-class SurrenderWithdrawn(Event):
+class SurrenderWithdrawn(Event, leads=stays(SURRENDERING)):
     """A surrender was taken back, or had been keyed at the wrong seat."""
 
     type = "surrender_withdrawn"
     title = Message("Surrender withdrawn")
-    leads = stays(SURRENDERING)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -162,21 +150,19 @@ class SurrenderWithdrawn(Event):
         return replace(state, seats=with_seat(state, self.seat, surrenders=False, acted=None))
 
 
-class BackToSetting(Command):
+class BackToSetting(Command, roles=AT_TABLE):
     """Go back to setting, because the showdown was signalled too early."""
 
     do: Literal["back_to_setting"] = "back_to_setting"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (SettingResumed(),)
 
 
-class OfSeat(Command):
+class OfSeat(Command, roles=AT_TABLE):
     """A player's declaration or surrender, or its withdrawal."""
 
     do: Literal["declare", "withdraw", "surrender", "withdraw_surrender", "undo_confirm"]
-    roles = AT_TABLE
     seat: int
 
     def decide(self, context: Context) -> tuple[Event, ...]:

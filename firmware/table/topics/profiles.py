@@ -46,19 +46,17 @@ class ProfileKept(Event):
     reason: str
 
 
-class TrainingBegun(Event, in_doubt=True):
+class TrainingBegun(Event, leads=stays({Phase.IDLE}), in_doubt=True):
     """The first event of a training record: its hands are no real games, and no table opens it."""
 
     type = "training_begun"
     title = Message("Training begun")
-    leads = stays({Phase.IDLE})
 
 
-class KeepProfile(Command):
+class KeepProfile(Command, roles=FLOOR):
     """Store a version of a house's own profile: `text` is TOML, and may extend a packaged profile."""
 
     do: Literal["keep_profile"] = "keep_profile"
-    roles = FLOOR
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
     reason: Reason
 

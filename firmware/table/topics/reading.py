@@ -20,25 +20,19 @@ from firmware.table.checks import (
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import Phase
 from firmware.table.seen import ROWS, Capture, Row, RowReading, Thing
 from firmware.table.settling import pending_natural
 from firmware.table.state import Card, Seat, State
 from firmware.table.swaps import swap
 from firmware.table.topics.placing import as_card
-from firmware.table.values import (
-    AwaitedCards,
-)
+from firmware.table.values import AwaitedCards
 
 _ANSWERED: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
 
 
-class CardsAwaited(AwaitedCards, Event):
+class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
     """A reading after the showdown signal found too few cards at these seats; it is repeated automatically.
 
     `empty`: those of the seats without any card.
@@ -46,7 +40,6 @@ class CardsAwaited(AwaitedCards, Event):
 
     type = "cards_awaited"
     title = Message("Cards awaited")
-    leads = stays({Phase.READING})
 
     def apply(self, state: State) -> State:
         for number in self.seats:
@@ -54,7 +47,7 @@ class CardsAwaited(AwaitedCards, Event):
         return replace(state, awaited=self)
 
 
-class ReadingTaken(Event):
+class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
     """The camera read the table. `verdicts` are vision's checks of the picture; `ms` are durations in milliseconds.
 
     `things` are other objects in the zones of the seats that play.
@@ -62,7 +55,6 @@ class ReadingTaken(Event):
 
     type = "reading_taken"
     title = Message("Reading taken")
-    leads = leads_to({Phase.READING}, Phase.REVIEW)
     WHOLE: ClassVar[frozenset[str]] = frozenset({"frames", "all_frames", "longest_frame", "images"})
     """Keys of `ms` for the whole reading; the others are the stages of its last frame."""
     rows: tuple[RowReading, ...]
@@ -107,12 +99,11 @@ class ReadingTaken(Event):
         )
 
 
-class ReadingFailed(Event):
+class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
     """The camera could not read the table; `reason` is a message for the dealer."""
 
     type = "reading_failed"
     title = Message("Reading failed")
-    leads = leads_to({Phase.READING}, Phase.REVIEW)
     reason: str
     frame: Capture | None = None
 
@@ -129,12 +120,11 @@ class ReadingFailed(Event):
         )
 
 
-class LookedAgain(Event):
+class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)):
     """The red button: the table is read again. `seat` is the seat whose natural was being shown, if any."""
 
     type = "looked_again"
     title = Message("Looked again")
-    leads = leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)
     seat: int | None = None
 
     def apply(self, state: State) -> State:
@@ -155,12 +145,11 @@ class LookedAgain(Event):
         )
 
 
-class CardResolved(Event):
+class CardResolved(Event, leads=stays({Phase.PLACING, Phase.REVIEW})):
     """The dealer named an unsure card. `index` counts from 0."""
 
     type = "card_resolved"
     title = Message("Card resolved")
-    leads = stays({Phase.PLACING, Phase.REVIEW})
     seat: int
     row: Row
     index: int
@@ -175,12 +164,11 @@ class CardResolved(Event):
         return replace(state, seats=seats)
 
 
-class CardCorrected(Event):
+class CardCorrected(Event, leads=_ANSWERED):
     """The dealer changed a card that had been certain."""
 
     type = "card_corrected"
     title = Message("Card corrected")
-    leads = _ANSWERED
     seat: int
     row: Row
     index: int
@@ -196,12 +184,11 @@ class CardCorrected(Event):
         return back_to_review(state, seats=_unconfirm(seats, self.seat))
 
 
-class RowKeyed(Event):
+class RowKeyed(Event, leads=_ANSWERED):
     """The dealer keyed a whole row."""
 
     type = "row_keyed"
     title = Message("Row keyed")
-    leads = _ANSWERED
     seat: int
     row: Row
     cards: tuple[str, ...]
@@ -229,24 +216,22 @@ class RowKeyed(Event):
         return back_to_review(state, seats=_unconfirm(seats, self.seat))
 
 
-class LookAgain(Command):
+class LookAgain(Command, roles=AT_TABLE):
     """The red button."""
 
     do: Literal["look_again"] = "look_again"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (LookedAgain(pending_natural(context.state, context.rules)),)
 
 
-class SetCard(Command):
+class SetCard(Command, roles=AT_TABLE):
     """Name an unsure card, or correct a card.
 
     `swap`: if the camera gave this name to another card and all 52 names are on the table, swap the two cards.
     """
 
     do: Literal["set_card"] = "set_card"
-    roles = AT_TABLE
     seat: int
     row: Row
     index: int
@@ -270,11 +255,10 @@ class SetCard(Command):
         return (CardResolved(self.seat, self.row, self.index, code),)
 
 
-class KeyRow(Command):
+class KeyRow(Command, roles=AT_TABLE):
     """Key a whole row, left to right."""
 
     do: Literal["key_row"] = "key_row"
-    roles = AT_TABLE
     seat: int
     row: Row
     cards: str
@@ -283,11 +267,10 @@ class KeyRow(Command):
         return (RowKeyed(self.seat, self.row, tuple(_code(card) for card in self.cards.split())),)
 
 
-class PlaceCard(Command):
+class PlaceCard(Command, roles=AT_TABLE):
     """Key the next card of an open seat's row."""
 
     do: Literal["place_card"] = "place_card"
-    roles = AT_TABLE
     seat: int
     row: Row
     card: str

@@ -8,31 +8,21 @@ from typing import Literal
 from pydantic import JsonValue
 
 from firmware.messages import Message
-from firmware.table.checks import (
-    back_to_review,
-    need_no_payment,
-    need_seat,
-    with_seat,
-)
+from firmware.table.checks import back_to_review, need_no_payment, need_seat, with_seat
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
-from firmware.table.people import (
-    AT_TABLE,
-)
-from firmware.table.phase import (
-    Phase,
-)
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, State
 
 
-class NaturalFound(Event):
+class NaturalFound(Event, leads=stays({Phase.REVIEW})):
     """A seat's cards hold a natural, which counts undeclared under the rules of this hand."""
 
     type = "natural_found"
     title = Message("Natural found")
-    leads = stays({Phase.REVIEW})
     seat: int
     kind: str
 
@@ -42,12 +32,11 @@ class NaturalFound(Event):
         return replace(state, seats=with_seat(state, self.seat, found=True))
 
 
-class NaturalConfirmed(Event):
+class NaturalConfirmed(Event, leads=stays({Phase.REVIEW})):
     """The green button: the verdict shown is confirmed. `kind` is None if the cards do not verify the declaration."""
 
     type = "natural_confirmed"
     title = Message("Natural confirmed")
-    leads = stays({Phase.REVIEW})
     seat: int
     kind: str | None
     value: int = 0
@@ -63,12 +52,11 @@ class NaturalConfirmed(Event):
         return replace(state, seats=with_seat(state, self.seat, confirmed=True))
 
 
-class NaturalUnconfirmed(Event):
+class NaturalUnconfirmed(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)):
     """A confirmation was taken back."""
 
     type = "natural_unconfirmed"
     title = Message("Natural unconfirmed")
-    leads = leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
     seat: int
 
     def apply(self, state: State) -> State:
@@ -78,12 +66,11 @@ class NaturalUnconfirmed(Event):
         return back_to_review(state, seats=with_seat(state, self.seat, confirmed=False))
 
 
-class Settled(Event):
+class Settled(Event, leads=leads_to({Phase.REVIEW}, Phase.SETTLED)):
     """The hand's settlement, in the JSON of `feltwatch settle --json`."""
 
     type = "settled"
     title = Message("Settling")
-    leads = leads_to({Phase.REVIEW}, Phase.SETTLED)
     settlement: dict[str, JsonValue]
 
     def apply(self, state: State) -> State:
@@ -105,12 +92,11 @@ class Settled(Event):
         )
 
 
-class PaymentMarked(Event):
+class PaymentMarked(Event, leads=stays({Phase.SETTLED})):
     """The payment between `a` and `b` (as in the settlement's pairs) was made, or its mark taken back."""
 
     type = "payment_marked"
     title = Message("Payment marked")
-    leads = stays({Phase.SETTLED})
     a: int
     b: int
     paid: bool = True
@@ -125,11 +111,10 @@ class PaymentMarked(Event):
         return replace(state, paid=state.paid | {pair} if self.paid else state.paid - {pair})
 
 
-class Confirm(Command):
+class Confirm(Command, roles=AT_TABLE):
     """The green button. Refused if `seat` is not the one due, because the page may be out of date."""
 
     do: Literal["confirm"] = "confirm"
-    roles = AT_TABLE
     seat: int | None = None
 
     def decide(self, context: Context) -> tuple[Event, ...]:
@@ -145,11 +130,10 @@ class Confirm(Command):
         return (NaturalConfirmed(due, verdict.kind, verdict.value),)
 
 
-class MarkPaid(Command):
+class MarkPaid(Command, roles=AT_TABLE):
     """Mark a payment as made, or take the mark back."""
 
     do: Literal["mark_paid"] = "mark_paid"
-    roles = AT_TABLE
     a: int
     b: int
     paid: bool = True

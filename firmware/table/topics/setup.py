@@ -11,14 +11,8 @@ from firmware.messages import Message
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
-from firmware.table.people import (
-    ANYBODY,
-    TECHNICIAN,
-)
-from firmware.table.phase import (
-    BETWEEN_HANDS,
-    Phase,
-)
+from firmware.table.people import ANYBODY, TECHNICIAN
+from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 
 Device = Literal["camera", "puck", "buttons", "lamps", "buzzer", "disk", "clock", "power"]
@@ -31,22 +25,20 @@ Step = Literal["language", "people", "table", "clock", "game", "seats", "calibra
 """The set-up steps that a person settles; the steps of devices are settled by testing them."""
 
 
-class StepSettled(Event, in_doubt=True):
+class StepSettled(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     """A step of the set-up was marked as done, or was left for later (`skipped`)."""
 
     type = "step_settled"
     title = Message("Step settled")
-    leads = stays(BETWEEN_HANDS)
     step: Step
     skipped: bool = False
 
 
-class TrialBegun(Event, in_doubt=True):
+class TrialBegun(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     """Device tests began: until they end, buttons have no effect and no hand opens."""
 
     type = "trial_begun"
     title = Message("Trial begun")
-    leads = stays(BETWEEN_HANDS)
 
     def apply(self, state: State) -> State:
         return replace(state, on_trial=True)
@@ -62,7 +54,7 @@ class TrialEnded(Event, in_doubt=True):
         return replace(state, on_trial=False)
 
 
-class DeviceTried(Event, in_doubt=True):
+class DeviceTried(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     """A device was tested. `why` names the result (`firmware.runtime.device_tests`), `figures` are the measurements.
 
     `seen`: what the person at the box observed, for results that no sensor can measure.
@@ -70,7 +62,6 @@ class DeviceTried(Event, in_doubt=True):
 
     type = "device_tried"
     title = Message("Device tried")
-    leads = stays(BETWEEN_HANDS)
     device: Device
     verdict: Verdict
     why: str
@@ -78,19 +69,18 @@ class DeviceTried(Event, in_doubt=True):
     seen: dict[str, bool]
 
 
-class ClockSet(Event, in_doubt=True):
+class ClockSet(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     """The box's clock was set: UTC in milliseconds before and after, and the time zone before and after."""
 
     type = "clock_set"
     title = Message("Clock set")
-    leads = stays(BETWEEN_HANDS)
     from_ms: int
     to_ms: int
     from_zone: str = ""
     to_zone: str = ""
 
 
-class DisksNamed(Event, in_doubt=True):
+class DisksNamed(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     """The tags of the house's disks were set: the tag ids for DEALER and for ACTION, now and before.
 
     The last such event overrides the configuration.
@@ -98,7 +88,6 @@ class DisksNamed(Event, in_doubt=True):
 
     type = "disks_named"
     title = Message("Disks named")
-    leads = stays(BETWEEN_HANDS)
     dealer: tuple[str, ...]
     action: tuple[str, ...]
     from_dealer: tuple[str, ...]
@@ -114,12 +103,11 @@ class DisksNamed(Event, in_doubt=True):
         return state
 
 
-class SetUpEnded(Event, in_doubt=True):
+class SetUpEnded(Event, leads=stays({Phase.IDLE}), in_doubt=True):
     """The first set-up is over and play may begin; `skipped`: some of its steps were left out."""
 
     type = "set_up_ended"
     title = Message("Set up ended")
-    leads = stays({Phase.IDLE})
     skipped: bool = False
 
     def apply(self, state: State) -> State:
@@ -128,11 +116,10 @@ class SetUpEnded(Event, in_doubt=True):
         return replace(state, set_up=True, on_trial=False)
 
 
-class SettleStep(Command):
+class SettleStep(Command, roles=TECHNICIAN):
     """Mark a step of the set-up as done, or as left for later."""
 
     do: Literal["settle_step"] = "settle_step"
-    roles = TECHNICIAN
     step: Step
     skipped: bool = False
 
@@ -142,18 +129,17 @@ class SettleStep(Command):
         return (StepSettled(self.step, self.skipped),)
 
 
-class EndSetUp(Command):
+class EndSetUp(Command, roles=TECHNICIAN):
     """End the first set-up; `skipped`: some steps were left out."""
 
     do: Literal["end_set_up"] = "end_set_up"
-    roles = TECHNICIAN
     skipped: bool = False
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (SetUpEnded(self.skipped),)
 
 
-class TryDevice(Command):
+class TryDevice(Command, roles=TECHNICIAN):
     """Test a device, or continue the test; the answer is its current status, for which the page must poll.
 
     `act`: "begin" starts over, "look" (the default) returns the status, "light" and "ring" switch a lamp or the buzzer
@@ -161,41 +147,36 @@ class TryDevice(Command):
     """
 
     do: Literal["try_device"] = "try_device"
-    roles = TECHNICIAN
     device: Device
     act: Literal["begin", "look", "light", "ring", "keep"] = "look"
     name: str = Field(default="", max_length=40)
     seen: bool | None = None
 
 
-class EndTrial(Command):
+class EndTrial(Command, roles=TECHNICIAN):
     """End the device tests."""
 
     do: Literal["end_trial"] = "end_trial"
-    roles = TECHNICIAN
 
 
-class SetClock(Command):
+class SetClock(Command, roles=TECHNICIAN):
     """Set the box's clock: date and time as the box's own, both or neither, and its time zone or ""."""
 
     do: Literal["set_clock"] = "set_clock"
-    roles = TECHNICIAN
     date: str = Field(default="", max_length=10)
     time: str = Field(default="", max_length=5)
     zone: str = Field(default="", max_length=80)
 
 
-class NameDisk(Command):
+class NameDisk(Command, roles=TECHNICIAN):
     """Assign a tag of the puck reader to a disk, or remove a known tag ("")."""
 
     do: Literal["name_disk"] = "name_disk"
-    roles = TECHNICIAN
     tag: str = Field(pattern=r"^([0-9A-F]{2}){4,10}$")
     disk: Literal["dealer", "action", ""] = ""
 
 
-class AskHealth(Command):
+class AskHealth(Command, roles=ANYBODY):
     """Return what the table process knows of `firmware.health.checks.Facts`."""
 
     do: Literal["health"] = "health"
-    roles = ANYBODY

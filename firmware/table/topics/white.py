@@ -23,11 +23,10 @@ from firmware.table.topics.reading import LookedAgain
 from firmware.table.topics.settlement import PaymentMarked
 
 
-class Next(Command):
+class Next(Command, roles=AT_TABLE):
     """The white button."""
 
     do: Literal["next"] = "next"
-    roles = AT_TABLE
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return white(context.state, context.house, context.rules)
