@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.table import events as ev
@@ -104,7 +104,7 @@ def describe(step: Step, hand: int) -> Told | None:
     if entry.type in QUIET or (about != hand and not isinstance(event, ev.HandOpened)):
         return None
     words = _WORDS.get(type(event))
-    text = words(event, step) if words else entry.type.replace("_", " ").capitalize()
+    text = words(event, step) if words else say(event.title)
     return Told(
         entry.seq,
         time_of(entry.wall_ms),

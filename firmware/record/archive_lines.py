@@ -97,24 +97,6 @@ _ENDS: Final = {
     ev.HandMisdealt.type: "misdeal",
     ev.HandWithdrawn.type: "withdrawn",
 }
-TOLD: Final = (
-    ev.HandOpened.type,
-    ev.HandReopened.type,
-    *_ENDS,
-    ev.Settled.type,
-    ev.CardCorrected.type,
-    ev.RowKeyed.type,
-    ev.ReadingTaken.type,
-    ev.ReadingFailed.type,
-    ev.CardPlaced.type,
-    ev.CardReread.type,
-    ev.IrregularitySeen.type,
-    ev.HandDisputed.type,
-    ev.DisputeClosed.type,
-    ev.HandReviewed.type,
-    ev.ImagesDropped.type,
-)
-"""Types of the rows that the lines are built from."""
 
 
 def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> list[HandLine]:
@@ -317,3 +299,5 @@ _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReviewed.type: _reviewed,
     ev.ImagesDropped.type: _dropped,
 }
+TOLD: Final = (ev.HandOpened.type, *_EFFECT)
+"""Types of the rows that the lines are built from."""

@@ -4,6 +4,7 @@ from firmware.table.event import *
 from firmware.table.seen import *
 from firmware.table.settings import *
 from firmware.table.topics.camera import *
+from firmware.table.topics.chips import *
 from firmware.table.topics.devices import *
 from firmware.table.topics.ending import *
 from firmware.table.topics.evidence import *

@@ -116,13 +116,7 @@ class RecordRestored(Event, in_doubt=True):
 
 
 class RecordFault(RecordDamage, Event, in_doubt=True):
-    """The record is damaged, or may be: nothing is played until a floor person has read this.
-
-    `what`: "short": the record ends at row `seq`, but row `seen` had been written; "rewritten": row `seen` is not the
-    one that was written; "witness": the witness file is missing or damaged; "captures": there are images of hands
-    without rows; "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
-    that no row names, as far as known.
-    """
+    """The record is damaged, or may be: nothing is played until a floor person has read this."""
 
     type = "record_fault"
     title = Message("Record fault")

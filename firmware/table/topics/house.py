@@ -21,7 +21,8 @@ from firmware.table.people import HOUSE, check_name
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat
 from firmware.table.state import State
-from firmware.table.topics.players import Cents, Place, came_with, limits, need_seats, without
+from firmware.table.topics.chips import Cents, came_with, limits
+from firmware.table.topics.players import Place, need_seats, without
 from firmware.table.topics.profiles import sent_profile
 
 HIGHEST_TABLE: Final = 9999

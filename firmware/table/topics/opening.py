@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import JsonValue
 
@@ -20,6 +20,23 @@ from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import Opening, SeatEnd
+
+OF_HOUSE: Final = ("profile", "profile_hash", "unit", "layout_hash", "model_hash", "software")
+"""The settings that a hand is opened with as they are."""
+OF_STATE: Final = (
+    "puck",
+    "faults",
+    "people",
+    "dealer",
+    "down",
+    "two_hands",
+    "house",
+    "calibrations",
+    "recent",
+)
+"""Fields of the state that a hand's opening holds as they are."""
+OF_END: Final = ("declares", "found", "confirmed", "surrenders", "acted", "captures")
+"""Fields of a seat that the end of a hand holds as they are."""
 
 
 class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
@@ -48,23 +65,15 @@ class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
             phase=Phase.DEALING,
             hand=self.hand,
             opened=self,
-            seats=tuple(Seat(s.seat, s.player, s.place, s.stack, s.open, s.fantasyland) for s in self.seats),
+            seats=tuple(Seat(**vars(seat)) for seat in self.seats),
             button=self.button,
-            puck=self.puck,
             stacks={**self.stacks, **{s.player: s.stack for s in self.seats}},
-            faults=self.faults,
-            people=self.people,
             set_up=True,
-            dealer=self.dealer,
-            down=self.down,
             fantasyland=frozenset(self.fantasyland),
             sits_out=frozenset(self.sits_out),
-            two_hands=self.two_hands,
             paybacks=self.paybacks,
-            house=self.house,
-            calibrations=self.calibrations,
             disputed=frozenset(self.disputed),
-            recent=self.recent,
+            **_fields(self, OF_STATE),
         )
 
 
@@ -121,23 +130,7 @@ class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SET
             for card in (card for row in end.rows.values() for card in row):
                 need_card(card)
             cards: dict[str, Any] = {row: tuple(Card(c, True) for c in end.rows.get(row, ())) for row in ROWS}
-            seats.append(
-                Seat(
-                    was.seat,
-                    was.player,
-                    was.place,
-                    was.stack,
-                    was.open,
-                    was.fantasyland,
-                    end.declares,
-                    end.found,
-                    end.confirmed,
-                    end.surrenders,
-                    end.acted,
-                    captures=end.captures,
-                    **cards,
-                )
-            )
+            seats.append(Seat(**vars(was), **_fields(end, OF_END), **cards))
         laid = replace(
             state,
             phase=Phase.SETTLED if self.settlement else Phase.REVIEW,
@@ -198,37 +191,27 @@ def opened(state: State, house: House) -> HandOpened:
     Stacks continue from the last hand; a new player starts with the configured stack.
     """
     if "disk" in state.faults:
-        full = state.faults["disk"]
-        raise CommandRefused(full)
+        raise CommandRefused(state.faults["disk"])
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return HandOpened(
+        **_fields(house, OF_HOUSE),
+        **_fields(state, OF_STATE),
         hand=state.next_hand,
-        profile=house.profile,
-        profile_hash=house.profile_hash,
-        unit=house.unit,
         seats=dealt_in(state, house, stacks),
         button=state.puck.seat,
-        puck=state.puck,
-        faults=dict(state.faults),
         options=dict(house.options),
-        layout_hash=house.layout_hash,
-        model_hash=house.model_hash,
-        software=house.software,
-        dealer=state.dealer,
-        down=state.down,
-        people=state.people,
         stacks={**state.stacks, **stacks},
         fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),
         sits_out=tuple(sorted(state.sits_out)),
-        two_hands=state.two_hands,
         paybacks=tuple(back for back in state.paybacks if not back.paid),
-        house=state.house,
-        calibrations=dict(state.calibrations),
         disputed=tuple(sorted(state.disputed)),
-        recent=state.recent,
         closed=_can_be_taken_back(state),
         passed=tuple(sorted(state.passes)),
     )
+
+
+def _fields(of: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}
 
 
 def _can_be_taken_back(state: State) -> int:
@@ -331,13 +314,4 @@ def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> SeatEnd:
         for row in ROWS
         if (seat.seat, row) not in doubtful
     }
-    return SeatEnd(
-        seat.seat,
-        seat.declares,
-        seat.confirmed,
-        seat.surrenders,
-        rows,
-        dict(seat.captures),
-        seat.found,
-        seat.acted,
-    )
+    return SeatEnd(seat.seat, rows=rows, **_fields(seat, OF_END))

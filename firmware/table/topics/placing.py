@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from firmware.messages import Message
-from firmware.table.checks import need_card, need_open_seat, need_reason, need_room, with_seat
+from firmware.table.checks import need_card, need_open_seat, need_reason, need_room, with_card, with_seat
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
@@ -32,7 +32,7 @@ class CardPlaced(Event, leads=stays(WATCHING)):
         need_room(seat, self.row)
         cards = (*seat.row(self.row), as_card(self.card))
         captures = _captured(seat, self.row, self.capture)
-        return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
+        return with_seat(state, self.seat, captures=captures, **{self.row: cards})
 
 
 class CardReread(Event, leads=stays(WATCHING)):
@@ -55,18 +55,12 @@ class CardReread(Event, leads=stays(WATCHING)):
             )
         if not self.card.sure:
             raise CommandRefused("That look is no surer.")
-        cards = (*cards[: self.index], as_card(self.card), *cards[self.index + 1 :])
         captures = _captured(seat, self.row, self.capture)
-        return replace(state, seats=with_seat(state, self.seat, captures=captures, **{self.row: cards}))
+        return with_card(state, self.seat, self.row, self.index, as_card(self.card), captures=captures)
 
 
 class IrregularitySeen(Irregularity, Event, leads=stays(WATCHING)):
-    """A reading of the open seats contradicts the record; README.md defines the values of `what`.
-
-    `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
-    are where the card lies now, `seen` the card that the reading shows there, `detail` the object that lies on it.
-    `number` counts from 1 in a hand.
-    """
+    """A reading of the open seats contradicts the record."""
 
     type = "irregularity_seen"
     title = Message("Irregularity seen")
@@ -187,43 +181,34 @@ def _dealer_said(state: State, seen: Irregularity, stands: Stands) -> State:
     return state
 
 
-def _lying(state: State, seen: Irregularity) -> tuple[Seat, int]:
-    """Return the recorded card's seat and current index, which changes when cards before it are removed."""
-    seat = need_open_seat(state, seen.seat)
-    cards = seat.row(seen.row)
+def _lying(state: State, seen: Irregularity) -> tuple[Card, int]:
+    """Return the recorded card and its current index, which changes when cards before it are removed."""
+    cards = need_open_seat(state, seen.seat).row(seen.row)
     index = next((k for k, card in enumerate(cards) if seen.card and card.card == seen.card), seen.index)
     if index is None or not 0 <= index < len(cards):
         raise CommandRefused("The record has no such card any more; answer with the record.")
-    return seat, index
+    return cards[index], index
 
 
 def _without(state: State, seen: Irregularity) -> State:
-    seat, index = _lying(state, seen)
-    cards = seat.row(seen.row)
-    rest = {seen.row: (*cards[:index], *cards[index + 1 :])}
-    return replace(state, seats=with_seat(state, seat.seat, **rest))
+    _, index = _lying(state, seen)
+    return with_card(state, seen.seat, seen.row, index)
 
 
 def _moved(state: State, seen: Irregularity) -> State:
-    seat, index = _lying(state, seen)
+    card, _ = _lying(state, seen)
     assert seen.to_seat is not None
     assert seen.to_row is not None
-    card = seat.row(seen.row)[index]
     card = replace(card, corners=seen.seen.corners if seen.seen else ())
     state = _without(state, seen)
     to = need_open_seat(state, seen.to_seat)
-    return replace(state, seats=with_seat(state, to.seat, **{seen.to_row: (*to.row(seen.to_row), card)}))
+    return with_seat(state, to.seat, **{seen.to_row: (*to.row(seen.to_row), card)})
 
 
 def _changed(state: State, seen: Irregularity, stands: Stands) -> State:
     """Set the card that the dealer confirmed, and remember the camera's name for it."""
-    seat, index = _lying(state, seen)
+    card, index = _lying(state, seen)
     assert seen.seen is not None
-    cards = seat.row(seen.row)
-    code = seen.seen.card if stands == "table" else cards[index].card
-    card = replace(
-        cards[index], card=code, sure=True, by="dealer", seen=seen.seen.card, corners=seen.seen.corners
-    )
-    return replace(
-        state, seats=with_seat(state, seat.seat, **{seen.row: (*cards[:index], card, *cards[index + 1 :])})
-    )
+    code, corners = seen.seen.card if stands == "table" else card.card, seen.seen.corners
+    card = replace(card, card=code, sure=True, by="dealer", seen=seen.seen.card, corners=corners)
+    return with_card(state, seen.seat, seen.row, index, card)

@@ -1,38 +1,28 @@
-"""Players between hands: seats, names, chips, absences, and a button that stays."""
+"""Players between hands: seats, names, absences, and a button that stays."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, Final, Literal, TypeVar
-
-from pydantic import Field
+from typing import Final, Literal
 
 from firmware.messages import Message
-from firmware.rules import Profile, RulesError, paying_in
-from firmware.rules.chips import add_on, buy_in, take_off
-from firmware.table.checks import PLACES, need_antenna, need_reason
-from firmware.table.command import Command, Context, Player, Reason
+from firmware.rules.chips import take_off
+from firmware.table.checks import PLACES, need_antenna
+from firmware.table.command import Command, Context, Player
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
-from firmware.table.house import House
 from firmware.table.people import AT_TABLE, check_name
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
 from firmware.table.state import State
-
-Cents = Annotated[int, Field(ge=0, le=10**12)]
-
+from firmware.table.topics.chips import Cents, came_with, limits, need_player, need_seated
 
 Place = Literal["", "A", "B", "C", "D"]
 
-
 RECENT: Final = 8
 """How many players who left are remembered."""
-
-
-_Made = TypeVar("_Made")
 
 
 class PlayerSeated(Event, leads=stays(BETWEEN_HANDS)):
@@ -49,14 +39,14 @@ class PlayerSeated(Event, leads=stays(BETWEEN_HANDS)):
         was = state.house.of(self.player)
         if len(was) > 1:
             raise CommandRefused("%(player)s has two seats; leave and sit down again.", player=self.player)
-        stays = tuple(seat for seat in state.house.seats if seat not in was)
-        for seat in stays:
+        others = tuple(seat for seat in state.house.seats if seat not in was)
+        for seat in others:
             if seat.seat == self.seat:
                 raise CommandRefused("%(player)s sits at seat %(seat)s.", player=seat.player, seat=self.seat)
         if was and self.stack is not None:
             raise CommandRefused("%(player)s has a stack already; add to it or count it.", player=self.player)
         came = was[0].stack if was else self.stack
-        seats = (*stays, HouseSeat(self.seat, self.player, self.place, came))
+        seats = (*others, HouseSeat(self.seat, self.player, self.place, came))
         need_seats(seats)
         stacks = dict(state.stacks) if was else {**state.stacks, self.player: self.stack}
         return replace(state, house=_seated(state, seats), stacks=stacks)
@@ -107,54 +97,6 @@ class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
                 replace(back, payer=called(back.payer), winner=called(back.winner)) for back in state.paybacks
             ),
         )
-
-
-class BoughtIn(Event, leads=stays(BETWEEN_HANDS)):
-    """A player without chips bought in for `amount` cents; `stack` is his stack afterwards."""
-
-    type = "bought_in"
-    title = Message("Bought in")
-    player: str
-    amount: int
-    stack: int
-
-    def apply(self, state: State) -> State:
-        need_player(state, self.player)
-        if state.stack_of(self.player):
-            raise CommandRefused("%(player)s has chips already; add to them.", player=self.player)
-        return _with_chips(state, self)
-
-
-class AddedOn(Event, leads=stays(BETWEEN_HANDS)):
-    """A player added `amount` cents to his stack; `stack` is his stack afterwards."""
-
-    type = "added_on"
-    title = Message("Added on")
-    player: str
-    amount: int
-    stack: int
-
-    def apply(self, state: State) -> State:
-        need_player(state, self.player)
-        if state.stack_of(self.player) is None:
-            raise CommandRefused("No stack is kept of %(player)s; buy in.", player=self.player)
-        return _with_chips(state, self)
-
-
-class StackCounted(Event, leads=stays(BETWEEN_HANDS)):
-    """Between hands a player's chips were counted: the stack in cents, None for uncapped."""
-
-    type = "stack_counted"
-    title = Message("Stack counted")
-    player: str
-    stack: int | None
-    reason: str
-
-    def apply(self, state: State) -> State:
-        need_reason(self.reason, Message("Say why the stack is another."))
-        if self.stack is not None and self.stack < 0:
-            raise CommandRefused("A stack is 0 cents or more.")
-        return replace(state, stacks={**state.stacks, self.player: self.stack})
 
 
 class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
@@ -241,36 +183,6 @@ class RenamePlayer(Command, roles=AT_TABLE):
         return (PlayerRenamed(self.player, check_name(self.name)),)
 
 
-class Chips(Command, roles=AT_TABLE):
-    """Buy in for a player without chips, or add on for one with chips; `amount` in cents."""
-
-    do: Literal["buy_in", "add_on"]
-    player: Player
-    amount: Annotated[int, Field(ge=1, le=10**12)]
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        need_player(context.state, self.player)
-        stack, house = context.state.stack_of(self.player) or 0, context.house
-        if self.do == "buy_in":
-            after = limits(house, lambda: buy_in(self.amount, house.unit, house.rules))
-            return (BoughtIn(self.player, self.amount, after),)
-        after = limits(house, lambda: add_on(stack, self.amount, house.unit, house.rules))
-        return (AddedOn(self.player, self.amount, after),)
-
-
-class CountStack(Command, roles=AT_TABLE):
-    """Set a player's stack in cents, as counted between hands."""
-
-    do: Literal["count_stack"] = "count_stack"
-    player: Player
-    stack: int = Field(ge=0)
-    reason: Reason
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        _need_seated(self.player, context.house)
-        return (StackCounted(self.player, self.stack, self.reason),)
-
-
 class Sit(Command, roles=AT_TABLE):
     """Set whether a player sits out or passes the next round."""
 
@@ -279,7 +191,7 @@ class Sit(Command, roles=AT_TABLE):
     on: bool = True
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        _need_seated(self.player, context.house)
+        need_seated(self.player, context.house)
         what: Literal["sits_out", "passes"] = "sits_out" if self.do == "sit_out" else "passes"
         return (SeatingChanged(what, self.on, self.player),)
 
@@ -334,17 +246,6 @@ def need_place(place: str) -> None:
         raise CommandRefused("There is no place %(place)s; places are A to D.", place=place)
 
 
-def need_player(state: State, player: str) -> None:
-    """Raise CommandRefused if this is not a player of the table."""
-    if not state.house.of(player):
-        raise CommandRefused("%(player)s is no player of this table.", player=player)
-
-
-def _need_seated(player: str, house: House) -> None:
-    if player not in {seat.player for seat in house.seats}:
-        raise CommandRefused("%(player)s is no player of this table.", player=player)
-
-
 def _seated(state: State, seats: Iterable[HouseSeat]) -> HouseSettings:
     ordered = tuple(sorted(seats, key=lambda seat: seat.seat))
     return replace(state.house, seats=ordered).saying("seats")
@@ -363,29 +264,9 @@ def without(state: State, gone: Iterable[str]) -> State:
     )
 
 
-def _with_chips(state: State, event: BoughtIn | AddedOn) -> State:
-    if event.amount < 1 or event.stack != (state.stack_of(event.player) or 0) + event.amount:
-        raise CommandRefused("That does not add up to the stack.")
-    return replace(state, stacks={**state.stacks, event.player: event.stack})
-
-
-def came_with(stack: int | None, house: House, unit: int, rules: Profile) -> int | None:
-    """Return the stack with which a player comes. Raises CommandRefused outside the house's limits."""
-    return None if stack is None else limits(house, lambda: buy_in(stack, unit, rules))
-
-
 def _place(state: State, number: int, name: str) -> str:
     """Return the seat's own place on the felt if it is free, else any free one, else "": five players share four."""
     taken = {seat.place for seat in state.house.seats if seat.player != name}
     own = PLACES[number - 1 : number] if number > 0 else ""
     free = [place for place in PLACES if place not in taken]
     return own if own in free else next(iter(free), "")
-
-
-def limits(house: House, check: Callable[[], _Made]) -> _Made:
-    """Return `check()`, and convert the rules core's errors, in the house's currency, to CommandRefused."""
-    try:
-        with paying_in(house.currency):
-            return check()
-    except RulesError as error:
-        raise CommandRefused("The house's limits: %(error)s.", error=str(error)) from error

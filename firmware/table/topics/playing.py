@@ -99,8 +99,7 @@ class NaturalDeclared(Event, leads=stays(DECLARING)):
             )
         if seat.declares:
             raise CommandRefused("Seat %(seat)s has already declared.", seat=self.seat)
-        seats = with_seat(state, self.seat, declares=True, confirmed=False, acted=_next_act(state))
-        return replace(state, seats=seats)
+        return with_seat(state, self.seat, declares=True, confirmed=False, acted=_next_act(state))
 
 
 class NaturalWithdrawn(Event, leads=stays(DECLARING)):
@@ -118,7 +117,7 @@ class NaturalWithdrawn(Event, leads=stays(DECLARING)):
             raise CommandRefused(
                 "Seat %(seat)s's natural is confirmed; take the confirmation back first.", seat=self.seat
             )
-        return replace(state, seats=with_seat(state, self.seat, declares=False, acted=None))
+        return with_seat(state, self.seat, declares=False, acted=None)
 
 
 class Surrendered(Event, leads=stays(SURRENDERING)):
@@ -134,7 +133,7 @@ class Surrendered(Event, leads=stays(SURRENDERING)):
             raise CommandRefused("Seat %(seat)s has declared a natural; it cannot surrender.", seat=self.seat)
         if seat.surrenders:
             raise CommandRefused("Seat %(seat)s has already surrendered.", seat=self.seat)
-        return replace(state, seats=with_seat(state, self.seat, surrenders=True, acted=_next_act(state)))
+        return with_seat(state, self.seat, surrenders=True, acted=_next_act(state))
 
 
 class SurrenderWithdrawn(Event, leads=stays(SURRENDERING)):
@@ -147,7 +146,7 @@ class SurrenderWithdrawn(Event, leads=stays(SURRENDERING)):
     def apply(self, state: State) -> State:
         if not need_seat(state, self.seat).surrenders:
             raise CommandRefused("Seat %(seat)s has not surrendered.", seat=self.seat)
-        return replace(state, seats=with_seat(state, self.seat, surrenders=False, acted=None))
+        return with_seat(state, self.seat, surrenders=False, acted=None)
 
 
 class BackToSetting(Command, roles=AT_TABLE):

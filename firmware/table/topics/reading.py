@@ -15,6 +15,7 @@ from firmware.table.checks import (
     need_no_payment,
     need_open_seat,
     need_seat,
+    with_card,
     with_seat,
 )
 from firmware.table.command import Command, Context
@@ -32,11 +33,12 @@ from firmware.table.values import AwaitedCards
 _ANSWERED: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
 
 
-class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
-    """A reading after the showdown signal found too few cards at these seats; it is repeated automatically.
+_UNCONFIRMED: Final[dict[str, Any]] = {"found": False, "confirmed": False}
+"""Changes of a seat whose cards change: its natural must be found and confirmed again."""
 
-    `empty`: those of the seats without any card.
-    """
+
+class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
+    """A reading after the showdown signal found too few cards at these seats; it is repeated automatically."""
 
     type = "cards_awaited"
     title = Message("Cards awaited")
@@ -88,15 +90,7 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
             lying = things[thing.seat]
             lying[thing.row] = (*lying.get(thing.row, ()), thing.what)
         seats = tuple(_after_look(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
-        return replace(
-            state,
-            phase=Phase.REVIEW,
-            seats=seats,
-            frame=self.frame,
-            verdicts=self.verdicts,
-            reading_failure="",
-            awaited=None,
-        )
+        return replace(_in_review(state, self.frame), seats=seats, verdicts=self.verdicts)
 
 
 class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
@@ -109,15 +103,7 @@ class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
 
     def apply(self, state: State) -> State:
         seats = tuple(_after_look(seat, {}) for seat in state.seats)
-        return replace(
-            state,
-            phase=Phase.REVIEW,
-            seats=seats,
-            frame=self.frame,
-            verdicts={},
-            reading_failure=self.reason,
-            awaited=None,
-        )
+        return replace(_in_review(state, self.frame), seats=seats, reading_failure=self.reason)
 
 
 class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)):
@@ -156,12 +142,12 @@ class CardResolved(Event, leads=stays({Phase.PLACING, Phase.REVIEW})):
     card: str
 
     def apply(self, state: State) -> State:
-        before, seats = _put_card(state, self.seat, self.row, self.index, self.card)
+        before, after = _put_card(state, self.seat, self.row, self.index, self.card)
         if before.sure:
             raise CommandRefused(
                 "That card is certain (%(card)s); correct it instead.", card=str(before.card)
             )
-        return replace(state, seats=seats)
+        return after
 
 
 class CardCorrected(Event, leads=_ANSWERED):
@@ -176,12 +162,12 @@ class CardCorrected(Event, leads=_ANSWERED):
     was: str | None = None
 
     def apply(self, state: State) -> State:
-        before, seats = _put_card(state, self.seat, self.row, self.index, self.card)
+        before, after = _put_card(state, self.seat, self.row, self.index, self.card)
         if not before.sure:
             raise CommandRefused("That card is unsure; answer it instead.")
         if before.card == self.card:
             raise CommandRefused("That card is already %(card)s.", card=self.card)
-        return back_to_review(state, seats=_unconfirm(seats, self.seat))
+        return back_to_review(with_seat(after, self.seat, **_UNCONFIRMED))
 
 
 class RowKeyed(Event, leads=_ANSWERED):
@@ -212,8 +198,8 @@ class RowKeyed(Event, leads=_ANSWERED):
             for code in self.cards
         )
         things = {row: what for row, what in seat.things.items() if row != self.row}
-        seats = with_seat(state, self.seat, things=things, **{self.row: cards})
-        return back_to_review(state, seats=_unconfirm(seats, self.seat))
+        changes: dict[str, Any] = {self.row: cards, "things": things} | _UNCONFIRMED
+        return back_to_review(with_seat(state, self.seat, **changes))
 
 
 class LookAgain(Command, roles=AT_TABLE):
@@ -288,6 +274,10 @@ def _code(text: str) -> str:
     return "T" + text[2:] if text.startswith("10") else text
 
 
+def _in_review(state: State, frame: Capture | None) -> State:
+    return replace(state, phase=Phase.REVIEW, frame=frame, verdicts={}, reading_failure="", awaited=None)
+
+
 def _after_look(
     seat: Seat, rows: Mapping[Row, RowReading], things: Mapping[Row, tuple[str, ...]] | None = None
 ) -> Seat:
@@ -310,8 +300,8 @@ def _captures(rows: Mapping[Row, RowReading]) -> dict[Row, Capture]:
     return {row: reading.capture for row, reading in rows.items() if reading.capture is not None}
 
 
-def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, tuple[Seat, ...]]:
-    """Return the previous card and the seats with the dealer's card in its place."""
+def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, State]:
+    """Return the previous card and the state with the dealer's card in its place."""
     if state.phase is Phase.PLACING:
         need_open_seat(state, number)
     cards = need_seat(state, number).row(row)
@@ -327,11 +317,4 @@ def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tup
     before = cards[index]
     seen = before.card if before.by == "camera" else before.seen
     named = replace(before, card=card, sure=True, by="dealer", seen=seen)
-    return before, with_seat(state, number, **{row: (*cards[:index], named, *cards[index + 1 :])})
-
-
-def _unconfirm(seats: tuple[Seat, ...], number: int) -> tuple[Seat, ...]:
-    """Remove a seat's confirmation: with other cards, its natural must be found and confirmed again."""
-    return tuple(
-        replace(seat, found=False, confirmed=False) if seat.seat == number else seat for seat in seats
-    )
+    return before, with_card(state, number, row, index, named)

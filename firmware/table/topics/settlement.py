@@ -29,7 +29,7 @@ class NaturalFound(Event, leads=stays({Phase.REVIEW})):
     def apply(self, state: State) -> State:
         if any(question.what is not Ask.NATURAL for question in state.questions):
             raise CommandRefused("No natural is looked for while the cards or the button are in question.")
-        return replace(state, seats=with_seat(state, self.seat, found=True))
+        return with_seat(state, self.seat, found=True)
 
 
 class NaturalConfirmed(Event, leads=stays({Phase.REVIEW})):
@@ -49,7 +49,7 @@ class NaturalConfirmed(Event, leads=stays({Phase.REVIEW})):
             raise CommandRefused(
                 "Answer what is open about the cards and the button first; then confirm the natural."
             )
-        return replace(state, seats=with_seat(state, self.seat, confirmed=True))
+        return with_seat(state, self.seat, confirmed=True)
 
 
 class NaturalUnconfirmed(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)):
@@ -63,7 +63,7 @@ class NaturalUnconfirmed(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Ph
         if not need_seat(state, self.seat).confirmed:
             raise CommandRefused("Seat %(seat)s has no confirmed natural.", seat=self.seat)
         need_no_payment(state)
-        return back_to_review(state, seats=with_seat(state, self.seat, confirmed=False))
+        return back_to_review(with_seat(state, self.seat, confirmed=False))
 
 
 class Settled(Event, leads=leads_to({Phase.REVIEW}, Phase.SETTLED)):

@@ -17,9 +17,7 @@ from firmware.table.state import State
 
 Device = Literal["camera", "puck", "buttons", "lamps", "buzzer", "disk", "clock", "power"]
 
-
 Verdict = Literal["pass", "fail"]
-
 
 Step = Literal["language", "people", "table", "clock", "game", "seats", "calibration", "deck"]
 """The set-up steps that a person settles; the steps of devices are settled by testing them."""
