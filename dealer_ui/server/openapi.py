@@ -83,7 +83,7 @@ def _commands() -> dict[str, Any]:
             del properties[name]
         if "do" in properties:
             schema["required"] = sorted({*schema.get("required", ()), "do"})
-    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in COMMAND_ROLES.items())
+    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in sorted(COMMAND_ROLES.items()))
     return {**schemas, "Command": {**whole, "description": f"Who may give which:\n\n{roles}"}}
 
 

@@ -131,8 +131,8 @@ def payload(event: Event) -> str:
 
 
 @cache
-def _adapter(type_name: str) -> TypeAdapter[Event]:
-    return TypeAdapter(BY_TYPE[type_name])
+def _adapter(kind: Any) -> TypeAdapter[Event]:
+    return TypeAdapter(kind)
 
 
 def parse(type_name: str, text: str) -> Event:
@@ -140,12 +140,13 @@ def parse(type_name: str, text: str) -> Event:
 
     Raises UnknownEvent for a type of a later release or a payload that does not fit its type.
     """
-    if type_name not in BY_TYPE:
+    kind: Any = BY_TYPE.get(type_name)
+    if kind is None:
         raise UnknownEvent(
             f"This release does not know the event {type_name!r}; read the journal with a later one."
         )
     try:
-        return _adapter(type_name).validate_json(text, strict=True)
+        return _adapter(kind).validate_json(text, strict=True)
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"])
         raise UnknownEvent(

@@ -199,7 +199,7 @@ class ExportHand(Command, roles=HOUSE | {Role.AUDITOR}):
 
 
 class DropImages(Command, roles=TECHNICIAN):
-    """Apply the retention rule to the images now; the answer contains the number of hands affected."""
+    """Delete old images by the house's retention rule now; the answer contains the number of hands affected."""
 
     do: Literal["drop_images"] = "drop_images"
     days: Annotated[int, Field(ge=1)] | None = None

@@ -138,7 +138,7 @@ class LogOff(Command, roles=AT_TABLE):
 
 
 class Unlock(Command, roles=ANYBODY):
-    """Open a session for `by`; the answer contains its token."""
+    """Open a session; it is of `by`, and the answer contains its token."""
 
     do: Literal["unlock"] = "unlock"
 

@@ -203,7 +203,7 @@ class RowKeyed(Event, leads=_ANSWERED):
 
 
 class LookAgain(Command, roles=AT_TABLE):
-    """The red button."""
+    """Read the table again, with the red button."""
 
     do: Literal["look_again"] = "look_again"
 

@@ -112,7 +112,7 @@ class PaymentMarked(Event, leads=stays({Phase.SETTLED})):
 
 
 class Confirm(Command, roles=AT_TABLE):
-    """The green button. Refused if `seat` is not the one due, because the page may be out of date."""
+    """Confirm a natural, with the green button. Refused if `seat` is not the one due: the page may be out of date."""
 
     do: Literal["confirm"] = "confirm"
     seat: int | None = None

@@ -175,6 +175,6 @@ class NameDisk(Command, roles=TECHNICIAN):
 
 
 class AskHealth(Command, roles=ANYBODY):
-    """Return what the table process knows of `firmware.health.checks.Facts`."""
+    """Return the health of the table process: what it knows of `firmware.health.checks.Facts`."""
 
     do: Literal["health"] = "health"

@@ -24,7 +24,7 @@ from firmware.table.topics.settlement import PaymentMarked
 
 
 class Next(Command, roles=AT_TABLE):
-    """The white button."""
+    """Open a hand or continue, with the white button."""
 
     do: Literal["next"] = "next"
 

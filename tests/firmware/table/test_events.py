@@ -58,7 +58,8 @@ def test_the_json_holds_every_field_and_nothing_else(event: Event) -> None:
 
 def test_every_event_has_its_own_type_name() -> None:
     assert all(kind.type == name for name, kind in BY_TYPE.items())
-    assert set(Event.__subclasses__()) == set(BY_TYPE.values())
+    product = {kind for kind in Event.__subclasses__() if kind.__module__.startswith("firmware.")}
+    assert product == set(BY_TYPE.values())
 
 
 def test_a_field_of_a_later_release_is_ignored_and_one_of_an_earlier_takes_its_default() -> None:
