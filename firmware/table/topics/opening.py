@@ -190,8 +190,8 @@ def opened(state: State, house: House) -> HandOpened:
 
     Stacks continue from the last hand; a new player starts with the configured stack.
     """
-    if "disk" in state.faults:
-        raise CommandRefused(state.faults["disk"])
+    if (full := state.faults.get("disk")) is not None:
+        raise CommandRefused(full)
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return HandOpened(
         **_fields(house, OF_HOUSE),
