@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from firmware.record.journal.row_index import INDEXED, hand_of
+from firmware.record.journal.row_index import ABOUT_TYPES, INDEXED, hand_of
 from firmware.table import events as ev
 
 SCHEMA: Final = """
@@ -280,9 +280,7 @@ def images_in(answer: Any) -> Iterator[tuple[str, int]]:
             stack += part
 
 
-_PAST: Final = frozenset(
-    {ev.HandDisputed.type, ev.DisputeClosed.type, ev.HandReviewed.type, ev.ImagesDropped.type}
-)
+_PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}
 _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReopened.type: _reopened,
     **{kind: _ended(outcome) for kind, outcome in _ENDS.items()},

@@ -98,6 +98,11 @@ def with_card(state: State, number: int, row: Row, index: int, *instead: Card, *
     return with_seat(state, number, **{row: (*cards[:index], *instead, *cards[index + 1 :])}, **changes)
 
 
+def without_reading(state: State, phase: Phase, seats: tuple[Seat, ...]) -> State:
+    """Return the state in another phase, with these seats, without what the last reading said of the whole table."""
+    return replace(state, phase=phase, seats=seats, frame=None, verdicts={}, reading_failure="", awaited=None)
+
+
 def back_to_review(state: State) -> State:
     """Return to review (or stay in placing) without the settlement and its payment marks; the journal keeps them."""
     phase = Phase.PLACING if state.phase is Phase.PLACING else Phase.REVIEW

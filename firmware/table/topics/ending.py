@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ from firmware.table.people import AT_TABLE
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import State
 from firmware.table.values import Payback
+
+PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed")
+"""Fields of the state that change while a past hand is reopened, and stay so when it is closed."""
 
 
 class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.VOID)):
@@ -158,8 +161,8 @@ def _void(state: State, reason: str) -> State:
 
 def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
     """Return the table's own state with the new paybacks. Chips move when a payback is marked."""
-    suspended_state = state.suspended_state
-    assert suspended_state is not None
+    table = state.suspended_state
+    assert table is not None
 
     def called(player: str) -> str:
         return state.names.get(player, player)
@@ -171,29 +174,13 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
         Payback(state.hand, called(transfer.payer), called(transfer.winner), transfer.amount)
         for transfer in chips_plan(change)
     )
-    is_last = suspended_state.hand == state.hand
-    if is_last and settlement:
-        suspended_state = replace(
-            suspended_state, phase=Phase.ARCHIVED, void_reason="", settlement=dict(settlement)
-        )
-    elif is_last:
-        suspended_state = replace(
-            suspended_state, settlement=None
-        )  # the hand is void now, so its previous settlement no longer counts
-    return replace(
-        suspended_state,
-        puck=state.puck,
-        faults=state.faults,
-        people=state.people,
-        dealer=state.dealer,
-        down=state.down,
-        house=state.house,
-        disputed=state.disputed,
-        paybacks=(*suspended_state.paybacks, *owed),
-        fantasyland=frozenset(map(called, waiting)) & suspended_state.stacks.keys()
-        if is_last
-        else suspended_state.fantasyland,
-    )
+    if table.hand == state.hand:
+        fantasyland = frozenset(map(called, waiting)) & table.stacks.keys()
+        table = replace(table, settlement=dict(settlement) or None, fantasyland=fantasyland)
+        if settlement:
+            table = replace(table, phase=Phase.ARCHIVED, void_reason="")
+    passed = {name: getattr(state, name) for name in PASSED_ON}
+    return replace(table, paybacks=(*table.paybacks, *owed), **passed)
 
 
 def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:

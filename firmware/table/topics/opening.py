@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from firmware.messages import Message
 from firmware.rules import offers_fantasyland
-from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason
+from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason, without_reading
 from firmware.table.command import Command, Context, Past, Reason
 from firmware.table.dealing import dealt_in
 from firmware.table.errors import CommandRefused
@@ -131,17 +131,14 @@ class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SET
                 need_card(card)
             cards: dict[str, Any] = {row: tuple(Card(c, True) for c in end.rows.get(row, ())) for row in ROWS}
             seats.append(Seat(**vars(was), **_fields(end, OF_END), **cards))
+        phase = Phase.SETTLED if self.settlement else Phase.REVIEW
         laid = replace(
-            state,
-            phase=Phase.SETTLED if self.settlement else Phase.REVIEW,
+            without_reading(state, phase, tuple(seats)),
             hand=self.opened.hand,
             opened=self.opened,
-            seats=tuple(seats),
             button=self.button,
             button_keyed=True,
             frame=self.frame,
-            verdicts={},
-            reading_failure="",
             keyed="",
             settlement=self.settlement or None,
             paid=frozenset(),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from firmware.messages import Message
-from firmware.table.checks import need_seat, with_seat
+from firmware.table.checks import need_seat, with_seat, without_reading
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
@@ -72,16 +72,8 @@ class SettingResumed(
             else replace(seat, found=False, confirmed=False, captures={}, things={}, **nothing)
             for seat in state.seats
         )
-        return replace(
-            state,
-            phase=Phase.PLACING if any(seat.open for seat in seats) else Phase.SETTING,
-            seats=seats,
-            frame=None,
-            verdicts={},
-            reading_failure="",
-            awaited=None,
-            dismissed=frozenset(),
-        )
+        phase = Phase.PLACING if any(seat.open for seat in seats) else Phase.SETTING
+        return replace(without_reading(state, phase, seats), dismissed=frozenset())
 
 
 class NaturalDeclared(Event, leads=stays(DECLARING)):

@@ -17,6 +17,7 @@ from firmware.table.checks import (
     need_seat,
     with_card,
     with_seat,
+    without_reading,
 )
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
@@ -90,7 +91,8 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
             lying = things[thing.seat]
             lying[thing.row] = (*lying.get(thing.row, ()), thing.what)
         seats = tuple(_after_look(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
-        return replace(_in_review(state, self.frame), seats=seats, verdicts=self.verdicts)
+        state = without_reading(state, Phase.REVIEW, seats)
+        return replace(state, frame=self.frame, verdicts=self.verdicts)
 
 
 class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
@@ -103,7 +105,8 @@ class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
 
     def apply(self, state: State) -> State:
         seats = tuple(_after_look(seat, {}) for seat in state.seats)
-        return replace(_in_review(state, self.frame), seats=seats, reading_failure=self.reason)
+        state = without_reading(state, Phase.REVIEW, seats)
+        return replace(state, frame=self.frame, reading_failure=self.reason)
 
 
 class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)):
@@ -272,10 +275,6 @@ class PlaceCard(Command, roles=AT_TABLE):
 def _code(text: str) -> str:
     """Convert 10h to Th, as for the settlement JSON. `apply` refuses invalid cards."""
     return "T" + text[2:] if text.startswith("10") else text
-
-
-def _in_review(state: State, frame: Capture | None) -> State:
-    return replace(state, phase=Phase.REVIEW, frame=frame, verdicts={}, reading_failure="", awaited=None)
 
 
 def _after_look(
