@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from firmware.messages import Message
 from firmware.rules.chips import take_off
@@ -113,11 +113,11 @@ class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
             return replace(state, two_hands=self.on)
         if not self.player:
             raise CommandRefused("Say which player.")
-        names = state.sits_out if self.what == "sits_out" else state.passes
+        names: frozenset[str] = getattr(state, self.what)
         if (self.player in names) == self.on:
             raise CommandRefused("That is so already for %(player)s.", player=self.player)
-        changed = names | {self.player} if self.on else names - {self.player}
-        return replace(state, sits_out=changed) if self.what == "sits_out" else replace(state, passes=changed)
+        changed: dict[str, Any] = {self.what: names ^ {self.player}}
+        return replace(state, **changed)
 
 
 class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):
