@@ -124,14 +124,12 @@ class AccessControl:
         if command.session is not None:
             return self._of_session(command, command.session, record.state)
         if command.by is not None:
-            person = self._proven(command.by, command, record)
-            return Who(f"{person.role}:{person.name}", person.role, person.name)
+            return _who_is(self._proven(command.by, command, record))
         name = record.state.dealer
         if isinstance(command, LogOn):
             name = command.person
             if _asks_for_a_pin(name, record.state):
-                person = self._proven(name, command, record)
-                return Who(f"{person.role}:{person.name}", person.role, person.name)
+                return _who_is(self._proven(name, command, record))
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _of_fresh_box(self, command: Command, state: State) -> Who | None:
@@ -149,7 +147,7 @@ class AccessControl:
 
     def _of_session(self, command: Command, token: str, state: State) -> Who:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
-        return Who(f"{person.role}:{person.name}", person.role, person.name)
+        return _who_is(person)
 
     def _proven(self, name: str, command: Command, record: Record) -> Person:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
@@ -213,6 +211,10 @@ def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
     """
     people = [person.name for person in state.people if person.role in error.roles & PIN_ROLES]
     return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
+
+
+def _who_is(person: Person) -> Who:
+    return Who(f"{person.role}:{person.name}", person.role, person.name)
 
 
 def _need_right_over(who: Who, role: Role) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Union, get_args
 
@@ -36,7 +36,7 @@ class Command(BaseModel):
     """The common fields of all commands.
 
     A subclass says its names (`do: Literal[…] = …`) and the `roles` that may give it; from then on
-    `parse_command` knows it. Without roles nobody may give it.
+    `parse_command` knows it. Without roles nobody may give it. `causes`: the event that it causes, where that is all.
 
     `hand`, `phase`: the state for which the command was meant; it is refused if the table is in another one by now.
     The sender is the person of the `session` from `unlock`, or `by` with that person's `pin`; without either, the
@@ -45,6 +45,7 @@ class Command(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
     roles: ClassVar[frozenset[Role]]
+    causes: ClassVar[type[Event] | None]
     do: str
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,40}$")] | None = None
     hand: int | None = None
@@ -53,8 +54,10 @@ class Command(BaseModel):
     by: str | None = None
     pin: SecretStr | None = None
 
-    def __init_subclass__(cls, *, roles: frozenset[Role] = frozenset()) -> None:
-        cls.roles = roles
+    def __init_subclass__(
+        cls, *, roles: frozenset[Role] = frozenset(), causes: type[Event] | None = None
+    ) -> None:
+        cls.roles, cls.causes = roles, causes
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -63,11 +66,13 @@ class Command(BaseModel):
             COMMAND_ROLES[do] = cls.roles
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        """Return the events that the command causes now. Pure.
+        """Return the events that the command causes now; by default `causes`, with fields of the same names. Pure.
 
         Raises CommandRefused, with the reason, if it is not possible, or if it is carried out elsewhere. Call
         `firmware.table.decide.decide` instead, which also checks `hand` and `phase`.
         """
+        if self.causes is not None:
+            return (self.causes(**{field.name: getattr(self, field.name) for field in fields(self.causes)}),)
         raise CommandRefused(
             "That is judged elsewhere (firmware.access.control, firmware.runtime.reading.setup_jobs), not here."
         )

@@ -23,6 +23,7 @@ from firmware.table.values import (
     Payback,
     Puck,
     RecordDamage,
+    SeatOpened,
 )
 
 
@@ -48,20 +49,14 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A seat that plays this hand. `stack` is cents before the hand, None for uncapped.
+class Seat(SeatOpened):
+    """A seat in this hand.
 
     An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are other objects that the
     last reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the position of its
     declaration or surrender among all those of the hand, from 1.
     """
 
-    seat: int
-    player: str
-    place: str
-    stack: int | None = None
-    open: bool = False
-    fantasyland: bool = False
     declares: bool = False
     found: bool = False
     confirmed: bool = False

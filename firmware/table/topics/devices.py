@@ -7,7 +7,7 @@ from typing import Literal
 
 from firmware.messages import Message
 from firmware.table.checks import back_to_review, need_antenna, need_no_payment
-from firmware.table.command import Command, Context
+from firmware.table.command import Command
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
 from firmware.table.people import AT_TABLE
@@ -86,14 +86,11 @@ class ButtonKeyed(Event, leads=stays(OPEN) | leads_to({Phase.SETTLED}, Phase.REV
         return back_to_review(keyed)
 
 
-class KeyButton(Command, roles=AT_TABLE):
+class KeyButton(Command, roles=AT_TABLE, causes=ButtonKeyed):
     """Set the button's seat."""
 
     do: Literal["key_button"] = "key_button"
     seat: int
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (ButtonKeyed(self.seat),)
 
 
 def _puck(state: State, puck: Puck) -> State:

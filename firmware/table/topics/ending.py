@@ -114,35 +114,26 @@ class CloseHand(Command, roles=AT_TABLE):
         return (HandArchived(() if context.state.reopened else context.state.unpaid),)
 
 
-class Void(Command, roles=AT_TABLE):
+class Void(Command, roles=AT_TABLE, causes=HandVoided):
     """Void the hand: it settles nothing."""
 
     do: Literal["void"] = "void"
     reason: str = Field(min_length=1, max_length=200)
 
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (HandVoided(self.reason),)
 
-
-class Misdeal(Command, roles=AT_TABLE):
+class Misdeal(Command, roles=AT_TABLE, causes=HandMisdealt):
     """Call a misdeal; the hand settles nothing."""
 
     do: Literal["misdeal"] = "misdeal"
     reason: Reason
 
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (HandMisdealt(self.reason),)
 
-
-class MarkPaidBack(Command, roles=AT_TABLE):
+class MarkPaidBack(Command, roles=AT_TABLE, causes=PaybackMarked):
     """Mark a payback as made, or take the mark back."""
 
     do: Literal["mark_paid_back"] = "mark_paid_back"
     number: int
     paid: bool = True
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (PaybackMarked(self.number, self.paid),)
 
 
 def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:

@@ -171,14 +171,11 @@ class MarkReviewed(Command, roles=FLOOR):
         return (HandReviewed(self.past, self.note),)
 
 
-class ReadRecordFault(Command, roles=HOUSE):
+class ReadRecordFault(Command, roles=HOUSE, causes=RecordFaultRead):
     """Mark a record fault as read by a floor person."""
 
     do: Literal["read_record_fault"] = "read_record_fault"
     note: Annotated[str, Field(max_length=200)] = ""
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (RecordFaultRead(self.note),)
 
 
 class SignHead(Command, roles=AT_TABLE | TECHNICIAN):

@@ -128,13 +128,10 @@ class LogOn(Command, roles=AT_TABLE):
         return (LoggedOn(self.person, context.state.down + 1),)
 
 
-class LogOff(Command, roles=AT_TABLE):
+class LogOff(Command, roles=AT_TABLE, causes=LoggedOff):
     """Log the dealer off without a successor."""
 
     do: Literal["log_off"] = "log_off"
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (LoggedOff(),)
 
 
 class Unlock(Command, roles=ANYBODY):

@@ -139,14 +139,11 @@ class Resolve(Command, roles=AT_TABLE):
         return (IrregularityEnded(self.number, self.stands, "dealer"),)
 
 
-class KeyHand(Command, roles=AT_TABLE):
+class KeyHand(Command, roles=AT_TABLE, causes=KeyingBegun):
     """Switch to keying this hand, because the camera does not work."""
 
     do: Literal["key_hand"] = "key_hand"
     reason: Reason
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (KeyingBegun(self.reason),)
 
 
 def as_card(read: CardReading) -> Card:

@@ -206,14 +206,11 @@ class TwoHands(Command, roles=AT_TABLE):
         return (SeatingChanged("two_hands", self.on),)
 
 
-class KeepButton(Command, roles=AT_TABLE):
+class KeepButton(Command, roles=AT_TABLE, causes=ButtonKept):
     """Keep the button where the puck lies, although it should have moved."""
 
     do: Literal["keep_button"] = "keep_button"
     seat: int
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (ButtonKept(self.seat),)
 
 
 def need_seats(seats: Iterable[HouseSeat]) -> None:

@@ -141,13 +141,10 @@ class SurrenderWithdrawn(Event, leads=stays(SURRENDERING)):
         return with_seat(state, self.seat, surrenders=False, acted=None)
 
 
-class BackToSetting(Command, roles=AT_TABLE):
+class BackToSetting(Command, roles=AT_TABLE, causes=SettingResumed):
     """Go back to setting, because the showdown was signalled too early."""
 
     do: Literal["back_to_setting"] = "back_to_setting"
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (SettingResumed(),)
 
 
 class OfSeat(Command, roles=AT_TABLE):

@@ -130,13 +130,10 @@ class Confirm(Command, roles=AT_TABLE):
         return (NaturalConfirmed(due, verdict.kind, verdict.value),)
 
 
-class MarkPaid(Command, roles=AT_TABLE):
+class MarkPaid(Command, roles=AT_TABLE, causes=PaymentMarked):
     """Mark a payment as made, or take the mark back."""
 
     do: Literal["mark_paid"] = "mark_paid"
     a: int
     b: int
     paid: bool = True
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (PaymentMarked(self.a, self.b, self.paid),)

@@ -127,14 +127,11 @@ class SettleStep(Command, roles=TECHNICIAN):
         return (StepSettled(self.step, self.skipped),)
 
 
-class EndSetUp(Command, roles=TECHNICIAN):
+class EndSetUp(Command, roles=TECHNICIAN, causes=SetUpEnded):
     """End the first set-up; `skipped`: some steps were left out."""
 
     do: Literal["end_set_up"] = "end_set_up"
     skipped: bool = False
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (SetUpEnded(self.skipped),)
 
 
 class TryDevice(Command, roles=TECHNICIAN):

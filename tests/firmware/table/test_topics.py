@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 import pytest
@@ -19,6 +19,7 @@ from firmware.table.event import BY_TYPE, Event, parse, payload, stays
 from firmware.table.house import House
 from firmware.table.people import FLOOR, Person, Role
 from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.topics.settlement import PaymentMarked
 from firmware.table.values import RecordDamage
 from tests.firmware.conftest import Deal
 
@@ -109,6 +110,22 @@ def test_a_command_without_roles_is_nobodys() -> None:
 
     assert Nameless.roles == frozenset()
     assert Nameless not in COMMANDS.values()
+
+
+def test_a_command_that_only_causes_an_event_gives_it_its_own_fields(deal: Deal) -> None:
+    command = parse_command('{"do":"mark_paid","a":2,"b":1,"paid":false}')
+    state = deal.at(Phase.SETTLED)
+    assert decide(state, command, HOUSE, HOUSE.rules) == (PaymentMarked(2, 1, False),)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in COMMANDS.values() if kind.causes], ids=lambda kind: kind.__name__
+)
+def test_a_command_has_every_field_of_the_event_that_it_only_causes(kind: type[Command]) -> None:
+    assert kind.causes is not None
+    assert {
+        field.name for field in fields(kind.causes)
+    } == kind.model_fields.keys() - Command.model_fields.keys()
 
 
 def test_nothing_of_a_test_s_topic_stays_behind() -> None:
