@@ -34,6 +34,7 @@ def leads_to(phases: Iterable[Phase], *to: Phase) -> dict[Phase, frozenset[Phase
 
 
 EVERY_PHASE: Final = stays(Phase)
+"""`leads` for an event that may happen in every phase and changes none."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -45,8 +46,7 @@ class Event:
     payload. Add it, with its command, to the file of its topic in `firmware.table.topics`.
 
     - `type`: the stored name. `title`: the name in refusals.
-    - `leads`: the phases in which it may happen, each with those to which it may lead; by default it may happen in
-      every phase and changes none. Everything else is refused.
+    - `leads`: the phases in which it may happen, each with those to which it may lead. Everything else is refused.
     - `in_doubt`: whether it is permitted while a record fault is unread.
 
     >>> class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):  # doctest: +SKIP
@@ -60,7 +60,7 @@ class Event:
     leads: ClassVar[Leads]
     in_doubt: ClassVar[bool]
 
-    def __init_subclass__(cls, *, leads: Leads = EVERY_PHASE, in_doubt: bool = False) -> None:
+    def __init_subclass__(cls, *, leads: Leads, in_doubt: bool = False) -> None:
         dataclass(frozen=True)(cls)
         cls.leads, cls.in_doubt = leads, in_doubt
         BY_TYPE[cls.type] = cls

@@ -9,7 +9,7 @@ from firmware.messages import Message
 from firmware.table.checks import back_to_review, need_antenna, need_no_payment
 from firmware.table.command import Command
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event, leads_to, stays
+from firmware.table.event import EVERY_PHASE, Event, leads_to, stays
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import BUTTON_FOLLOWS_PUCK, OPEN, Phase
 from firmware.table.settings import HouseSettings
@@ -17,7 +17,7 @@ from firmware.table.state import State
 from firmware.table.values import Puck, PuckState
 
 
-class TableStarted(Event, in_doubt=True):
+class TableStarted(Event, leads=EVERY_PHASE, in_doubt=True):
     """The table process started; earlier device states are no longer valid. `house` is the configuration."""
 
     type = "table_started"
@@ -30,7 +30,7 @@ class TableStarted(Event, in_doubt=True):
         return replace(_puck(state, Puck()), faults={}, house=house, on_trial=False)
 
 
-class PuckSeen(Event, in_doubt=True):
+class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):
     """The puck reader's state changed. `seat` is set only when `state` is "seat"."""
 
     type = "puck_seen"
@@ -47,7 +47,7 @@ class PuckSeen(Event, in_doubt=True):
         return _puck(state, Puck(self.state, self.seat, self.detail))
 
 
-class DeviceFault(Event, in_doubt=True):
+class DeviceFault(Event, leads=EVERY_PHASE, in_doubt=True):
     """A device failed; `detail` is a message for the dealer."""
 
     type = "device_fault"
@@ -59,7 +59,7 @@ class DeviceFault(Event, in_doubt=True):
         return replace(state, faults={**state.faults, self.device: self.detail})
 
 
-class DeviceRecovered(Event, in_doubt=True):
+class DeviceRecovered(Event, leads=EVERY_PHASE, in_doubt=True):
     """A device works again."""
 
     type = "device_recovered"

@@ -11,7 +11,7 @@ from firmware.messages import Message
 from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event
+from firmware.table.event import EVERY_PHASE, Event
 from firmware.table.people import AT_TABLE, FLOOR, HOUSE, TECHNICIAN, Role
 from firmware.table.phase import OPEN
 from firmware.table.seen import Capture
@@ -19,7 +19,7 @@ from firmware.table.state import State
 from firmware.table.values import RecordDamage
 
 
-class HandDisputed(Event, in_doubt=True):
+class HandDisputed(Event, leads=EVERY_PHASE, in_doubt=True):
     """A hand is under dispute: its images are kept until the dispute is closed, whatever the retention rule is."""
 
     type = "hand_disputed"
@@ -35,7 +35,7 @@ class HandDisputed(Event, in_doubt=True):
         return replace(state, disputed=state.disputed | {self.hand})
 
 
-class DisputeClosed(Event, in_doubt=True):
+class DisputeClosed(Event, leads=EVERY_PHASE, in_doubt=True):
     """A hand's dispute is closed; `reason` is the decision."""
 
     type = "dispute_closed"
@@ -50,7 +50,7 @@ class DisputeClosed(Event, in_doubt=True):
         return replace(state, disputed=state.disputed - {self.hand})
 
 
-class HandReviewed(Event, in_doubt=True):
+class HandReviewed(Event, leads=EVERY_PHASE, in_doubt=True):
     """A floor person has reviewed a hand; the row's actor names the person."""
 
     type = "hand_reviewed"
@@ -63,7 +63,7 @@ class HandReviewed(Event, in_doubt=True):
         return state
 
 
-class ImagesDropped(Event):
+class ImagesDropped(Event, leads=EVERY_PHASE):
     """The tombstone of a hand's images: after this row their files are removed; their hashes stay in the record."""
 
     type = "images_dropped"
@@ -80,7 +80,7 @@ class ImagesDropped(Event):
         return state
 
 
-class KeyAnnounced(Event, in_doubt=True):
+class KeyAnnounced(Event, leads=EVERY_PHASE, in_doubt=True):
     """The box signs with this key from now on; `key` is the Ed25519 public key, 32 bytes in hex."""
 
     type = "key_announced"
@@ -88,7 +88,7 @@ class KeyAnnounced(Event, in_doubt=True):
     key: str
 
 
-class HeadSigned(Event, in_doubt=True):
+class HeadSigned(Event, leads=EVERY_PHASE, in_doubt=True):
     """A signed head of the chain, which is the row right before this one: an anchor to be printed.
 
     `hands` is how many hands had been opened, `wall_ms` the time of signing; the public `key` and the `signature` are
@@ -106,7 +106,7 @@ class HeadSigned(Event, in_doubt=True):
     signature: str
 
 
-class RecordRestored(Event, in_doubt=True):
+class RecordRestored(Event, leads=EVERY_PHASE, in_doubt=True):
     """The record was restored from a backup whose last row was `seq`; later rows are not in it."""
 
     type = "record_restored"
@@ -115,7 +115,7 @@ class RecordRestored(Event, in_doubt=True):
     hash: str
 
 
-class RecordFault(RecordDamage, Event, in_doubt=True):
+class RecordFault(RecordDamage, Event, leads=EVERY_PHASE, in_doubt=True):
     """The record is damaged, or may be: nothing is played until a floor person has read this."""
 
     type = "record_fault"
@@ -125,7 +125,7 @@ class RecordFault(RecordDamage, Event, in_doubt=True):
         return replace(state, record_fault=self)
 
 
-class RecordFaultRead(Event, in_doubt=True):
+class RecordFaultRead(Event, leads=EVERY_PHASE, in_doubt=True):
     """A floor person has read a record fault, and play may continue. The row's actor names the person."""
 
     type = "record_fault_read"

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from firmware.messages import Message
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event
+from firmware.table.event import EVERY_PHASE, Event
 from firmware.table.people import ANYBODY, AT_TABLE, HOUSE, PIN_ROLES, Person, Role, check_name
 from firmware.table.state import State
 
@@ -18,7 +18,7 @@ _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
 """Roles whose events must have a PIN. Not auditors: older releases recorded them without one; commands require it."""
 
 
-class PersonListed(Event, in_doubt=True):
+class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
     """A person was listed or given another role. `pin` is the id of a verifier in the PIN store, never the PIN."""
 
     type = "person_listed"
@@ -35,7 +35,7 @@ class PersonListed(Event, in_doubt=True):
         return _with(state, Person(self.person, self.role, self.pin))
 
 
-class PersonStruck(Event, in_doubt=True):
+class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
     """A person was removed from the list."""
 
     type = "person_struck"
@@ -52,7 +52,7 @@ class PersonStruck(Event, in_doubt=True):
         )
 
 
-class PinSet(Event, in_doubt=True):
+class PinSet(Event, leads=EVERY_PHASE, in_doubt=True):
     """A person's PIN was changed; `pin` is the id of its verifier."""
 
     type = "pin_set"
@@ -67,7 +67,7 @@ class PinSet(Event, in_doubt=True):
         return _with(state, replace(person, pin=self.pin, tried=0))
 
 
-class PinTried(Event, in_doubt=True):
+class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
     """A PIN was entered. Recorded before it is checked, so that pulling the plug gives no free attempt."""
 
     type = "pin_tried"
@@ -79,7 +79,7 @@ class PinTried(Event, in_doubt=True):
         return _with(state, replace(person, tried=person.tried + 1))
 
 
-class PinAccepted(Event, in_doubt=True):
+class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
     """The last PIN that was tried was right. A `PinTried` without this event was a wrong PIN."""
 
     type = "pin_accepted"
@@ -90,7 +90,7 @@ class PinAccepted(Event, in_doubt=True):
         return _with(state, replace(_need(state, self.person), tried=0))
 
 
-class LoggedOn(Event, in_doubt=True):
+class LoggedOn(Event, leads=EVERY_PHASE, in_doubt=True):
     """A dealer began a down: the row's time is its start, `down` is its number at this table."""
 
     type = "logged_on"
@@ -106,7 +106,7 @@ class LoggedOn(Event, in_doubt=True):
         return replace(state, dealer=self.person, down=self.down)
 
 
-class LoggedOff(Event, in_doubt=True):
+class LoggedOff(Event, leads=EVERY_PHASE, in_doubt=True):
     """The dealer left and nobody took over."""
 
     type = "logged_off"

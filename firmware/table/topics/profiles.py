@@ -26,14 +26,14 @@ from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.command import Command, Context, Reason
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event, stays
+from firmware.table.event import EVERY_PHASE, Event, stays
 from firmware.table.people import FLOOR
 from firmware.table.phase import Phase
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-class ProfileKept(Event):
+class ProfileKept(Event, leads=EVERY_PHASE):
     """A version of a house's own profile was stored, with the reason; this does not put it in force.
 
     `hash` is the SHA-256 of its text in the journal's content table. A repeated hash means a return to that version.

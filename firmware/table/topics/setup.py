@@ -10,7 +10,7 @@ from pydantic import Field
 from firmware.messages import Message
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event, stays
+from firmware.table.event import EVERY_PHASE, Event, stays
 from firmware.table.people import ANYBODY, TECHNICIAN
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
@@ -42,7 +42,7 @@ class TrialBegun(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
         return replace(state, on_trial=True)
 
 
-class TrialEnded(Event, in_doubt=True):
+class TrialEnded(Event, leads=EVERY_PHASE, in_doubt=True):
     """Device tests ended."""
 
     type = "trial_ended"

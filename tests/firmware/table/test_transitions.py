@@ -330,6 +330,21 @@ def test_the_table_names_every_event_once() -> None:
     assert set(EXPECTED) == set(ev.BY_TYPE)
 
 
+def test_these_events_and_no_others_are_permitted_while_a_record_fault_is_unread() -> None:
+    devices = {"table_started", "device_fault", "device_recovered", "puck_seen", "training_begun"}
+    set_up = {
+        "step_settled",
+        "trial_begun",
+        "trial_ended",
+        "device_tried",
+        "clock_set",
+        "disks_named",
+        "set_up_ended",
+    }
+    expected = (PEOPLE | EVIDENCE | devices | set_up) - {"images_dropped"}
+    assert {name for name, kind in ev.BY_TYPE.items() if kind.in_doubt} == expected
+
+
 def test_phases_are_entered_in_order_and_none_is_skipped(deal: Deal) -> None:
     for phase, to in (
         (Phase.DEALING, Phase.SHOWDOWN),
