@@ -17,6 +17,7 @@ from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.settings import HouseSettings
 from firmware.table.values import (
     AwaitedCards,
+    Calibrates,
     Calibration,
     Irregularity,
     Opening,
@@ -184,6 +185,11 @@ class State:
     def seat(self, number: int) -> Seat | None:
         """Return the seat with this number, or None if it does not play."""
         return next((seat for seat in self.seats if seat.seat == number), None)
+
+    def calibration_hash(self, what: Calibrates) -> str:
+        """Return the hash of a calibration in force; "" without one."""
+        made = self.calibrations.get(what)
+        return made.hash if made else ""
 
     def stack_of(self, player: str) -> int | None:
         """Return a player's stack in cents; before his first hand, the stack he came with. None: not tracked."""

@@ -37,7 +37,7 @@ class Calibrated(Event, leads=stays(BETWEEN_HANDS)):
 
     def apply(self, state: State) -> State:
         made = self.calibration
-        if self.what == "felt" and made.stands_on.get("lens", "") != _hash(state, "lens"):
+        if self.what == "felt" and made.stands_on.get("lens", "") != state.calibration_hash("lens"):
             raise CommandRefused("That felt was calibrated through another lens; calibrate the felt again.")
         return _with(state, self.what, made)
 
@@ -156,8 +156,3 @@ def _with(state: State, what: Calibrates, made: Calibration | None) -> State:
     if felt is not None and felt.stands_on.get("lens", "") != lens:
         del now["felt"]
     return replace(state, calibrations=now)
-
-
-def _hash(state: State, what: Calibrates) -> str:
-    made = state.calibrations.get(what)
-    return made.hash if made else ""
