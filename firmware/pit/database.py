@@ -67,14 +67,15 @@ def _first_line(error: Exception) -> str:
 
 def migrate(url: str) -> str:
     """Bring the database to this release's schema; return its revision. Raises DatabaseError."""
-    from alembic import command
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
-    config = _alembic()
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    newest = ScriptDirectory.from_config(config).get_current_head()
+    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    known = {script.revision for script in scripts.walk_revisions()}
+    newest = scripts.get_current_head()
     assert newest is not None
     try:
         with psycopg.connect(url, autocommit=True) as held:
@@ -89,20 +90,14 @@ def migrate(url: str) -> str:
                 "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
             )
             with engine.begin() as connection:
-                config.attributes["connection"] = connection
-                command.upgrade(config, "head")
+                steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
+                context = MigrationContext.configure(connection, opts=steps)
+                with Operations.context(context):
+                    context.run_migrations()
             engine.dispose()
     except psycopg.Error as error:
         raise DatabaseError("The database cannot be used: %(why)s.", why=_first_line(error)) from error
     return newest
-
-
-def _alembic() -> Any:
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    return config
 
 
 def _revision(connection: psycopg.Connection[Any]) -> str | None:
