@@ -132,6 +132,28 @@ def test_the_bonus_tables_are_those_of_the_documents() -> None:
     assert dict(eastern.back) == {"four_of_a_kind": 4, "straight_flush": 5}
 
 
+@pytest.mark.parametrize("name", EIGHT)
+def test_a_packaged_profile_is_a_game_of_its_own_whatever_its_file_extends(name: str) -> None:
+    chain = load_chain(name)
+    assert len(chain) == 1
+    assert chain[0].based_on == ""
+    assert list(chain[0].clause) == list(OPTIONS)
+
+
+def test_what_packaged_profiles_share_is_no_profile() -> None:
+    with pytest.raises(UnknownProfileError, match='there is no profile "_common"'):
+        load_profile("_common")
+
+
+def test_a_sections_clause_is_that_of_its_options_without_their_own() -> None:
+    text = (
+        '[profile]\nname = "a"\nextends = "traditional"\n[clauses]\nfoul = "Ours."\n"foul.points" = "Four."\n'
+    )
+    clause = parse_profile(text).clause
+    assert (clause["foul.points"], clause["foul.equal_rows"]) == ("Four.", "Ours.")
+    assert clause["scoring.row"] == load_profile("traditional").clause["scoring.row"]
+
+
 # A house's own.
 
 HOUSE = """
