@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware.rules.foul import Fault, order_fault
-from firmware.rules.judging import JudgedHand
+from firmware.rules.judging import FoulHand, JudgedHand, NaturalHand, RegularHand, SurrenderedHand
 from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
 from firmware.rules.profiles.profile import Profile
 
@@ -31,59 +31,63 @@ class Scorer:
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
-        if a.is_regular and b.is_regular:
-            lines = self._regular(a, b)
-        elif a.surrenders or b.surrenders:
-            return [self._surrender(a, b)]
-        elif a.natural or b.natural:
-            lines = self._naturals(a, b)
-        else:
-            lines = self._fouls(a, b)
+        match a, b:
+            case RegularHand(), RegularHand():
+                lines = self._regular(a, b)
+            case (SurrenderedHand(), _) | (_, SurrenderedHand()):
+                return [self._surrender(a, b)]
+            case NaturalHand(), NaturalHand():
+                lines = self._two_naturals(a, b)
+            case NaturalHand(), _:
+                lines = self._natural(a, b, a.natural.value)
+            case _, NaturalHand():
+                lines = self._natural(b, a, -b.natural.value)
+            case FoulHand(), FoulHand():
+                lines = [Line("both_foul", 0, a, b)]
+            case FoulHand(), _:
+                lines = self._foul(b, a, -1)
+            case _:
+                lines = self._foul(a, b, 1)
         if a.declaration or b.declaration:
             lines += [*_came_to_nothing(a, b), *_came_to_nothing(b, a)]
         return lines
 
     def natural_bonuses(self, hand: JudgedHand) -> tuple[int, int, int]:
         """Return the bonuses of a natural against a regular hand or a foul: those of rows in the right order."""
-        if not self._natural_keeps or hand.rows is None or not hand.natural:
+        if not self._natural_keeps or hand.rows is None or not isinstance(hand, NaturalHand):
             return _NOTHING
         return _NOTHING if order_fault(hand.strengths, hand.rows, self._profile) else hand.bonuses
 
     def _surrender(self, a: JudgedHand, b: JudgedHand) -> Line:
-        if a.surrenders and b.surrenders:
+        if isinstance(a, SurrenderedHand) and isinstance(b, SurrenderedHand):
             return Line("both_surrender", 0, a, b)
-        if (a.fault or b.fault) and not self._surrender_pays_foul:
-            return Line("surrender_foul", 0, a, b) if b.surrenders else Line("surrender_foul", 0, b, a)
-        points = self._profile.surrender.points
-        return Line("surrender", -points, b, a) if a.surrenders else Line("surrender", points, a, b)
+        winner, loser, sign = (a, b, 1) if isinstance(b, SurrenderedHand) else (b, a, -1)
+        if isinstance(winner, FoulHand) and not self._surrender_pays_foul:
+            return Line("surrender_foul", 0, winner, loser)
+        return Line("surrender", sign * self._profile.surrender.points, winner, loser)
 
-    def _naturals(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
+    def _two_naturals(self, a: NaturalHand, b: NaturalHand) -> list[Line]:
         ours, theirs = a.natural, b.natural
-        if ours and theirs:
-            by_value = self._profile.naturals.tie == "value"
-            if ours.value == theirs.value if by_value else ours.place == theirs.place:
-                return [Line("naturals_tie", 0, a, b)]
-        if ours and (not theirs or ours.place < theirs.place):
+        by_value = self._profile.naturals.tie == "value"
+        if ours.value == theirs.value if by_value else ours.place == theirs.place:
+            return [Line("naturals_tie", 0, a, b)]
+        if ours.place < theirs.place:
             return self._natural(a, b, ours.value)
-        assert theirs is not None
         return self._natural(b, a, -theirs.value)
 
     def _natural(self, winner: JudgedHand, loser: JudgedHand, points: int) -> list[Line]:
         sign = 1 if points > 0 else -1
         lines = [Line("natural", points, winner, loser)]
-        if loser.fault and self._profile.foul.versus_natural == "both":
+        if isinstance(loser, FoulHand) and self._profile.foul.versus_natural == "both":
             lines.append(Line("foul", sign * self._profile.foul.points, winner, loser))
-        if loser.natural:
+        if isinstance(loser, NaturalHand):
             return lines
         lines += _bonus_lines("natural_bonus", sign, winner, loser, self.natural_bonuses(winner))
-        if self._natural_pays and loser.is_regular:
+        if self._natural_pays and isinstance(loser, RegularHand):
             lines += _bonus_lines("natural_pays_bonus", -sign, loser, winner, loser.bonuses)
         return lines
 
-    def _fouls(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
-        if a.fault and b.fault:
-            return [Line("both_foul", 0, a, b)]
-        winner, loser, sign = (b, a, -1) if a.fault else (a, b, 1)
+    def _foul(self, winner: JudgedHand, loser: JudgedHand, sign: int) -> list[Line]:
         lines = [Line("foul", sign * self._profile.foul.points, winner, loser)]
         if self._profile.foul.pays_bonus and self._profile.bonus.pays != "none":
             lines += _bonus_lines("foul_bonus", sign, winner, loser, winner.bonuses)

@@ -47,7 +47,7 @@ def test_a_profile_has_a_source_and_a_clause_for_every_option(name: str) -> None
 @pytest.mark.parametrize("name", EIGHT)
 def test_every_option_can_be_said_as_a_sentence(name: str) -> None:
     for path, kind, value in load_profile(name).options():
-        said = kind.say(value)
+        said = str(kind.say(value))
         assert said[0].isupper() or said[0].isdigit(), path
         assert said.endswith("."), path
 
