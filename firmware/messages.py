@@ -69,7 +69,7 @@ class Term(Message):
     ('2 points', 'flush')
     """
 
-    __slots__ = ("_english", "context", "plural")
+    __slots__ = ("context", "english", "plural")
 
     def __init__(
         self, message: str, /, *, context: str = "", plural: str = "", english: str = "", **args: Word
@@ -79,7 +79,7 @@ class Term(Message):
         self.plural: Final = plural
         """Said of every `num` but 1."""
         shown = plural if plural and args.get("num") != 1 else message
-        self._english: Final = english or (shown % args if args else shown)
+        self.english: Final = english or (shown % args if args else shown)
 
     def __str__(self) -> str:
-        return self._english
+        return self.english

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
@@ -31,8 +30,7 @@ _NOT_BORNE_OUT = Declaration("not_borne_out", "naturals.false_declaration")
 _EXCUSED = Declaration("not_borne_out", "naturals.excused_by_surrender")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedHand:
+class JudgedHand(NamedTuple):
     """A seat's hand, evaluated. It is one of the kinds below; this one itself while the table's hand is irregular."""
 
     seat: int
@@ -52,11 +50,8 @@ class JudgedHand:
     declaration: Declaration | None = None
     """The result of the seat's declaration; None if it declared no natural."""
     fantasyland_next: bool = False
-
-    @property
-    def fault(self) -> Fault | None:
-        """Why the hand is a foul."""
-        return None
+    fault: Fault | None = None
+    """Why the hand is a foul: of a `FoulHand`."""
 
     @property
     def natural(self) -> RankedNatural | None:
@@ -65,29 +60,25 @@ class JudgedHand:
 
     def words(self, row: int) -> RowWords:
         """Return a row of an evaluated hand in words: 0 is the front."""
-        return self.scale.words(self.strengths[row])
+        return self.scale.words[self.strengths[row]]
 
 
-@dataclass(frozen=True, slots=True)
 class RegularHand(JudgedHand):
     """A hand whose rows are compared."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class FoulHand(JudgedHand):
     """A hand that is a foul."""
 
-    why: Fault = Fault.FALSE_DECLARATION
-
-    @property
-    def fault(self) -> Fault:
-        """Why the hand is a foul."""
-        return self.why
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
 class NaturalHand(JudgedHand):
     """A hand with a natural that counts: the one that it holds."""
+
+    __slots__ = ()
 
     @property
     def natural(self) -> RankedNatural:
@@ -96,9 +87,10 @@ class NaturalHand(JudgedHand):
         return self.holds
 
 
-@dataclass(frozen=True, slots=True)
 class SurrenderedHand(JudgedHand):
     """A hand that surrenders, with rows or without."""
+
+    __slots__ = ()
 
 
 class Judge:
@@ -146,34 +138,43 @@ class Judge:
         return front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
 
     def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, hand: Hand) -> JudgedHand:
-        rows = seat.rows
+        scale, rows = self._scale, seat.rows
         if rows is None:
-            return SurrenderedHand(seat.seat, owner, holds_button, None, self._scale)
-        strengths = front, middle, back = self._scale.rows(*rows)
-        judged = seat.seat, owner, holds_button, rows, self._scale, strengths, self._bonuses_of(*strengths)
+            return SurrenderedHand(seat.seat, owner, holds_button, None, scale)
+        front_cards, middle_cards, back_cards = rows
+        strengths = front, middle, back = scale.rows(front_cards, middle_cards, back_cards)
+        bonuses = self._bonuses_of(front, middle, back)
         if seat.surrenders:
-            return SurrenderedHand(*judged)
-        wrong_order = order_fault(strengths, rows, self._profile) if not front < middle < back else None
-        holds = None
+            return SurrenderedHand(seat.seat, owner, holds_button, rows, scale, strengths, bonuses)
+        wrong_order = holds = declaration = None
+        if not front < middle < back:
+            wrong_order = order_fault(strengths, rows, self._profile)
         if not wrong_order or not self._foul_voids:
-            holds = self._highest[self._naturals(*rows)]
+            holds = self._highest[self._naturals(front_cards, middle_cards, back_cards)]
         is_natural = holds is not None and (seat.declares or self._automatic)
         fault = None if is_natural else wrong_order
-        declaration = None
         if seat.declares:
             declaration = self._declaration(seat, owner, is_natural, wrong_order is not None, hand)
             if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
+        fantasyland_next = False
         # Evaluated on the rows as set: a natural does not correct their order.
-        fantasyland_next = (
-            self._has_fantasyland
-            and not (wrong_order or fault)
-            and earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
+        if self._has_fantasyland and not (wrong_order or fault):
+            fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
+        kind = FoulHand if fault else NaturalHand if is_natural else RegularHand
+        return kind(
+            seat.seat,
+            owner,
+            holds_button,
+            rows,
+            scale,
+            strengths,
+            bonuses,
+            holds,
+            declaration,
+            fantasyland_next,
+            fault,
         )
-        if fault:
-            return FoulHand(*judged, holds, declaration, fantasyland_next, fault)
-        kind = NaturalHand if is_natural else RegularHand
-        return kind(*judged, holds, declaration, fantasyland_next)
 
     def _declaration(
         self, seat: SeatHand, owner: str, counts: bool, wrong_order: bool, hand: Hand

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from firmware.messages import Message
+from firmware.messages import Message, Term
 from firmware.rules.foul import Fault
 from firmware.rules.judging import JudgedHand
 from firmware.rules.naturals import NATURAL_WORDS, RankedNatural
@@ -36,7 +36,14 @@ class Line(NamedTuple):
     @property
     def why(self) -> str:
         """A sentence that a dealer can read aloud."""
-        return sentence(english, self.id, self.winner, self.loser, self.row)
+        name, _, winner, loser, row = self
+        if name == "row_won":  # nine lines in ten: their English is made of its parts
+            words = winner.scale.words
+            won, lost = words[winner.strengths[row]], words[loser.strengths[row]]
+            one, other = unlike(won, lost)
+            begin, between, end = _ROW_WON[won.is_plural][row]
+            return f"{begin}{one.english}{between}{other.english}{end}"
+        return sentence(english, name, winner, loser, row)
 
     @property
     def message(self) -> Message:
@@ -122,19 +129,9 @@ class Side(Protocol):
 
 def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
     """Say a line of this kind. `_` makes the sentence of a template and its arguments. Raises KeyError."""
+    if row != NO_ROW:
+        return _of_row(_, name, winner, loser, row)
     match name:
-        case "row_won":
-            how = beats(_, winner.words(row), loser.words(row))
-            return _("%(row)s: %(beats)s", row=ROWS[row], beats=how)
-        case "row_tied":
-            return _("%(row)s: both have %(hand)s, a push", row=ROWS[row], hand=winner.words(row).full)
-        case "row_tied_button":
-            return _(
-                "%(row)s: both have %(hand)s, and seat %(seat)s wins with the button",
-                row=ROWS[row],
-                hand=winner.words(row).full,
-                seat=winner.seat,
-            )
         case "two_rows":
             return _("seat %(seat)s wins two of three rows", seat=winner.seat)
         case "all_rows" | "scoop":
@@ -176,12 +173,41 @@ def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
             )
         case "both_surrender":
             return _("both surrender: nothing is exchanged")
-    return _bonus(_, name, winner, loser, row)
+    raise KeyError(name)
 
 
-def _bonus(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
+def _row_won(_: Say[T], row: int, won: RowWords, lost: RowWords) -> T:
+    how = beats(_, won, lost)
+    return _("%(row)s: %(beats)s", row=ROWS[row], beats=how)
+
+
+_WORDS = Term("%s")
+_ROW_WON = tuple(
+    tuple(
+        _row_won(english, row, RowWords(_WORDS, _WORDS, is_plural), RowWords(_WORDS, _WORDS, False)).split(
+            "%s"
+        )
+        for row in range(3)
+    )
+    for is_plural in (False, True)
+)
+"""The parts of a won row's English before, between and after the words of both rows: by `is_plural`, by row."""
+
+
+def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
     hand, place = winner.words(row).full, ROWS[row]
     match name:
+        case "row_won":
+            return _row_won(_, row, winner.words(row), loser.words(row))
+        case "row_tied":
+            return _("%(row)s: both have %(hand)s, a push", row=place, hand=hand)
+        case "row_tied_button":
+            return _(
+                "%(row)s: both have %(hand)s, and seat %(seat)s wins with the button",
+                row=place,
+                hand=hand,
+                seat=winner.seat,
+            )
         case "bonus":
             return _("%(row)s bonus of seat %(seat)s: %(hand)s", row=place, seat=winner.seat, hand=hand)
         case "bonus_in_place" if str(hand) == str(loser.words(row).full):

@@ -31,26 +31,31 @@ class Scorer:
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
-        match a, b:
-            case RegularHand(), RegularHand():
-                lines = self._regular(a, b)
-            case (SurrenderedHand(), _) | (_, SurrenderedHand()):
-                return [self._surrender(a, b)]
-            case NaturalHand(), NaturalHand():
-                lines = self._two_naturals(a, b)
-            case NaturalHand(), _:
-                lines = self._natural(a, b, a.natural.value)
-            case _, NaturalHand():
-                lines = self._natural(b, a, -b.natural.value)
-            case FoulHand(), FoulHand():
-                lines = [Line("both_foul", 0, a, b)]
-            case FoulHand(), _:
-                lines = self._foul(b, a, -1)
-            case _:
-                lines = self._foul(a, b, 1)
+        if isinstance(a, RegularHand) and isinstance(b, RegularHand):
+            lines = self._regular(a, b)
+        elif isinstance(a, SurrenderedHand) or isinstance(b, SurrenderedHand):
+            return [self._surrender(a, b)]
+        else:
+            lines = self._decided(a, b)
         if a.declaration or b.declaration:
             lines += [*_came_to_nothing(a, b), *_came_to_nothing(b, a)]
         return lines
+
+    def _decided(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
+        """Return the lines of two hands of which one is a natural or a foul."""
+        match a, b:
+            case NaturalHand(), NaturalHand():
+                return self._two_naturals(a, b)
+            case NaturalHand(), _:
+                return self._natural(a, b, a.natural.value)
+            case _, NaturalHand():
+                return self._natural(b, a, -b.natural.value)
+            case FoulHand(), FoulHand():
+                return [Line("both_foul", 0, a, b)]
+            case FoulHand(), _:
+                return self._foul(b, a, -1)
+            case _:
+                return self._foul(a, b, 1)
 
     def natural_bonuses(self, hand: JudgedHand) -> tuple[int, int, int]:
         """Return the bonuses of a natural against a regular hand or a foul: those of rows in the right order."""
@@ -97,6 +102,7 @@ class Scorer:
         lines: list[Line] = []
         won = lost = 0
         our_rows, their_rows = a.strengths, b.strengths
+        row_points, replaces = self._row_points, self._replaces
         for row in _ROWS:
             ours, theirs = our_rows[row], their_rows[row]
             if ours != theirs:
@@ -112,15 +118,15 @@ class Scorer:
             else:
                 lost += 1
                 loser, sign = a, -1
-            if self._replaces and winner.bonuses[row]:
+            if replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
-                lines.append(new_line((how, sign * self._row_points, winner, loser, row)))
+                lines.append(new_line((how, sign * row_points, winner, loser, row)))
         if won >= 2:
             self._rows_won(lines, won, a, b, 1)
         elif lost >= 2:
             self._rows_won(lines, lost, b, a, -1)
-        if self._beside:
+        if self._beside and (a.bonuses != _NOTHING or b.bonuses != _NOTHING):
             self._bonuses(lines, a, b)
         return lines
 

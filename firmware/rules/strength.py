@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 
 from firmware.messages import Term
 from firmware.rules.cards import RANK_KEYS, SUIT_BITS, SUIT_KEYS, Card
-from firmware.rules.words import RowWords
+from firmware.rules.words import RowWords, row_words
 
 Wheel = Literal["lowest", "second_highest", "not_a_straight"]
 """The rank of 5-4-3-2-A: the lowest straight, the one below A-K-Q-J-T, or no straight at all."""
@@ -122,6 +122,19 @@ _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
+class _Words(dict[int, RowWords]):
+    """Strengths in words; made on first use."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, strength: int) -> RowWords:
+        category, ranks = self._kinds[strength]
+        words = self[strength] = row_words(category.label, ranks)
+        return words
+
+
 class Scale:
     """Every strength for one variant of the wheel. Use `scale()` to get one; they are built once.
 
@@ -150,7 +163,7 @@ class Scale:
             else:
                 self._fives[rank_key] = strength
         self._kinds = tuple(kinds)
-        self._words: dict[int, RowWords] = {}
+        self.words = _Words(self._kinds)
 
     @property
     def size(self) -> int:
@@ -209,17 +222,9 @@ class Scale:
                 if len(ranks) == heads + kickers:
                     yield strength, most * ranks[:heads] + least * ranks[heads:], category in _FLUSHES
 
-    def words(self, strength: int) -> RowWords:
-        """Return a strength in words; made on first use."""
-        words = self._words.get(strength)
-        if words is None:
-            category, ranks = self._kinds[strength]
-            words = self._words[strength] = RowWords(category.label, ranks)
-        return words
-
     def text(self, strength: int) -> str:
         """Return a strength in English, kickers included: "pair of aces, king"."""
-        return str(self.words(strength).full)
+        return str(self.words[strength].full)
 
 
 @cache

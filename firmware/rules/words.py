@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
 from operator import itemgetter
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from firmware.messages import Message, Term
+from firmware.messages import Term
 from firmware.rules.cards import RANKS
 
 T = TypeVar("T")
@@ -39,28 +39,37 @@ def points_of(number: int) -> Term:
 
 
 _PLURALS: Final = frozenset({"two_pairs", "three_of_a_kind", "four_of_a_kind"})
-"""Categories whose words are plural: "three aces beat"."""
+_TWO_RANKS: Final = frozenset({"two_pairs", "full_house"})
+"""Categories that are named by two ranks."""
 
 
-class RowWords:
-    """A row in words: `short` without kickers ("pair of aces"), `full` with them ("pair of aces, king").
+class RowWords(NamedTuple):
+    """A row in words."""
+
+    short: Term
+    """Without kickers: "pair of aces"."""
+    full: Term
+    """With every card that counts: "pair of aces, king"."""
+    is_plural: bool
+    """Whether it is plural: "three aces beat"."""
+
+
+def row_words(category: str, ranks: tuple[int, ...]) -> RowWords:
+    """Return a row in words.
 
     `ranks` is ordered by how often a rank occurs, then by height; a straight's first rank is its high card.
 
-    >>> str(RowWords("two_pairs", (11, 3, 12)).full)
+    >>> str(row_words("two_pairs", (11, 3, 12)).full)
     'two pairs, kings and fives, ace'
     """
-
-    __slots__ = ("full", "is_plural", "short")
-
-    def __init__(self, category: str, ranks: tuple[int, ...]) -> None:
-        self.is_plural = category in _PLURALS
-        self.short = _short(category, ranks)
-        self.full = _full(self.short, category, ranks)
+    short = _short(category, ranks[: 2 if category in _TWO_RANKS else 1])
+    return RowWords(short, _full(short, category, ranks), category in _PLURALS)
 
 
-def _short(category: str, ranks: tuple[int, ...]) -> Message:
-    first, second = ranks[0], ranks[1] if len(ranks) > 1 else 0
+@cache
+def _short(category: str, ranks: tuple[int, ...]) -> Term:
+    """Return the same object for the same words."""
+    first, second = ranks[0], ranks[-1]
     match category:
         case "royal_flush":
             return Term("royal flush")
@@ -84,7 +93,7 @@ def _short(category: str, ranks: tuple[int, ...]) -> Message:
             return Term("%(rank)s high", rank=ONE[first])
 
 
-def _full(short: Message, category: str, ranks: tuple[int, ...]) -> Message:
+def _full(short: Term, category: str, ranks: tuple[int, ...]) -> Term:
     match category:
         case "royal_flush" | "straight_flush" | "straight" | "full_house":
             kickers: tuple[int, ...] = ()
@@ -114,12 +123,12 @@ def ranks_of(category: str, cards: str) -> tuple[int, ...]:
 @lru_cache(maxsize=1024)
 def row_called(category: str, cards: str) -> RowWords:
     """Return a row in words, from its category and its cards' codes."""
-    return RowWords(category, ranks_of(category, cards))
+    return row_words(category, ranks_of(category, cards))
 
 
-def unlike(one: RowWords, other: RowWords) -> tuple[Message, Message]:
+def unlike(one: RowWords, other: RowWords) -> tuple[Term, Term]:
     """Return two different rows in words, with kickers only if they are needed to distinguish them."""
-    if str(one.short) != str(other.short):
+    if one.short is not other.short:
         return one.short, other.short
     return one.full, other.full
 

@@ -242,7 +242,7 @@ def test_a_strength_has_words(cards: str, text: str) -> None:
 
 def test_kickers_are_said_where_they_decide() -> None:
     def say(winner: str, loser: str) -> str:
-        return beats(english, scale().words(strength(winner)), scale().words(strength(loser)))
+        return beats(english, scale().words[strength(winner)], scale().words[strength(loser)])
 
     assert say("As Ah 2d", "9s 9h Kd") == "pair of aces beats pair of nines"
     assert say("As Ah Kd", "Ac Ad 9d") == "pair of aces, king beats pair of aces, nine"
