@@ -181,16 +181,15 @@ def _row_won(_: Say[T], row: int, won: RowWords, lost: RowWords) -> T:
     return _("%(row)s: %(beats)s", row=ROWS[row], beats=how)
 
 
-_WORDS = Term("%s")
-_ROW_WON = tuple(
-    tuple(
-        _row_won(english, row, RowWords(_WORDS, _WORDS, is_plural), RowWords(_WORDS, _WORDS, False)).split(
-            "%s"
-        )
-        for row in range(3)
-    )
-    for is_plural in (False, True)
-)
+_GAP = "%s"
+
+
+def _gapped(row: int, *, is_plural: bool) -> list[str]:
+    gap = Term(_GAP)
+    return _row_won(english, row, RowWords(gap, gap, is_plural), RowWords(gap, gap, False)).split(_GAP)
+
+
+_ROW_WON = tuple(tuple(_gapped(row, is_plural=is_plural) for row in range(3)) for is_plural in (False, True))
 """The parts of a won row's English before, between and after the words of both rows: by `is_plural`, by row."""
 
 

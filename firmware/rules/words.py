@@ -33,9 +33,12 @@ HIGH: Final = tuple(Term(name, context="high card") for name in _RANKS)
 SUITS: Final = {name[0]: Term(name, context="suit") for name in ("clubs", "diamonds", "hearts", "spades")}
 
 
+_POINT, _POINTS = "%(num)s point", "%(num)s points"
+
+
 def points_of(number: int) -> Term:
     """Return a number of points in words."""
-    return Term("%(num)s point", plural="%(num)s points", num=number)
+    return Term(_POINT, plural=_POINTS, num=number)
 
 
 _PLURALS: Final = frozenset({"two_pairs", "three_of_a_kind", "four_of_a_kind"})
