@@ -15,8 +15,9 @@ from typing import Any, Final
 from dealer_ui.text.event_words import PHASE_NAMES
 from dealer_ui.text.i18n import SOURCE, gettext, language, ngettext, pgettext
 from dealer_ui.text.known_sentences import KNOWN
-from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
+from dealer_ui.text.words import ROLE_NAMES
 from firmware.messages import Message, Term, Word
+from firmware.rules.words import ROW_NAMES
 from firmware.table.errors import TableError
 
 VERBATIM: Final = frozenset(

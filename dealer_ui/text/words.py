@@ -6,37 +6,12 @@ import re
 from typing import Final
 
 from dealer_ui.text.i18n import N_, NP_, gettext, pgettext
-from firmware.rules import currency
+from firmware.rules import RANKS, currency
+from firmware.rules.words import ONE, SUITS
 
 MINUS: Final = "\N{MINUS SIGN}"
 _SUM: Final = re.compile(rf"([+{MINUS}]?)(\D*)([\d,.]*\d)(\D*)")
 
-SUIT_NAMES: Final = {
-    "c": NP_("suit", "clubs"),
-    "d": NP_("suit", "diamonds"),
-    "h": NP_("suit", "hearts"),
-    "s": NP_("suit", "spades"),
-}
-RANK_NAMES: Final = {
-    "2": NP_("rank", "two"),
-    "3": NP_("rank", "three"),
-    "4": NP_("rank", "four"),
-    "5": NP_("rank", "five"),
-    "6": NP_("rank", "six"),
-    "7": NP_("rank", "seven"),
-    "8": NP_("rank", "eight"),
-    "9": NP_("rank", "nine"),
-    "T": NP_("rank", "ten"),
-    "J": NP_("rank", "jack"),
-    "Q": NP_("rank", "queen"),
-    "K": NP_("rank", "king"),
-    "A": NP_("rank", "ace"),
-}
-ROW_NAMES: Final = {
-    "front": NP_("row", "front"),
-    "middle": NP_("row", "middle"),
-    "back": NP_("row", "back"),
-}
 ORDINALS: Final = (
     NP_("ordinal", "1st"),
     NP_("ordinal", "2nd"),
@@ -124,13 +99,13 @@ def rank_text(code: str) -> str:
 
 def card_name(code: str) -> str:
     """Name a card: `card_name("Th")` is `"ten of hearts"`."""
-    rank, suit = RANK_NAMES[code[0]], SUIT_NAMES[code[1]]
+    rank, suit = ONE[RANKS.index(code[0])].message, SUITS[code[1]].message
     return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
 
 
 def row_name(row: str) -> str:
     """Name a row: `"front"`."""
-    return pgettext("row", ROW_NAMES.get(row, row))
+    return pgettext("row", row)
 
 
 def role_name(role: str) -> str:

@@ -7,10 +7,11 @@ single source for validation, for `profiles show` and for the house-rules page.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 from firmware.messages import Message, Term, listed
 from firmware.rules.cards import RANKS
@@ -55,23 +56,6 @@ def quoted(value: object) -> str:
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
-class Kind(Protocol):
-    """The interface of a kind of option."""
-
-    @property
-    def title(self) -> str:
-        """The subject of the option."""
-
-    def check(self, value: object) -> Any:
-        """Return the value as stored in a profile. Raises NotAllowedError."""
-
-    def say(self, value: Any) -> Message:
-        """Return the value as a sentence."""
-
-    def toml(self, value: Any) -> str:
-        """Return the value as TOML."""
-
-
 RULES = "rules"
 """The context of the rules' own texts in the catalogues: titles, meanings, irregularities, notes, readings."""
 
@@ -81,16 +65,35 @@ def _rule(text: str) -> Term:
     return Term(text, context=RULES)
 
 
-def text_toml(value: str) -> str:
-    """Return a text as a TOML basic string (whose escapes are JSON's)."""
+def text_toml(value: object) -> str:
+    """Return a text, a number or an array of texts as TOML."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
-    """One of a few names, each with its meaning."""
+class Kind(ABC):
+    """A kind of option."""
 
     title: str
+    """The subject of the option."""
+
+    @abstractmethod
+    def check(self, value: object) -> Any:
+        """Return the value as stored in a profile. Raises NotAllowedError."""
+
+    @abstractmethod
+    def say(self, value: Any) -> Message:
+        """Return the value as a sentence."""
+
+    def toml(self, value: Any) -> str:
+        """Return the value as TOML, whose texts, numbers and arrays are JSON's."""
+        return text_toml(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Kind):
+    """One of a few names, each with its meaning."""
+
     values: Mapping[str, str]
 
     def check(self, value: object) -> str:
@@ -103,16 +106,11 @@ class Choice:
         """Return the name's meaning."""
         return _rule(self.values[value])
 
-    def toml(self, value: str) -> str:
-        """Return the name as a string."""
-        return text_toml(value)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flag:
+class Flag(Kind):
     """True or false, each with its meaning."""
 
-    title: str
     yes: str
     no: str
 
@@ -126,16 +124,11 @@ class Flag:
         """Return the value's meaning."""
         return _rule(self.yes if value else self.no)
 
-    def toml(self, value: bool) -> str:
-        """Return the value as TOML."""
-        return "true" if value else "false"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Amount:
+class Amount(Kind):
     """A whole number, 0 or more."""
 
-    title: str
     some: str
     """The meaning of an amount, with %(value)s for the number."""
     none: str
@@ -153,21 +146,14 @@ class Amount:
         if not value:
             return _rule(self.none)
         shown = money_text(value) if self.money else value
-        one = (
-            (self.some % {"value": 1}).replace("1 points", "1 point") if value == 1 and not self.money else ""
-        )
-        return Term(self.some, context=RULES, english=one, value=shown)
-
-    def toml(self, value: int) -> str:
-        """Return the number as TOML."""
-        return str(value)
+        text = self.some % {"value": shown}
+        english = text.replace("1 points", "1 point") if value == 1 else text
+        return Term(self.some, context=RULES, english=english, value=shown)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Text:
+class Text(Kind):
     """A text written by the house."""
-
-    title: str
 
     def check(self, value: object) -> str:
         """Return the text."""
@@ -179,16 +165,10 @@ class Text:
         """Return the text."""
         return _rule(value) if value else Message(value)
 
-    def toml(self, value: str) -> str:
-        """Return the text as a string."""
-        return text_toml(value)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SuitOrder:
+class SuitOrder(Kind):
     """All four suits from high to low, or none."""
-
-    title: str
 
     def check(self, value: object) -> tuple[str, ...]:
         """Return the suits."""
@@ -211,19 +191,14 @@ class SuitOrder:
             suits=listed(SUITS[suit] for suit in value),
         )
 
-    def toml(self, value: Sequence[str]) -> str:
-        """Return the suits as an array."""
-        return f"[{', '.join(map(text_toml, value))}]"
-
 
 Pairs = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bonuses:
+class Bonuses(Kind):
     """Points for the hands of one row."""
 
-    title: str
     front: bool = False
 
     def check(self, value: object) -> Pairs:
@@ -281,10 +256,8 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcomes:
+class Outcomes(Kind):
     """Points for a pair by the number of rows won, instead of the rows' sum."""
-
-    title: str
 
     def check(self, value: object) -> Pairs:
         """Return (rows won, points), sorted by rows won."""
@@ -320,10 +293,8 @@ _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NaturalKinds:
+class NaturalKinds(Kind):
     """The naturals, highest first, each with its value. An array, because TOML's tables have no order."""
-
-    title: str
 
     def check(self, value: object) -> Pairs:
         """Return (kind, value) from the highest kind to the lowest."""
@@ -357,10 +328,8 @@ class NaturalKinds:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AtLeast:
+class AtLeast(Kind):
     """The lowest sufficient hand in each of the rows named."""
-
-    title: str
 
     def check(self, value: object) -> tuple[tuple[str, str], ...]:
         """Return (row, hand) as listed."""
@@ -399,10 +368,8 @@ class Rate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule:
+class Schedule(Kind):
     """The collection's schedule options."""
-
-    title: str
 
     MOST_RATES = 5
 
