@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firmware.rules import load_profile, profile_names
+from firmware.rules.naturals import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.options import RULES, Amount, Choice, Flag, Text
 from firmware.rules.profiles.sections import OPTIONS
@@ -16,6 +17,8 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield each text with its context, which may be empty; some more than once."""
     for term in (*ROWS, *ONE, *SEVERAL, *HIGH, *SUITS.values(), *(category.words for category in Category)):
         yield term.context, term.message
+    for kind in NATURALS:
+        yield "", kind.replace("_", " ").capitalize()
     yield from ((RULES, text) for text in _options())
     for name in profile_names():
         profile = load_profile(name)

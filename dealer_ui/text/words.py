@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dealer_ui.text.i18n import N_, NP_, gettext, pgettext
+from dealer_ui.text.i18n import NP_, gettext, pgettext
 from firmware.rules import RANKS, currency
 from firmware.rules.words import ONE, SUITS
 
@@ -47,18 +47,6 @@ DEVICE_NAMES: Final = {
     "view": NP_("device", "view"),
     "table": NP_("device", "table"),
     "record": NP_("device", "record"),
-}
-NATURAL_NAMES: Final = {
-    "all_one_suit": N_("All one suit"),
-    "dragon": N_("Dragon"),
-    "super_dragon": N_("Super dragon"),
-    "all_one_color": N_("All one color"),
-    "twelve_one_suit": N_("Twelve one suit"),
-    "twelve_one_color": N_("Twelve one color"),
-    "six_pairs": N_("Six pairs"),
-    "five_pairs_trips": N_("Five pairs trips"),
-    "three_straights": N_("Three straights"),
-    "three_flushes": N_("Three flushes"),
 }
 
 
@@ -120,7 +108,7 @@ def device_name(name: str) -> str:
 
 def kind_name(kind: str) -> str:
     """Name a natural by its identifier: `"six_pairs"` is `"Six pairs"`."""
-    return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
+    return gettext(kind.replace("_", " ").capitalize())
 
 
 def capital(words: str) -> str:
