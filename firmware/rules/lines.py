@@ -10,7 +10,7 @@ from firmware.messages import Message, Term
 from firmware.rules.foul import Fault
 from firmware.rules.judging import JudgedHand
 from firmware.rules.naturals import NATURAL_WORDS, RankedNatural
-from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english, unlike
+from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english
 
 NO_ROW = -1
 
@@ -39,9 +39,11 @@ class Line(NamedTuple):
         name, _, winner, loser, row = self
         if name == "row_won":  # nine lines in ten: their English is made of its parts
             words = winner.scale.words
-            won, lost = words[winner.strengths[row]], words[loser.strengths[row]]
-            one, other = unlike(won, lost)
-            begin, between, end = _ROW_WON[won.is_plural][row]
+            one, one_in_full, is_plural = words[winner.strengths[row]]
+            other, other_in_full, _ = words[loser.strengths[row]]
+            if one is other:
+                one, other = one_in_full, other_in_full
+            begin, between, end = _ROW_WON[is_plural][row]
             return f"{begin}{one.english}{between}{other.english}{end}"
         return sentence(english, name, winner, loser, row)
 
