@@ -118,16 +118,13 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
 
     Raises click.ClickException with the table's message if it refuses.
     """
-    from firmware.table_client import TableLink, TableUnreachable
+    from firmware.table_client import TableLink
 
     link = TableLink(data / SOCKET, timeout=WITHIN)
     if not link.answers():
         return None
     signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
-    try:
-        answer = link.send(order | signed)
-    except TableUnreachable as error:
-        raise click.ClickException(str(error)) from error
+    answer = link.send(order | signed)
     if not answer["ok"]:
         hint = " Name who asks with --by." if answer.get("ask") and not by else ""
         raise click.ClickException(f"{answer['error']}{hint}")

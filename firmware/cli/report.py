@@ -55,7 +55,6 @@ def command(
     from firmware.record.journal.journal import JournalReader
     from firmware.record.report_span import Span, down_of, reported, shift
     from firmware.rules import paying_in
-    from firmware.table.errors import TableError
 
     timed = since_ms is not None or until_ms is not None
     if timed + (down is not None) + is_shift > 1:
@@ -63,20 +62,13 @@ def command(
     if as_csv and as_json:
         raise click.UsageError("Choose --csv or --json.")
     reader = JournalReader(data)
-    try:
-        if not reader.openings(limit=1):
-            raise no_record(data, "hand on record")
-        span = (
-            Span(since_ms or 0, until_ms)
-            if timed
-            else shift(reader)
-            if down is None
-            else down_of(reader, down)
-        )
-        found = reported(reader, span)
-        house = reader.recover()[0].house
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
+    if not reader.openings(limit=1):
+        raise no_record(data, "hand on record")
+    span = (
+        Span(since_ms or 0, until_ms) if timed else shift(reader) if down is None else down_of(reader, down)
+    )
+    found = reported(reader, span)
+    house = reader.recover()[0].house
     if pdf_file is not None:
         from dealer_ui.reports.report_pdf import report_pdf
         from firmware.record.journal.disk import write_whole

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from firmware.runtime.config import Config, SeatConfig, TimesConfig
-from firmware.runtime.errors import AppError, ConfigError
+from firmware.runtime.errors import AppError
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -82,21 +82,15 @@ def command(
     as they were laid, "reading" the cards as they were read, by seat and row; a seat that surrendered shows none.
     "asked" is the cards that the dealer was asked about.
     """
-    from firmware.table import TableError
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
     pace = speed or (None if headless else 1.0)
-    try:
-        with ExitStack() as stack:
-            folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
-            config = _config(folder, profile, pace)
-            interrupted = _play(
-                config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
-            )
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
+    with ExitStack() as stack:
+        folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
+        config = _config(folder, profile, pace)
+        interrupted = _play(
+            config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
+        )
     if interrupted and headless:
         sys.exit(130)
 

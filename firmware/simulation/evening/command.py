@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.runtime.errors import AppError, ConfigError
 from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
 from firmware.terminal import say_json
 
@@ -77,7 +76,6 @@ def command(
     settled in another way than `feltwatch settle` settles the same cards.
     """
     from firmware.record.journal.journal import FILE
-    from firmware.table import TableError
 
     logging.disable(logging.CRITICAL)  # the product's log reports each fault; here they are counted
     try:
@@ -89,10 +87,6 @@ def command(
             elif (data / FILE).exists():
                 raise click.UsageError(f"There is a record in {data} already; choose an empty folder.")
             outcome = _played(data, pixels or hands, faults, seed, profile, pixels is not None)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
     finally:
         logging.disable(logging.NOTSET)
     if as_json:

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 from firmware.cli import acceptance as selftest
 from firmware.cli.acceptance import EXAMPLE, EXAMPLE_PAID, HANDS, STEPS, Result, Selftest, SelftestError
-from firmware.cli.selftest import command, report
+from firmware.cli.main import main
+from firmware.cli.selftest import report
 from firmware.record.evidence.dispute_verifier import ROWS
 from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal.journal import JournalReader
@@ -115,7 +116,9 @@ def test_a_whole_table_is_tried_from_its_devices_to_its_speed(table: tuple[Path,
 def test_what_needs_hands_can_be_left_out_and_the_report_is_kept(table: tuple[Path, SimulatedTable]) -> None:
     data, _ = table
     args = ["--data", str(data), "--by", "Ada", "--skip", "hands", "--skip", "calibration", "--json"]
-    done = CliRunner().invoke(command, [*args, "--skip", "speed", "--skip", "camera"], input=f"{PIN}\n")
+    done = CliRunner().invoke(
+        main, ["selftest", *args, "--skip", "speed", "--skip", "camera"], input=f"{PIN}\n"
+    )
     told = json.loads(done.stdout)
     steps = {step["name"]: step["verdict"] for step in told["steps"]}
     assert steps["buttons"] == steps["puck"] == steps["camera"] == "skip"
@@ -235,7 +238,7 @@ def test_where_no_report_can_be_kept_nothing_is_tried(table: tuple[Path, Simulat
     before = simulated.process.seq
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("firmware.record.journal.disk.make_folder", refused)
-        done = CliRunner().invoke(command, ["--data", str(data), "--skip", "hands"])
+        done = CliRunner().invoke(main, ["selftest", "--data", str(data), "--skip", "hands"])
     assert (done.exit_code, done.stdout) == (1, "")
     assert "sudo -u feltwatch-table feltwatch selftest" in done.stderr
     told = {row.type for row in JournalReader(data).events_since(before)}
@@ -297,19 +300,19 @@ def test_a_model_that_is_not_there_fails_and_says_what_to_do(
 
 
 def test_without_a_table_nothing_is_tried(tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, ["--data", str(tmp_path)])
+    done = CliRunner().invoke(main, ["selftest", "--data", str(tmp_path)])
     assert done.exit_code == 1
     assert "not running" in done.stderr
 
 
 def test_a_step_that_there_is_not_is_said(tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, ["--data", str(tmp_path), "--skip", "coffee"])
+    done = CliRunner().invoke(main, ["selftest", "--data", str(tmp_path), "--skip", "coffee"])
     assert done.exit_code == 2
     assert "coffee" in done.stderr
 
 
 def test_the_steps_are_listed() -> None:
-    done = CliRunner().invoke(command, ["--list"])
+    done = CliRunner().invoke(main, ["selftest", "--list"])
     assert len(done.stdout.splitlines()) == len(STEPS)
 
 
