@@ -19,8 +19,9 @@ from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, 
 from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
+from firmware.simulation.habits import CLUMSY
 from firmware.simulation.live.players import Players
-from firmware.table.events import SeatOpened
+from firmware.simulation.policy import Policy
 
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 UNIT: Final = 100
@@ -116,17 +117,9 @@ def simulate(
     auditor = Auditor(strikes, readings.given)
     table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
     page = Page(data, auditor)
-    seats = tuple(SeatOpened(s.seat, s.name, s.place, s.stack) for s in config.seats)
-    dealer = Dealer(
-        table,
-        page,
-        auditor,
-        strikes,
-        Players(seed, rules, BACKS_TRIED),
-        seats,
-        rules,
-        random.Random(f"dealer {seed}"),
-    )
+    rng = random.Random(f"dealer {seed}")
+    policy = Policy(Players(seed, rules, BACKS_TRIED), lambda state: rules, rng, CLUMSY, PLAYERS)
+    dealer = Dealer(table, page, auditor, strikes, policy, rng)
     try:
         dealer.play(hands, played)
         page.follow()
