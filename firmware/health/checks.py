@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from firmware.health.check import Check, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
+from firmware.health.picture_checks import NAMES, picture_check
 from firmware.messages import Message
 from firmware.record.journal.disk import MB, RESERVE
 
@@ -150,48 +151,16 @@ def _services(facts: Facts) -> Found:
     return OK, figure, Message("All services run."), None
 
 
-_WELL: Final = {
-    "sharpness": Message("The picture is sharp."),
-    "light": Message("The light is right."),
-    "banding": Message("No stripes."),
-    "camera": Message("The camera is where it was."),
-}
-_ILL: Final = {
-    "sharpness": Message("The picture is out of focus: clean the lens and set the focus."),
-    "light": Message("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": Message("The picture is overexposed: shorten the exposure or dim the lamps."),
-    "banding": Message("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "camera": Message(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
-}
-
-
-def _of_picture(name: str, unit: str, decimals: int) -> Judged:
+def _of_picture(name: str, bad: Verdict = BAD) -> Judged:
     def check(facts: Facts) -> Found:
         seen = (facts.picture or {}).get(name)
         if seen is None:
             return _unknown(LOOK_FIRST, UNSEEN)
-        value, limit = float(seen["figure"]), float(seen["limit"])
-        share = 100 if unit == "%" else 1
-        figure = f"{value * share:.{decimals}f} {unit} ({limit * share:.{decimals}f})".replace("  ", " ")
-        if seen["ok"]:
-            return OK, figure, _WELL[name], None
-        ill = _ILL["bright" if name == "light" and value > limit else name]
-        return BAD, figure, ill, None
+        found = picture_check(name, seen)
+        figure = found.figures["value"] if name == "markers" else found.figure
+        return OK if found.verdict is OK else bad, figure, found.says, None
 
     return check
-
-
-def _markers(facts: Facts) -> Found:
-    seen = (facts.picture or {}).get("markers")
-    if seen is None:
-        return _unknown(LOOK_FIRST, UNSEEN)
-    figure = f"{seen['figure']:.0f} / {seen['limit']:.0f}"
-    if seen["ok"]:
-        return OK, figure, Message("All markers are seen."), None
-    ill = Message("Markers are hidden: clear the felt's edges and keep sleeves away.")
-    return LOOK, figure, ill, None
 
 
 def _calibration(facts: Facts) -> Found:
@@ -397,11 +366,11 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
             ("view", LOOK, None),
         ),
     ),
-    ("sharpness", Message("Sharpness"), _of_picture("sharpness", "mm", 2)),
-    ("light", Message("Light"), _of_picture("light", "", 0)),
-    ("banding", Message("Flicker"), _of_picture("banding", "%", 1)),
-    ("markers", Message("Markers found"), _markers),
-    ("drift", Message("Camera moved"), _of_picture("camera", "mm", 1)),
+    ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
+    ("light", Message("Light"), _of_picture("light")),
+    ("banding", NAMES["banding"], _of_picture("banding")),
+    ("markers", NAMES["markers"], _of_picture("markers", LOOK)),
+    ("drift", Message("Camera moved"), _of_picture("camera")),
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
     ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),
     ("buttons", Message("Buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
