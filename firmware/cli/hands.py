@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,7 @@ from firmware.cli.options import (
     need_open,
     need_record,
     no_record,
+    time_ms,
 )
 from firmware.terminal import say, say_json
 
@@ -32,15 +32,6 @@ WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
 SHOWN: Final = 20
 """Number of problems printed as text; JSON has all of them."""
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
-
-def _time(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    if value is None:
-        return None
-    try:
-        return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError, OSError) as error:
-        raise click.BadParameter(f"{value!r} is no time; write 2026-11-20 or 2026-11-20T18:30.") from error
 
 
 class _Hands(click.Group):
@@ -67,9 +58,9 @@ def command() -> None:
 @command.command("list")
 @data_option
 @click.option(
-    "--from", "since", callback=_time, metavar="TIME", help="Only hands opened at this time or later."
+    "--from", "since", callback=time_ms, metavar="TIME", help="Only hands opened at this time or later."
 )
-@click.option("--to", "until", callback=_time, metavar="TIME", help="Only hands opened before this time.")
+@click.option("--to", "until", callback=time_ms, metavar="TIME", help="Only hands opened before this time.")
 @click.option("--seat", type=click.IntRange(1, 5), help="Only hands in which this seat played.")
 @click.option("--player", help="Only hands in which this player played.")
 @click.option("--profile", help="Only hands played by these rules.")

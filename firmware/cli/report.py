@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import click
 
-from firmware.cli.options import data_option, no_record
+from firmware.cli.options import data_option, no_record, time_ms
 from firmware.terminal import escaped, say, say_all, say_json
-
-
-def _time(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return round(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError, OSError) as error:
-        raise click.BadParameter(f"{text!r} is no time; write it as 2026-11-20T18:30.") from error
 
 
 @click.command("report")
 @data_option
 @click.option(
-    "--from", "since_ms", metavar="TIME", callback=_time, help="From this time on, such as 2026-11-20T18:30."
+    "--from",
+    "since_ms",
+    metavar="TIME",
+    callback=time_ms,
+    help="From this time on, such as 2026-11-20T18:30.",
 )
-@click.option("--to", "until_ms", metavar="TIME", callback=_time, help="Before this time.")
+@click.option("--to", "until_ms", metavar="TIME", callback=time_ms, help="Before this time.")
 @click.option("--down", type=click.IntRange(min=1), help="The last down with this number.")
 @click.option("--shift", "is_shift", is_flag=True, help="The last shift; the same as without any of these.")
 @click.option(

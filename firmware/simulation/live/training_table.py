@@ -11,20 +11,18 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from firmware.record.journal.journal import Journal
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
-from firmware.runtime.house_config import house_rules, prepare_house
+from firmware.runtime.house_config import prepare_house
 from firmware.runtime.reading.messages import CameraJob, JobLost, ReaderState, ReadingDone, ReadingJob
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
+from firmware.simulation.house import simulated_house
 from firmware.simulation.live.players import Habits, Players
 from firmware.simulation.policy import Policy
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.state import Ask
 
-PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
-UNIT: Final = 100
 LOOK_EVERY: Final = 0.05
 """Seconds between two polls of the table by the players."""
 HABITS: Final = Habits(natural_dealt=0.3, falsely_declared=0.06, fouled=0.15, surrendered=0.05)
@@ -86,7 +84,7 @@ class TrainingTable:
 
     def __init__(self, data: Path, profile: str, seed: int) -> None:
         """Open the table. Raises ConfigError, AppError, TableError: a real table's record is refused."""
-        config = _config(data, profile)
+        config = simulated_house(data, profile, None, closed=True)  # settling is trained, not placing
         self.data: Final = data
         self.socket: Final = config.socket
         self._readings = LaidCards()
@@ -153,16 +151,3 @@ class TrainingTable:
 def only_naturals(state: State) -> bool:
     """Return whether naturals wait for confirmation, and nothing else is asked."""
     return bool(state.questions) and all(question.what is Ask.NATURAL for question in state.questions)
-
-
-def _config(data: Path, profile: str) -> Config:
-    """Return the configuration of a table of four without caps on losses. Raises ConfigError."""
-    seats = tuple(
-        SeatConfig.model_validate({"seat": number, "place": place, "player": player})
-        for number, (place, player) in enumerate(PLAYERS.items(), start=1)
-    )
-    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=TimesConfig(turn_up=0.0))
-    _, rules = house_rules(config)
-    if rules.deal.kind == "closed":
-        return config
-    return config.model_copy(update={"options": {"deal.kind": "closed"}})  # settling is trained, not placing
