@@ -14,7 +14,7 @@ UNIT: Final = 100
 
 
 def simulated_house(
-    data: Path, profile: str, stack_units: int | None, turn_up: float = 0.0, *, closed: bool = False
+    data: Path, profile: str, stack_units: int | None = 20_000, turn_up: float = 0.0, *, closed: bool = False
 ) -> Config:
     """Return the configuration; `stack_units` None caps no losses, `closed` deals a face-up game closed.
 

@@ -106,10 +106,10 @@ def _played(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from firmware.simulation.evening.run import STACK_UNITS, simulate
+    from firmware.simulation.evening.run import simulate
     from firmware.simulation.house import simulated_house
 
-    simulated_house(data, profile, STACK_UNITS)  # reports an invalid house before there is a progress bar
+    simulated_house(data, profile)  # reports an invalid house before there is a progress bar
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("hands", total=hands)

@@ -24,7 +24,7 @@ from firmware.simulation.evening.audited_hand import Dealt
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
-from firmware.simulation.evening.run import STACK_UNITS, Outcome, audited
+from firmware.simulation.evening.run import Outcome, audited
 from firmware.simulation.house import simulated_house
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
@@ -105,7 +105,7 @@ def simulate_pixels(
     played: Callable[[int], None] = lambda hand: None,
 ) -> Outcome:
     """Play this many hands in a new data folder. Raises AppError, TableError if the run cannot continue."""
-    config = simulated_house(data, profile, STACK_UNITS)
+    config = simulated_house(data, profile)
     strikes = Faults(
         [name for name in faults if name in FAULTS], random.Random(f"faults {seed}"), SHARE, short=True
     )

@@ -23,7 +23,6 @@ from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
 from firmware.simulation.policy import Policy
 
-STACK_UNITS: Final = 20_000
 BACKS_TRIED: Final = 4
 """Number of arrangements that a player considers: few, because thousands of hands are set."""
 SHOWN: Final = 20
@@ -87,7 +86,7 @@ def simulate(
 
     Raises AppError, TableError if the run itself cannot continue.
     """
-    config = simulated_house(data, profile, STACK_UNITS)
+    config = simulated_house(data, profile)
     _, rules = house_rules(config)
     strikes = Faults(faults, random.Random(f"faults {seed}"), share)
     errors = errors or ReaderErrors.load()
