@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from dealer_ui.text.hand_words import natural_words
-from dealer_ui.text.rule_words import option_says, option_title, target_words
+from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import money
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
@@ -25,9 +25,9 @@ from firmware.rules.profiles.options import Bonuses, Kind, NaturalKinds, Schedul
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
-from firmware.table.house_profiles import Version, versions
 from firmware.table.phase import OPEN
 from firmware.table.state import State
+from firmware.table.topics.profiles import Version, versions
 
 SHORT: Final = 10
 """Letters of a version's hash that are shown and that an address names it by."""
@@ -203,8 +203,8 @@ def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
 def _compare(path: str, kind: Kind, one: Any, other: Any) -> Compared:
     return Compared(
         path,
-        option_title(kind.title),
-        option_title(SECTION_TITLES[path.partition(".")[0]]),
+        rule_text(kind.title),
+        rule_text(SECTION_TITLES[path.partition(".")[0]]),
         option_says(kind, one),
         option_says(kind, other),
         one != other,

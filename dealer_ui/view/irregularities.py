@@ -7,10 +7,10 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.rule_words import house_rule
+from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, row_name
 from firmware.rules import Profile
-from firmware.table.events import IrregularitySeen
+from firmware.table.events import Irregularity
 
 THINGS: Final = {
     "back": N_("a card face down"),
@@ -37,7 +37,7 @@ def _the(code: str | None, otherwise: str) -> str:
     return _("the %(card)s", card=card_name(code)) if code else otherwise
 
 
-def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str, str, str, str]:
+def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, str, str, str]:
     """Return title, sentence, the house's rule, and two answers: the record, the table ("" if not possible)."""
     house = rules.irregularities
     where = _place(seen.seat, seen.row)
@@ -54,7 +54,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
                     place=where,
                     to=to,
                 ),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It is put back"),
                 _("It stays at %(place)s", place=to),
             )
@@ -68,7 +68,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
             return (
                 _("A set card is missing"),
                 f"{statement} {lies}".rstrip(),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It lies there"),
                 _("It is not part of the hand"),
             )
@@ -81,7 +81,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
                     place=where,
                     other=now,
                 ),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It is %(card)s", card=card),
                 _("It is %(card)s", card=now),
             )
@@ -89,7 +89,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
             return (
                 _("One card too many"),
                 _("%(card)s lies at %(place)s, where the row is full.", card=capital(now), place=where),
-                house_rule(house.wrong_number_of_cards),
+                rule_text(house.wrong_number_of_cards),
                 _("It is taken away"),
                 "",
             )
@@ -102,7 +102,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
                     thing=capital(thing),
                     place=where,
                 ),
-                house_rule(house.exposed_card),
+                rule_text(house.exposed_card),
                 _("It is turned up, or taken away"),
                 "",
             )
@@ -114,7 +114,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
                     seat=seen.seat,
                     card=card,
                 ),
-                house_rule(house.misdeal),
+                rule_text(house.misdeal),
                 _("It is taken back"),
                 _("It stands"),
             )
@@ -122,7 +122,7 @@ def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str
             return (
                 _("A card is there twice"),
                 _("%(card)s is read at %(place)s and at another place.", card=capital(card), place=where),
-                house_rule(house.card_twice),
+                rule_text(house.card_twice),
                 "",
                 "",
             )

@@ -10,21 +10,20 @@ from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words, say
-from dealer_ui.text.rule_words import house_rule, option_text
+from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, kind_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from dealer_ui.view.screen import Action, Card, Crop, Need, Pad, Picture
 from dealer_ui.view.seats import house_of
 from firmware.rules import OPTIONS, SEATS, Declaration, Profile
-from firmware.table.effects.evidence import record_fault_sentence
+from firmware.table.dealing import need_right_seats, right_buttons
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, RecordFault, Row
-from firmware.table.opening import need_right_seats, right_buttons
+from firmware.table.events import ROWS, RecordDamage, Row
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
-from firmware.table.white import looks_again
+from firmware.table.topics.white import looks_again
 
 SHOWN_CANDIDATES: Final = 3
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
@@ -73,12 +72,12 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     return tuple(found)
 
 
-def _record(fault: RecordFault) -> Need:
+def _record(fault: RecordDamage) -> Need:
     """Describe what is wrong with the record: no play until a floor person has read it."""
     return Need(
         kind="record",
         title=_("The record is in doubt"),
-        sentence=say(record_fault_sentence(fault)),
+        sentence=say(fault.sentence),
         actions=(Action(_("I have read this: go on"), {"do": "read_record_fault"}, tone="warn", hold=True),),
     )
 
@@ -177,7 +176,7 @@ def _button(state: State, rules: Profile) -> Need:
         kind="button",
         title=_("Where is the button?"),
         sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
-        rule=house_rule(rules.irregularities.button),
+        rule=rule_text(rules.irregularities.button),
         choices=tuple(
             Action(
                 _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
@@ -222,7 +221,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         )
         todo = _("Straighten the row and look again, or key it.")
         sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
-        rule = house_rule(rules.irregularities.wrong_number_of_cards)
+        rule = rule_text(rules.irregularities.wrong_number_of_cards)
     key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
     sure = [code for code in question.cards if code != "??"]
     ghost = (
@@ -280,7 +279,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         if len(spots) == 2
         else _("%(card)s: read %(count)s times", card=capital(card_name(code)), count=len(spots)),
         sentence=_("At %(places)s. Touch the one that is another card.", places=_("; at ").join(where)),
-        rule=house_rule(rules.irregularities.card_twice),
+        rule=rule_text(rules.irregularities.card_twice),
         place=first.place,
         row=_row(spots[0]),
         index=spots[0].index,
@@ -303,7 +302,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         kind="card",
         title=_("Which card is it?"),
         sentence=_("%(place)s from the left, as its player sees it.", place=where),
-        rule=house_rule(rules.irregularities.unread_card),
+        rule=rule_text(rules.irregularities.unread_card),
         place=seat.place,
         row=row,
         index=index,
@@ -372,7 +371,7 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
     if declaration is None:
         return ""
     if declaration.verdict == "voided_by_foul":
-        return option_text(OPTIONS[declaration.clause][2].say(True))
+        return say(OPTIONS[declaration.clause][2].say(True))
     if declaration.clause == "naturals.excused_by_surrender":
         return _("An opponent had already surrendered, so the hand plays as it is set.")
     if rules.naturals.false_declaration == "regular":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from firmware.rules import CARDS
 from firmware.simulation.live.players import FACE_DOWN, SetHand, Spot
 from firmware.table import Question, State
-from firmware.table.events import ROWS, IrregularitySeen
+from firmware.table.events import ROWS, Irregularity
 from firmware.table.streets import cards_by, open_seats
 
 Rows = dict[str, list[str]]
@@ -77,7 +77,7 @@ class Placing:
                 }
                 rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
 
-    def stands(self, seen: IrregularitySeen) -> str:
+    def stands(self, seen: Irregularity) -> str:
         """Return which side of an irregularity is right now that the felt is correct: the record or the table."""
         truth = self.should_lie()
         here = truth.get(seen.seat, {}).get(seen.row, [])

@@ -1,0 +1,176 @@
+"""Who is dealt in next, at which place, and where the button is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from firmware.messages import Message, all_of, listed
+from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
+from firmware.rules.order import clockwise_from
+from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
+from firmware.table.checks import PLACES
+from firmware.table.errors import CommandRefused
+from firmware.table.house import House
+from firmware.table.phase import Phase
+from firmware.table.state import State
+from firmware.table.values import SeatOpened
+
+
+def _absent(player: str, why: Absence) -> Message:
+    match why:
+        case Absence.SITS_OUT:
+            return Message("%(player)s sits out", player=player)
+        case Absence.PASSES:
+            return Message("%(player)s passes", player=player)
+        case Absence.TOO_FEW_CHIPS:
+            return Message("%(player)s has too few chips", player=player)
+        case Absence.FIFTH:
+            return Message("%(player)s waits, four others playing", player=player)
+
+
+def sitters(state: State, house: House) -> list[Sitter]:
+    """Return the table's players in the form that the rules core needs between hands."""
+    return [
+        Sitter(
+            seat=seat.seat,
+            stack=state.stacks.get(seat.player, seat.stack),
+            sits_out=seat.player in state.sits_out,
+            passes=seat.player in state.passes,
+        )
+        for seat in _of_players(house)
+    ]
+
+
+def _of_players(house: House) -> list[SeatOpened]:
+    """Return each player's first seat; a player with two configured seats counts once."""
+    first: dict[str, SeatOpened] = {}
+    for seat in house.seats:
+        first.setdefault(seat.player, seat)
+    return list(first.values())
+
+
+def dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[SeatOpened, ...]:
+    """Return the seats of the next hand. Raises CommandRefused if no hand can be dealt."""
+    players = {seat.seat: seat for seat in _of_players(house)}
+    if not players:
+        raise CommandRefused("Nobody sits at this table; seat two players first.")
+    found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
+    if not found.is_enough:
+        if not found.absent:
+            raise CommandRefused("A hand needs two players: seat somebody.")
+        why = [_absent(players[seat].player, why) for seat, why in sorted(found.absent.items())]
+        raise CommandRefused("A hand needs two players: %(why)s.", why=listed(why))
+    names = {players[seat].player for seat in found.playing}
+    if len(house.seats) > len(players):
+        playing = [seat for seat in house.seats if seat.player in names]
+    else:
+        playing = [players[seat] for seat in sorted(found.playing)]
+    if state.two_hands and len(playing) == 2 and can_play_two_hands(sitters(state, house)):
+        playing = _two_each(playing)
+    face_up = house.rules.deal.kind == "face_up"
+    lucky = _fantasyland_seats(state, house.rules, playing)
+    return tuple(
+        SeatOpened(
+            seat=seat.seat,
+            player=seat.player,
+            place=place,
+            stack=stacks[seat.player],
+            open=face_up and seat.seat not in lucky,
+            fantasyland=seat.seat in lucky,
+        )
+        for seat, place in zip(playing, _places(playing), strict=True)
+    )
+
+
+def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[SeatOpened]) -> frozenset[int]:
+    """Return the seats whose next hand is a Fantasy Land hand: both seats of a player with two, or the earning seat."""
+    if not offers_fantasyland(rules):
+        return frozenset()
+    seats = frozenset(seat.seat for seat in playing if seat.player in state.fantasyland)
+    if rules.fantasyland.two_hands == "player":
+        return seats
+    if state.settlement:
+        earned = {hand["seat"] for hand in state.settlement["hands"] if hand.get("fantasyland_next")}
+    else:
+        earned = {seat.seat for seat in state.seats if seat.fantasyland}
+    players = {seat.player for seat in playing if seat.seat in earned}
+    return (
+        frozenset(seat.seat for seat in playing if seat.seat in seats & earned or seat.player not in players)
+        & seats
+    )
+
+
+def _next_button(state: State, house: House) -> int:
+    """Return the next hand's button: the seat to which the puck was moved, otherwise the next seat clockwise."""
+    puck, last = state.puck.seat, state.button
+    try:
+        if last is None:
+            return puck or opening_button(
+                sitters(state, house), house.rules, min(s.seat for s in house.seats)
+            )
+        if state.phase is Phase.VOID or puck not in (None, last):
+            return puck or last
+        if state.button_kept is not None:
+            return state.button_kept
+        return next_button(last, sitters(state, house))
+    except RulesError as error:
+        raise CommandRefused("No hand can be dealt: %(why)s.", why=str(error)) from error
+
+
+def button_due(state: State, house: House) -> int | None:
+    """Return the seat to which the button should move for the next hand; None if the puck has been moved."""
+    last = state.button
+    if state.phase is not Phase.ARCHIVED or last is None or state.puck.seat != last:
+        return None
+    try:
+        due = _next_button(state, house)
+    except CommandRefused:
+        return None
+    return due if due != last else None
+
+
+def right_buttons(state: State, house: House) -> tuple[int, ...]:
+    """Return the button seats that lead to exactly the players who were dealt in."""
+    playing = {seat.player for seat in state.seats}
+    sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _of_players(house)}
+    found = {n: seating(sitting, n, house.unit, house.rules).playing for n in of}
+    return tuple(n for n, seats in sorted(found.items()) if {of[seat] for seat in seats} == playing)
+
+
+def _two_each(playing: Sequence[SeatOpened]) -> list[SeatOpened]:
+    """Give each of two players the next free seat clockwise as a second one."""
+    taken = {seat.seat for seat in playing}
+    both = list(playing)
+    for seat in playing:
+        free = next(n for n in clockwise_from([n for n in SEATS if n not in taken], seat.seat))
+        taken.add(free)
+        both.append(SeatOpened(free, seat.player, ""))
+    return sorted(both, key=lambda seat: seat.seat)
+
+
+def _places(playing: Sequence[SeatOpened]) -> list[str]:
+    """Return a place for each seat: its own if no earlier seat has it, otherwise a free one."""
+    own = [seat.place for seat in playing]
+    firsts = {place: index for index, place in reversed(list(enumerate(own))) if place}
+    left = iter(place for place in PLACES if place not in firsts)
+    return [place if place and firsts[place] == index else next(left) for index, place in enumerate(own)]
+
+
+def need_right_seats(state: State, house: House) -> None:
+    """Raise CommandRefused if, with this button, another of five players would sit out.
+
+    The players are fixed when the hand opens; the puck may be moved to another seat afterwards.
+    """
+    if state.button is None or len(_of_players(house)) <= len(PLACES):
+        return
+    found = seating(sitters(state, house), state.button, house.unit, house.rules)
+    playing = {seat.player for seat in state.seats}
+    wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
+    if wanted != playing:
+        raise CommandRefused(
+            "With the button at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "
+            "Call a misdeal and open the hand again.",
+            seat=state.button,
+            players=all_of(sorted(wanted - playing)),
+            others=all_of(sorted(playing - wanted)),
+        )

@@ -1,0 +1,116 @@
+"""The house's own rule profiles: storing versions, and listing the versions in the record.
+
+A version is a text in the journal's content table and an event that names it. Old versions are never removed; to go
+back to one, it is stored again. Storing a version does not put it in force: `set_house` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from firmware.messages import Message
+from firmware.rules import (
+    Profile,
+    ProfileError,
+    contradictions,
+    parse_sent_profile,
+    profile_names,
+    profile_toml,
+)
+from firmware.rules.profiles.library import LONGEST_TEXT
+from firmware.table.command import Command, Context, Reason
+from firmware.table.entry import Entry, content_hash
+from firmware.table.errors import CommandRefused
+from firmware.table.event import EVERY_PHASE, Event, stays
+from firmware.table.people import FLOOR
+from firmware.table.phase import Phase
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+class ProfileKept(Event, leads=EVERY_PHASE):
+    """A version of a house's own profile was stored, with the reason; this does not put it in force.
+
+    `hash` is the SHA-256 of its text in the journal's content table. A repeated hash means a return to that version.
+    """
+
+    type = "profile_kept"
+    title = Message("Profile kept")
+    name: str
+    hash: str
+    reason: str
+
+
+class TrainingBegun(Event, leads=stays({Phase.IDLE}), in_doubt=True):
+    """The first event of a training record: its hands are no real games, and no table opens it."""
+
+    type = "training_begun"
+    title = Message("Training begun")
+
+
+class KeepProfile(Command, roles=FLOOR):
+    """Store a version of a house's own profile: `text` is TOML, and may extend a packaged profile."""
+
+    do: Literal["keep_profile"] = "keep_profile"
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+    reason: Reason
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        if not self.reason.strip():
+            raise CommandRefused("Say why the profile is changed.")
+        text = kept_text(self)
+        return (ProfileKept(sent_profile(text).name, content_hash(text.encode()), self.reason.strip()),)
+
+
+@dataclass(frozen=True)
+class Version:
+    """A stored version of a house's profile; `wall_ms` is UTC since 1970, `seq` the journal's row."""
+
+    name: str
+    hash: str
+    reason: str
+    actor: str
+    wall_ms: int
+    seq: int
+
+
+def sent_profile(text: str) -> Profile:
+    """Parse a profile's text from a client. Raises CommandRefused with the rules core's message."""
+    try:
+        return parse_sent_profile(text)
+    except ProfileError as error:
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+
+
+def kept_text(command: KeepProfile) -> str:
+    """Return the complete text to store, which extends no other profile. Raises CommandRefused."""
+    profile = sent_profile(command.text)
+    if not NAME.fullmatch(profile.name):
+        raise CommandRefused(
+            "A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game."
+        )
+    if profile.name in profile_names():
+        raise CommandRefused(
+            "%(name)s is a packaged profile; give the house's own another name.", name=profile.name
+        )
+    if found := contradictions(profile):
+        raise CommandRefused(
+            "The profile contradicts itself: %(path)s: %(why)s.", path=found[0].path, why=found[0].sentence
+        )
+    return profile_toml(profile)
+
+
+def versions(entries: Iterable[Entry]) -> Mapping[str, tuple[Version, ...]]:
+    """Return the versions of each house profile, the newest first, from journal rows in order."""
+    found: dict[str, tuple[Version, ...]] = {}
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ProfileKept):
+            version = Version(event.name, event.hash, event.reason, entry.actor, entry.wall_ms, entry.seq)
+            found[event.name] = (version, *found.get(event.name, ()))
+    return found
