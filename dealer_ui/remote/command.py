@@ -7,7 +7,6 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 
 from dealer_ui.server.command import DATA
-from dealer_ui.web.errors import PageError
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     from firmware.systemd import handed_over
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-    shown = _or_said(lambda: need_usable(secrets))
+    shown = need_usable(secrets)
     with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:
         _print_certificate(shown, err=True)
         serve(create_app(data, secrets), listening)
@@ -147,7 +145,7 @@ def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | 
     for one in listening:
         say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
     own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
-    _or_said(lambda: become(listening, page.absolute(), certificate.absolute(), own.absolute()))
+    become(listening, page.absolute(), certificate.absolute(), own.absolute())
 
 
 def _listen_on(address: str, port: int) -> socket.socket:
@@ -175,9 +173,9 @@ def add(name: str, secrets: Path) -> None:
     from dealer_ui.remote.tls import certificate
 
     asked = _asked(f"New passphrase for {name}")
-    name = _or_said(lambda: LanPeople(secrets).add(name, asked))
+    name = LanPeople(secrets).add(name, asked)
     say(f"{name} may look at past hands.")
-    _print_certificate(_or_said(lambda: certificate(secrets)))
+    _print_certificate(certificate(secrets))
 
 
 def _asked(text: str) -> str:
@@ -193,7 +191,7 @@ def remove(name: str, secrets: Path) -> None:
     """Take NAME's access away; sessions of NAME end at once."""
     from dealer_ui.remote.access import LanPeople
 
-    _or_said(lambda: LanPeople(secrets).remove(name))
+    LanPeople(secrets).remove(name)
     say(f"{name} may look no more.")
 
 
@@ -204,7 +202,7 @@ def list_people(secrets: Path, as_json: bool) -> None:
     """Show who may log in."""
     from dealer_ui.remote.access import LanPeople
 
-    names = _or_said(LanPeople(secrets).names)
+    names = LanPeople(secrets).names()
     if as_json:
         say_json({"people": names})
     elif not names:
@@ -228,7 +226,10 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
 
     if names and not anew and (secrets / "tls.crt").exists():
         raise click.UsageError("There is a certificate; with --again another is made, by these names too.")
-    shown = _or_said(lambda: certificate(secrets, names, anew=anew))
+    try:
+        shown = certificate(secrets, names, anew=anew)
+    except ValueError as error:  # a name that no certificate can hold
+        raise click.UsageError(str(error)) from error
     if not as_json:
         _print_certificate(shown)
         if anew:
@@ -245,13 +246,3 @@ def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
     say(f"SHA-256 {shown.fingerprint}", err=err)
     if shown.days_left() < SOON_DAYS:
         say("It is soon over. Make another: sudo feltwatch review certificate --again", err=True)
-
-
-def _or_said(do: Callable[[], T]) -> T:
-    """Run it; show the page's own errors as messages of the command line."""
-    try:
-        return do()
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    except PageError as error:
-        raise click.ClickException(str(error)) from error

@@ -12,7 +12,8 @@ from dealer_ui.text.messages import say
 from dealer_ui.web import guard
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
-from firmware.health.checks import Check, Facts, judge, worst
+from firmware.health.check import Verdict, worst
+from firmware.health.checks import Facts, judge
 from firmware.health.record_facts import record_facts
 from firmware.table.people import Role
 from firmware.table_client import TableUnreachable
@@ -44,12 +45,13 @@ def facts() -> Facts:
 def health() -> str:
     """Show every check, the ones that need attention first."""
     checks = judge(facts())
-    groups: list[tuple[str, list[Check]]] = [
-        (_("To be put right"), [check for check in checks if check.verdict == "bad"]),
-        (_("To be seen to"), [check for check in checks if check.verdict == "look"]),
-        (_("Well"), [check for check in checks if check.verdict == "ok"]),
-        (_("Not known here"), [check for check in checks if check.verdict == "unknown"]),
-    ]
+    titles = {
+        Verdict.BAD: _("To be put right"),
+        Verdict.LOOK: _("To be seen to"),
+        Verdict.OK: _("Well"),
+        Verdict.UNKNOWN: _("Not known here"),
+    }
+    groups = ((title, [c for c in checks if c.verdict is verdict]) for verdict, title in titles.items())
     shown = [(title, of) for title, of in groups if of]
     return page("health.html", _("Health"), groups=shown, said=say)
 

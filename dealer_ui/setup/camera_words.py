@@ -11,72 +11,9 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.words import row_name
-
-NAMES: Final[Mapping[str, str]] = {
-    "markers": N_("Markers found"),
-    "margin": N_("Room at the edge"),
-    "tilt": N_("Camera leans"),
-    "fit": N_("Felt lies off by"),
-    "resolution": N_("Resolution"),
-    "sharpness": N_("An edge takes"),
-    "light": N_("White paper"),
-    "glare": N_("Glare"),
-    "banding": N_("Flicker"),
-    "colour": N_("Colour"),
-    "suits": N_("Suits"),
-    "camera": N_("Moved by"),
-}
-"""In the order in which they are shown: first what is put right first."""
-_WELL: Final[Mapping[str, str]] = {
-    "markers": N_("All markers are seen."),
-    "margin": N_("The felt lies well inside the picture."),
-    "tilt": N_("The camera looks straight down."),
-    "fit": N_("The felt lies flat."),
-    "resolution": N_("The cards are large enough."),
-    "sharpness": N_("The picture is sharp."),
-    "light": N_("The light is right."),
-    "glare": N_("No glare."),
-    "banding": N_("No stripes."),
-    "colour": N_("The picture has colours."),
-    "suits": N_("Suits of one colour can be told apart."),
-    "camera": N_("The camera is where it was."),
-}
-_ADVICE: Final[Mapping[str, str]] = {
-    "markers": N_("Markers are hidden: clear the felt's edges and keep sleeves away."),
-    "margin": N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
-    "tilt": N_("The camera leans: level it above the middle of the felt."),
-    "fit": N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
-    "resolution": N_("The cards are too small: hang the camera lower or use its full resolution."),
-    "sharpness": N_("The picture is out of focus: clean the lens and set the focus."),
-    "light": N_("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": N_("The picture is overexposed: shorten the exposure or dim the lamps."),
-    "glare": N_("Glare in zone %(zone)s: move or shade the lamp that is mirrored there."),
-    "banding": N_("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "colour": N_("No colour in this picture: set the camera to colour."),
-    "suits": N_(
-        "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
-    ),
-    "camera": N_(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
-}
-_UNITS: Final[Mapping[str, tuple[str, int]]] = {
-    "markers": ("", 0),
-    "margin": ("px", 0),
-    "tilt": ("°", 1),
-    "fit": ("px", 2),
-    "resolution": ("px/mm", 2),
-    "sharpness": ("mm", 2),
-    "light": ("", 0),
-    "glare": ("mm²", 0),
-    "banding": ("%", 1),
-    "colour": ("", 0),
-    "suits": ("", 1),
-    "camera": ("mm", 1),
-}
-_ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
-"""Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
+from dealer_ui.text.messages import say
+from firmware.health.check import Verdict
+from firmware.health.picture_checks import NAMES, number, picture_check
 
 FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
     "error_px": (N_("Markers lie off by"), "px", 2),
@@ -121,35 +58,9 @@ def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
 
 
 def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
-    ok, value, limit = bool(verdict["ok"]), float(verdict["figure"]), float(verdict["limit"])
-    unit, decimals = _UNITS[name]
-    if name == "markers":
-        shown, bound = f"{value:.0f} / {limit:.0f}", ""
-    else:
-        shown = number(value, unit, decimals)
-        least = name in _ROOM or (name == "light" and not (value > limit and not ok))
-        bound = ("≥ " if least else "≤ ") + number(limit, unit, decimals)
-    if ok:
-        says = _(_WELL[name])
-    elif name == "light" and value > limit:
-        says = _(_ADVICE["bright"])
-    elif name == "glare":
-        place, _space, row = str(verdict.get("where", "")).partition(" ")
-        says = _(_ADVICE[name], zone=f"{place} {row_name(row)}")
-    else:
-        says = _(_ADVICE[name])
-    return Figure(_(NAMES[name]), ok, shown, bound, says)
-
-
-def number(value: float, unit: str, decimals: int) -> str:
-    """Format a figure with its unit; shares as percents.
-
-    >>> number(0.0312, "%", 1), number(3.06, "mm", 1), number(4.2, "°", 1)
-    ('3.1 %', '3.1 mm', '4.2°')
-    """
-    shown = round(value * 100 if unit == "%" else value, decimals)
-    text = f"{'−' if shown < 0 else ''}{abs(shown):.{decimals}f}"
-    return text + ("" if not unit else unit if unit == "°" else f" {unit}")
+    check = picture_check(name, verdict)
+    value, limit = check.figures["value"], check.figures["limit"]
+    return Figure(say(check.title), check.verdict is Verdict.OK, value, limit, say(check.says))
 
 
 def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> list[tuple[str, str, str]]:

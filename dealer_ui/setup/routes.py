@@ -14,16 +14,18 @@ from zoneinfo import available_timezones
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
-from dealer_ui.setup.device_words import figure, found, name_of, when
+from dealer_ui.setup.device_words import figure, when
 from dealer_ui.setup.steps import BY_NAME, STEPS, Stage, Standing, Step, after, first_open, standings
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
 from dealer_ui.view.seats import offered_names
 from dealer_ui.web import guard
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
+from firmware.health.device_checks import device_check, name_of
 from firmware.rules import SEATS, Profile, load_profile, profile_names
 from firmware.table.command import COMMAND_ROLES
 from firmware.table.people import PIN_ROLES, Role
@@ -223,15 +225,15 @@ def trial(name: str) -> tuple[Response, int]:
     answer = response.get_json()
     if not answer["ok"]:
         return response, code
-    result, advice = found(answer["why"], answer["figures"], answer["asks"])
+    check = device_check(this.device, answer["verdict"], answer["why"], answer["figures"], answer["asks"])
     html = render_template(
         "first_run/trial.html",
         step=this,
         trial=answer,
-        said=result,
-        advice=advice,
+        said=say(check.says),
+        advice=say(check.advice) if check.advice else "",
         figure=figure(this.device, answer["figures"]),
-        asks=name_of(answer["asks"]),
+        asks=say(name_of(answer["asks"])),
         then=_then(services().live.state(), this),
     )
     return jsonify(ok=True, verdict=answer["verdict"], html=html), 200
@@ -258,9 +260,12 @@ def _then(state: State, step: Step) -> str:
 def _line(step: Step, standing: Standing) -> Line:
     result, shown = "", ""
     if standing.why and standing.figures is not None:
-        result, advice = found(standing.why, standing.figures)
+        failed = standing.stage is Stage.FAILED
+        check = device_check(step.device, "fail" if failed else "pass", standing.why, standing.figures)
         shown = figure(step.device, standing.figures) if step.name != "clock" else ""
-        result = f"{result} {advice}" if standing.stage is Stage.FAILED else result
+        result = say(check.says)
+        if failed and check.advice:
+            result = f"{result} {say(check.advice)}"
     return Line(
         step=step,
         stage=standing.stage,

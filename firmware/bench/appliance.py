@@ -9,22 +9,19 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
-import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from firmware.bench.harness import Served, json_option, publish
 from firmware.runtime.errors import AppError
-from firmware.terminal import say_all, say_json
 
 READY_WITHIN: Final = 120.0
 QUIET_S: Final = 6.0
@@ -46,20 +43,13 @@ LIMIT_S: Final = 3.0
 @click.option(
     "--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report to this file."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
     """Measure the demo: seconds until it is ready, and memory and processor time at rest and in play."""
     load = os.getloadavg()[0]
-    try:
-        figures = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
-    except AppError as error:
-        raise click.ClickException(str(error)) from error
-    if write:
-        try:
-            write.write_text(markdown(figures), encoding="utf-8")
-        except OSError as error:
-            raise click.ClickException(f"{write} cannot be written: {error.strerror}.") from error
-    say_json(figures, indent=1) if as_json else say_all(markdown(figures))
+    figures = measure(runs, seconds) | {"load": round(load, 1), "cores": os.cpu_count()}
+    page = markdown(figures)
+    publish(figures, as_json, page, report=write, page=page)
 
 
 def measure(runs: int, seconds: float) -> dict[str, Any]:
@@ -68,50 +58,31 @@ def measure(runs: int, seconds: float) -> dict[str, Any]:
     watched: dict[str, Any] = {}
     plays = [("play", ("--speed", "1"))] * (runs - 1) + [("rest", ("--speed", "20", "--hands", "1"))]
     for number, (name, options) in enumerate(plays):
-        demo = _Demo(options)
-        try:
+        with _Demo(options) as demo:
             ready.append(demo.until_ready())
             if name == "rest":
                 demo.until_at_rest()
             if number >= runs - 2:
                 time.sleep(2.0)  # excludes the work of the start
                 watched[name] = _watch(demo.process.pid, seconds)
-        finally:
-            demo.end()
     return {"ready_s": [round(one, 2) for one in ready], "seconds": seconds} | watched
 
 
-class _Demo:
+class _Demo(Served):
     def __init__(self, options: Sequence[str]) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self._port = probe.getsockname()[1]
         self._folder = tempfile.TemporaryDirectory(prefix="feltwatch-bench-")
-        self._began = time.monotonic()
-        order = [
-            sys.executable,
-            "-m",
-            "firmware.cli",
-            "demo",
-            "--port",
-            str(self._port),
-            *options,
-        ]
-        self.process = subprocess.Popen(
-            [*order, "--data", self._folder.name],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        super().__init__("demo", "--data", self._folder.name, *options)
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(30)
+        super().__exit__()
+        self._folder.cleanup()
 
     def until_ready(self) -> float:
         """Return the seconds from the start until the page answers and every device of the table is open."""
-        while (passed := time.monotonic() - self._began) < READY_WITHIN:
-            if self.process.poll() is not None:
-                raise AppError("The demo ended by itself; see why: feltwatch demo")
-            if self._is_ready():
-                return time.monotonic() - self._began
-            time.sleep(0.02)
-        raise AppError(f"The demo was not ready within {passed:.0f} s.")
+        return self.until(self._is_ready, READY_WITHIN)
 
     def until_at_rest(self) -> None:
         """Wait until the only hand is played and no row has been written for a while. Raises AppError."""
@@ -119,36 +90,23 @@ class _Demo:
         while time.monotonic() - since < QUIET_S or seq < PLAYED:
             if time.monotonic() > deadline:
                 raise AppError("The demo did not come to rest in time.")
-            health = self._fetch("/healthz")
+            health = self._health()
             if health and health["seq"] != seq:
                 seq, since = int(health["seq"]), time.monotonic()
             time.sleep(0.2)
 
-    def _fetch(self, path: str) -> dict[str, Any] | None:
+    def _health(self, query: str = "") -> dict[str, Any]:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=5) as answer:
-                return dict(json.load(answer))
-        except urllib.error.HTTPError as refused:
-            with refused:
-                return dict(json.load(refused))  # 503: some check of this machine is bad
-        except (OSError, ValueError):
-            return None
+            return dict(json.loads(self.fetch(f"/healthz{query}") or b"{}"))
+        except ValueError:
+            return {}
 
     def _is_ready(self) -> bool:
-        health = self._fetch("/healthz?checks")
-        if health is None:
+        health = self._health("?checks")
+        if not health:
             return False
         devices = (health["checks"][name] for name in ("table", "camera", "puck", "buttons", "lamps"))
         return health["table"] is True and all(verdict == "ok" for verdict in devices)
-
-    def end(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self._folder.cleanup()
 
 
 def _watch(root: int, seconds: float) -> dict[str, Any]:

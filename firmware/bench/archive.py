@@ -9,18 +9,15 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
-from firmware.terminal import say_json
+from firmware.bench.harness import conditions, elapsed_ms, json_option, publish, report_option, table
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 ROOM: Final = 22_000
@@ -37,31 +34,30 @@ WITH_IMAGES: Final = 100
 """Hands with such an image."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Figures of one record size. Times in milliseconds are medians, `worst` the maximum; `per_s` are events a second.
+COLUMNS: Final = (
+    ("hands", "hands", ","),
+    ("events", "events", ","),
+    ("journal_bytes", "journal, bytes a hand", ",.0f"),
+    ("index_bytes", "index, bytes a hand", ",.0f"),
+    ("index_s", "index made, s", ",.1f"),
+    ("list_ms", "list, ms", ".1f"),
+    ("list_worst_ms", "worst", ".1f"),
+    ("hand_ms", "any hand, ms", ".1f"),
+    ("hand_worst_ms", "worst", ".1f"),
+    ("hand_core_ms", "of it processor", ".1f"),
+    ("drawn_ms", "its page or the list's, ms", ".1f"),
+    ("drawn_worst_ms", "worst", ".1f"),
+    ("core_per_s", "verified a second of one core", ",.0f"),
+    ("one_per_s", "by one process", ",.0f"),
+    ("all_per_s", "by all cores", ",.0f"),
+)
+"""Every figure: its name in the JSON, its title, its format.
 
-    `list_ms` and `list_worst_ms` are for the list's first page, plain and with every filter. `hand_ms` is for a random
-    hand: found in the journal, replayed, and converted to JSON data. `drawn_ms` is for the rendered page, of the last
-    hands and of the list. `hand_core_ms` is the processor time for a hand, and `core_per_s` the events that one process
-    verifies in a second of processor time: unlike the other figures they do not depend on the machine's load.
-    """
-
-    hands: int
-    events: int
-    journal_bytes: float
-    index_bytes: float
-    index_s: float
-    list_ms: float
-    list_worst_ms: float
-    hand_ms: float
-    hand_worst_ms: float
-    hand_core_ms: float
-    drawn_ms: float
-    drawn_worst_ms: float
-    core_per_s: float
-    one_per_s: float
-    all_per_s: float
+Times in milliseconds are medians. `list_*` is the list's first page, plain and with every filter; `hand_*` a random
+hand: found in the journal, replayed, and converted to JSON data; `drawn_*` the rendered page, of the last hands and of
+the list.
+`hand_core_ms` and `core_per_s` are by processor time: unlike the others they do not depend on the machine's load.
+"""
 
 
 @click.command("archive")
@@ -78,48 +74,39 @@ class Measured:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A folder for the records while they are measured.",
 )
-@click.option(
-    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@report_option
+@json_option
 def command(upto: int, seed: int, folder: Path | None, report: Path | None, as_json: bool) -> None:
     """Measure records of 1,000 hands and more: their size, and how fast hands are listed, opened and verified.
 
     The hands are made by the real rules and written by the real journal. They have no images, except for some that
     are measured separately.
     """
-    from firmware.table import TableError
 
-    load = os.getloadavg()[0]
+    began = conditions()
     with tempfile.TemporaryDirectory(prefix="feltwatch-archive-", dir=folder) as made:
         data = Path(made)
         if shutil.disk_usage(data).free < upto * ROOM:
             raise click.UsageError(
                 f"{upto:,} hands take {upto * ROOM / 1e9:.0f} GB; {data.parent} has less. Choose --folder or --upto."
             )
-        try:
-            with Progress(console=Console(stderr=True), disable=as_json) as progress:
-                measured = list(measure(data, upto, seed, progress))
-            images = measure_images(data / "with-images")
-        except TableError as error:
-            raise click.ClickException(str(error)) from error
-    result = summary(measured, images, load)
-    if report is not None:
-        report.write_text(markdown(result), encoding="utf-8")
-    if as_json:
-        say_json(result)
-        return
-    console = Console()
-    console.print(f"{result['machine']}; {result['load']}")
+        with Progress(console=Console(stderr=True), disable=as_json) as progress:
+            measured = list(measure(data, upto, seed, progress))
+        images = measure_images(data / "with-images")
+    result = summary(measured, images, began)
     head, *figures = _figures(result)
-    table = Table(*head)
-    for row in figures:
-        table.add_row(*row)
-    console.print(table)
-    console.print(_images_said(result))
+    publish(
+        result,
+        as_json,
+        f"{result['machine']}; {result['load']}",
+        table(head, figures),
+        _images_said(result),
+        report=report,
+        page=markdown(result),
+    )
 
 
-def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[Measured]:
+def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[dict[str, float]]:
     """Grow a record and measure it at each size. Raises JournalError."""
     from firmware.bench.generated_record import generate_record
 
@@ -134,16 +121,14 @@ def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[Me
         progress.update(bar, description="generating")
 
 
-def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measured:
+def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[str, float]:
     from firmware.record.archive import MARKS, Archive, Wanted
     from firmware.record.journal.index_file import FILE as INDEX
     from firmware.record.journal.journal import FILE
 
     (data / INDEX).unlink(missing_ok=True)
     archive = Archive(data)
-    began = time.perf_counter()
-    archive.refresh()
-    index_s = time.perf_counter() - began
+    index_ms = elapsed_ms(archive.refresh)
     newest = archive.hands(limit=1)[0].opened_ms
     wanted = [
         Wanted(),
@@ -156,38 +141,32 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> Measur
         Wanted(since_ms=newest - 3_600_000),
         Wanted(until_ms=newest // 2, player="Player 1"),
     ]
-    pages = [_timed(lambda one=one: archive.hands(one)) for _ in range(LOOKS // 10) for one in wanted]  # type: ignore[misc]
+    pages = [elapsed_ms(lambda one=one: archive.hands(one)) for _ in range(LOOKS // 10) for one in wanted]  # type: ignore[misc]
     numbers = [rng.randint(1, hands) for _ in range(LOOKS)]
-    looks = [_timed(lambda n=n: _load_hand(archive, n)) for n in numbers]  # type: ignore[misc]
+    looks = [elapsed_ms(lambda n=n: _load_hand(archive, n)) for n in numbers]  # type: ignore[misc]
     used = time.process_time()
     for number in numbers:
         _load_hand(archive, number)
     hand_core_ms = 1000 * (time.process_time() - used) / len(numbers)
     drawn = list(_pages(data, hands))
     core, one, every = _verified(data, events)
-    return Measured(
-        hands=hands,
-        events=events,
-        journal_bytes=(data / FILE).stat().st_size / hands,
-        index_bytes=(data / INDEX).stat().st_size / hands,
-        index_s=index_s,
-        list_ms=statistics.median(pages),
-        list_worst_ms=max(pages),
-        hand_ms=statistics.median(looks),
-        hand_worst_ms=max(looks),
-        hand_core_ms=hand_core_ms,
-        drawn_ms=statistics.median(drawn),
-        drawn_worst_ms=max(drawn),
-        core_per_s=core,
-        one_per_s=one,
-        all_per_s=every,
-    )
-
-
-def _timed(run: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    run()
-    return 1000 * (time.perf_counter() - began)
+    return {
+        "hands": hands,
+        "events": events,
+        "journal_bytes": (data / FILE).stat().st_size / hands,
+        "index_bytes": (data / INDEX).stat().st_size / hands,
+        "index_s": index_ms / 1000,
+        "list_ms": statistics.median(pages),
+        "list_worst_ms": max(pages),
+        "hand_ms": statistics.median(looks),
+        "hand_worst_ms": max(looks),
+        "hand_core_ms": hand_core_ms,
+        "drawn_ms": statistics.median(drawn),
+        "drawn_worst_ms": max(drawn),
+        "core_per_s": core,
+        "one_per_s": one,
+        "all_per_s": every,
+    }
 
 
 def _load_hand(archive: Any, number: int) -> None:
@@ -219,7 +198,7 @@ def _pages(data: Path, hands: int) -> Iterator[float]:
                 nonlocal status
                 status = client.get(address).status_code
 
-            yield _timed(get)
+            yield elapsed_ms(get)
             if status != 200:
                 raise click.ClickException(f"The page does not show {address} of the generated record.")
     finally:
@@ -272,68 +251,24 @@ def measure_images(data: Path) -> dict[str, float]:
                 ],
                 "generated",
             )
-    best = min(_timed(lambda: _need_whole(verify(data, replayed=False))) for _ in range(ROUNDS))
+    best = min(elapsed_ms(lambda: _need_whole(verify(data, replayed=False))) for _ in range(ROUNDS))
     return {"hands": WITH_IMAGES, "bytes": IMAGE, "mb_per_s": WITH_IMAGES * IMAGE / 1e6 / (best / 1000)}
 
 
-HEADS: Final = (
-    "hands",
-    "events",
-    "journal, bytes a hand",
-    "index, bytes a hand",
-    "index made, s",
-    "list, ms",
-    "worst",
-    "any hand, ms",
-    "worst",
-    "of it processor",
-    "its page or the list's, ms",
-    "worst",
-    "verified a second of one core",
-    "by one process",
-    "by all cores",
-)
-
-
-def summary(measured: list[Measured], images: Mapping[str, float], load: float) -> dict[str, Any]:
+def summary(
+    measured: list[dict[str, float]], images: Mapping[str, float], began: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the figures with the machine, the time and its load."""
     import sqlite3
 
-    from firmware.bench.rules import machine
-
-    return {
-        "machine": f"{machine()}, SQLite {sqlite3.sqlite_version}",
-        "load": f"{load:.1f} other processes wanted the processor at the start",
-        "measured": datetime.now(UTC).date().isoformat(),
-        "sizes": [asdict(one) for one in measured],
-        "images": dict(images),
-    }
-
-
-def _cells(answer: Mapping[str, Any]) -> Iterator[list[str]]:
-    for one in answer["sizes"]:
-        yield [
-            f"{one['hands']:,}",
-            f"{one['events']:,}",
-            f"{one['journal_bytes']:,.0f}",
-            f"{one['index_bytes']:,.0f}",
-            f"{one['index_s']:,.1f}",
-            f"{one['list_ms']:.1f}",
-            f"{one['list_worst_ms']:.1f}",
-            f"{one['hand_ms']:.1f}",
-            f"{one['hand_worst_ms']:.1f}",
-            f"{one['hand_core_ms']:.1f}",
-            f"{one['drawn_ms']:.1f}",
-            f"{one['drawn_worst_ms']:.1f}",
-            f"{one['core_per_s']:,.0f}",
-            f"{one['one_per_s']:,.0f}",
-            f"{one['all_per_s']:,.0f}",
-        ]
+    named = f"{began['machine']}, SQLite {sqlite3.sqlite_version}"
+    return {**began, "machine": named, "sizes": measured, "images": dict(images)}
 
 
 def _figures(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each figure, with a column for each size: this fits on a terminal."""
-    yield from zip(HEADS, *_cells(answer), strict=True)
+    for name, head, form in COLUMNS:
+        yield (head, *(format(one[name], form) for one in answer["sizes"]))
 
 
 def _images_said(answer: Mapping[str, Any]) -> str:

@@ -1,15 +1,13 @@
 """`feltwatch bench rules`: the rules core's speed on this machine, compared with other libraries.
 
-Every figure is the best of several rounds. The libraries take turns in each round, so that a busy moment of the machine
-affects them alike. Other libraries get the same hands as their own objects, made before the clock starts.
+Every figure is the best of several rounds, in processor time. The libraries take turns in each round, so that a busy
+moment of the machine affects them alike. Other libraries get the same hands as their own objects, made before the clock
+starts.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import os
-import platform
 import random
 import subprocess
 import sys
@@ -18,13 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from firmware.bench.harness import Run, best_of, children_time, json_option, machine, publish, table
 from firmware.rules import (
     CARDS,
     Card,
@@ -38,12 +34,9 @@ from firmware.rules import (
     settle,
 )
 from firmware.rules.strength import Scale
-from firmware.terminal import say_json
 
 PEERS = ("treys", "phevaluator", "eval7", "pokerkit")
 PROFILE = "california-face-up"
-
-Run = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +63,21 @@ class Figure:
     help="Hands that are given to the settle command.",
 )
 @click.option("--seed", default=0, show_default=True, help="The same seed deals the same hands.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
     """Measure strengths, naturals, settlements and the settle command, next to other libraries if installed."""
     deal = random.Random(seed)
     figures = list(_figures(deal, rounds, hands))
     missing = [peer for peer in PEERS if _peer(peer) is None]
-    if as_json:
-        result = {"machine": machine(), "figures": [asdict(figure) for figure in figures], "missing": missing}
-        say_json(result)
-        return
-    console = Console()
-    console.print(machine())
-    table = Table("task", "who", "figure", "times ours")
-    for figure in figures:
-        ratio = f"{figure.times_ours:.2f}" if figure.times_ours is not None else ""
-        table.add_row(figure.task, figure.who, f"{figure.value:,.4g} {figure.unit}", ratio)
-    console.print(table)
-    if missing:
-        console.print(f"Not installed: {', '.join(missing)}. They come with: pip install 'feltwatch[bench]'")
+    result = {"machine": machine(), "figures": [asdict(figure) for figure in figures], "missing": missing}
+    shown = table(("task", "who", "figure", "times ours"), map(_row, figures))
+    absent = f"Not installed: {', '.join(missing)}. They come with: pip install 'feltwatch[bench]'"
+    publish(result, as_json, machine(), shown, *([absent] if missing else []))
 
 
-def machine() -> str:
-    """Return this machine's description in a line, for quoted figures."""
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+def _row(figure: Figure) -> tuple[str, ...]:
+    ratio = "" if figure.times_ours is None else f"{figure.times_ours:.2f}"
+    return figure.task, figure.who, f"{figure.value:,.4g} {figure.unit}", ratio
 
 
 def _peer(name: str) -> Any:
@@ -102,27 +86,6 @@ def _peer(name: str) -> Any:
         return import_module(name)
     except ImportError:
         return None
-
-
-def best_of(rounds: int, runs: dict[str, Run]) -> dict[str, float]:
-    """Return every library's best time in seconds.
-
-    They take turns. Each has one unmeasured run first to fill the caches. Garbage collection is off meanwhile, as in
-    timeit.
-    """
-    best = dict.fromkeys(runs, float("inf"))
-    gc.collect()
-    gc.disable()
-    try:
-        for _ in range(rounds):
-            for who, run in runs.items():
-                run()
-                begin = perf_counter()
-                run()
-                best[who] = min(best[who], perf_counter() - begin)
-    finally:
-        gc.enable()
-    return best
 
 
 def _each(function: Callable[[Any], object], items: Iterable[Any]) -> Run:
@@ -277,7 +240,7 @@ def _tables(rounds: int) -> Iterator[Figure]:
 
 
 def _command(deal: random.Random, rounds: int, hands: int, profile: Profile) -> Iterator[Figure]:
-    """Yield the times of `feltwatch settle` as a whole process: for many hands, and for one."""
+    """Yield the processor times of `feltwatch settle` as a whole process: for many hands, and for one."""
     lines = [_json(_hand(deal, profile)) for _ in range(hands)]
     program = (sys.executable, "-m", "firmware.cli", "settle", "--json")
     with tempfile.TemporaryDirectory() as folder:
@@ -288,9 +251,9 @@ def _command(deal: random.Random, rounds: int, hands: int, profile: Profile) -> 
         def process(path: Path) -> None:
             subprocess.run([*program, str(path)], stdout=subprocess.DEVNULL, check=True)
 
-        best = best_of(rounds, {"many": lambda: process(many)})["many"]
+        best = best_of(rounds, {"many": lambda: process(many)}, children_time)["many"]
         yield Figure(f"feltwatch settle, {hands:,} JSON lines", "feltwatch", len(lines) / best, "hands/s")
-        best = best_of(rounds * 2, {"one": lambda: process(one)})["one"]
+        best = best_of(rounds * 2, {"one": lambda: process(one)}, children_time)["one"]
         yield Figure("feltwatch settle, one hand, whole process", "feltwatch", best, "s")
 
 

@@ -8,30 +8,31 @@ are of the machine's monotonic clock.
 from __future__ import annotations
 
 import json
-import os
 import random
-import socket
-import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
+from firmware.bench.harness import (
+    Served,
+    conditions,
+    json_option,
+    median_and_p95,
+    publish,
+    report_option,
+    table,
+)
 from firmware.runtime.errors import AppError
-from firmware.terminal import say_json
 
 if TYPE_CHECKING:
     from firmware.record.journal.journal import Entry, JournalReader
@@ -65,43 +66,37 @@ class Measured:
     "--hands", type=click.IntRange(1), default=20, show_default=True, help="Settled hands to measure."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
-@click.option(
-    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@report_option
+@json_option
 def command(hands: int, seed: int, report: Path | None, as_json: bool) -> None:
     """Measure the time from the last card lying still to the settlement on the page, stage by stage.
 
     Four hands of 13 cards lie under the simulated camera. Hands in which the dealer would be asked about a card are
     not counted.
     """
-    from firmware.table import TableError
-
-    load = os.getloadavg()[0]
-    try:
-        with Progress(console=Console(stderr=True), disable=as_json) as progress:
-            bar = progress.add_task("hands", total=hands)
-            measured, asked = [], 0
-            for one in measure(hands, seed):
-                asked += one is None
-                if one is not None:
-                    measured.append(one)
-                    progress.advance(bar)
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
-    result = summary(measured, asked, load)
-    if report is not None:
-        report.write_text(markdown(result), encoding="utf-8")
-    if as_json:
-        say_json(result)
-        return
-    console = Console()
-    console.print(f"{result['machine']}; {result['load']}")
-    table = Table("stage", "median", "95 %", "what it is")
-    for name, figures in result["stages"].items():
-        table.add_row(name, f"{figures['median_ms']:,.1f} ms", f"{figures['p95_ms']:,.1f} ms", STAGES[name])
-    console.print(table)
-    console.print(f"{result['hands']} hands; {asked} more had an unsure card and are not counted.")
+    began = conditions()
+    with Progress(console=Console(stderr=True), disable=as_json) as progress:
+        bar = progress.add_task("hands", total=hands)
+        measured, asked = [], 0
+        for one in measure(hands, seed):
+            asked += one is None
+            if one is not None:
+                measured.append(one)
+                progress.advance(bar)
+    result = summary(measured, asked, began)
+    rows = (
+        (name, f"{figures['median_ms']:,.1f} ms", f"{figures['p95_ms']:,.1f} ms", STAGES[name])
+        for name, figures in result["stages"].items()
+    )
+    publish(
+        result,
+        as_json,
+        f"{result['machine']}; {result['load']}",
+        table(("stage", "median", "95 %", "what it is"), rows),
+        f"{result['hands']} hands; {asked} more had an unsure card and are not counted.",
+        report=report,
+        page=markdown(result),
+    )
 
 
 def measure(hands: int, seed: int) -> Iterator[Measured | None]:
@@ -123,9 +118,13 @@ def measure(hands: int, seed: int) -> Iterator[Measured | None]:
             profile=PROFILE,
             times=TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0),
         )
-        table = stack.enter_context(SimulatedTable(config, room, seed))
-        page = stack.enter_context(_page(config.data))
-        bench = _Bench(table, page, TableLink(config.socket, timeout=10.0), JournalReader(config.data), seed)
+        simulated = stack.enter_context(SimulatedTable(config, room, seed))
+        ui = stack.enter_context(Served("ui", "--data", str(config.data)))
+        ui.until(lambda: ui.fetch("/"), STARTS_WITHIN)
+        page = _Stream(ui.port)
+        bench = _Bench(
+            simulated, page, TableLink(config.socket, timeout=10.0), JournalReader(config.data), seed
+        )
         bench.hand()  # warm-up: loads the model and the page's templates
         counted = 0
         while counted < hands:
@@ -248,51 +247,15 @@ class _Stream:
         return found[0]
 
 
-@contextmanager
-def _page(data: Path) -> Iterator[_Stream]:
-    """Serve the page in a separate process, and follow it. Raises AppError."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    page = subprocess.Popen(
-        [sys.executable, "-m", "firmware.cli", "ui", "--data", str(data), "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        deadline = time.monotonic() + STARTS_WITHIN
-        while True:
-            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2):
-                break
-            if page.poll() is not None or time.monotonic() > deadline:
-                raise AppError("The page did not start.")
-            time.sleep(0.1)
-        yield _Stream(port)
-    finally:
-        page.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            page.wait(5)
-        page.kill()
-        page.wait()
-
-
-def summary(measured: list[Measured], asked: int, load: float) -> dict[str, Any]:
+def summary(measured: list[Measured], asked: int, began: Mapping[str, str]) -> dict[str, Any]:
     """Return medians and 95th percentiles by stage, with the machine and its load."""
-    from firmware.bench.rules import machine
-
-    stages = {
-        stage: {
-            "median_ms": round(statistics.median(values), 2),
-            "p95_ms": round(sorted(values)[max(0, -(-95 * len(values) // 100) - 1)], 2),
-        }
-        for stage, values in ((stage, [one.stages[stage] for one in measured]) for stage in STAGES)
-    }
+    stages = {}
+    for stage in STAGES:
+        median, p95 = median_and_p95([one.stages[stage] for one in measured])
+        stages[stage] = {"median_ms": round(median, 2), "p95_ms": round(p95, 2)}
     total = stages["total"]["median_ms"]
     return {
-        "machine": machine(),
-        "load": f"{load:.1f} other processes wanted the processor at the start",
-        "measured": datetime.now(UTC).date().isoformat(),
+        **began,
         "hands": len(measured),
         "asked": asked,
         "commit_share": round(stages["commit"]["median_ms"] / total, 4),

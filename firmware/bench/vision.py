@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from vision.base.errors import VisionError
+from firmware.bench.harness import json_option, machine, publish, table
 from vision.commands.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
@@ -46,7 +43,7 @@ from vision.synthetic.yolo_peer import Compared, compare
 )
 @THREADS
 @click.option("--seed", default=0, show_default=True, help="The same seed lays the same tables.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(
     decks: Path | None,
     only: tuple[str, ...],
@@ -58,13 +55,9 @@ def command(
     as_json: bool,
 ) -> None:
     """Measure the card reader: on rendered tables, on photographs, and its time for each stage."""
-    console = Console()
-    try:
-        reader, layout = CardReader(threads=threads), TableLayout.load()
-        judged = _decks(decks, only)
-        peer = _beside(reader, yolo, layout, threads, seed) if yolo else None
-    except VisionError as error:
-        raise click.UsageError(str(error)) from error
+    reader, layout = CardReader(threads=threads), TableLayout.load()
+    judged = _decks(decks, only)
+    peer = _beside(reader, yolo, layout, threads, seed) if yolo else None
     ms: dict[str, list[float]] = {}
     by_condition: dict[str, Score] = {}
     by_deck: dict[str, Score] = {}
@@ -80,44 +73,37 @@ def command(
                     by_deck[deck.name] = by_deck.get(deck.name, Score()) + score
                 progress.advance(task, tables)
     photographed = _photographs(photos, reader) if photos else {}
-    if as_json:
-        result = {
-            "machine": machine(threads),
-            "model": reader.sha256,
-            "conditions": _plain(by_condition),
-            "decks": _plain(by_deck),
-            "photographs": _plain(photographed),
-            "ms": summary(ms),
-            "peer": asdict(peer) | {"share": peer.share} if peer else None,
-        }
-        click.echo(json.dumps(result))
-        return
-    console.print(f"Model {reader.sha256[:12]} on {machine(threads)}")
-    console.print(_table("condition", _in_order(by_condition, conditions)))
-    console.print(_table("deck, ordinary conditions", by_deck))
+    result = {
+        "machine": machine(threads),
+        "model": reader.sha256,
+        "conditions": _plain(by_condition),
+        "decks": _plain(by_deck),
+        "photographs": _plain(photographed),
+        "ms": summary(ms),
+        "peer": asdict(peer) | {"share": peer.share} if peer else None,
+    }
+    shown: list[str | Table] = [
+        f"Model {reader.sha256[:12]} on {machine(threads)}",
+        _table("condition", _in_order(by_condition, conditions)),
+        _table("deck, ordinary conditions", by_deck),
+    ]
     if photographed:
-        console.print(_table("photographs, loose", photographed))
+        shown.append(_table("photographs, loose", photographed))
     elif not photos:
-        console.print(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
-    console.print("Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items()))
+        shown.append(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
+    shown.append("Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items()))
     if peer:
-        console.print(
+        shown.append(
             f"In turn, {threads} threads: 12 zones with our network {peer.ours_ms:.1f} ms, "
             f"{peer.peer} {peer.peer_ms:.1f} ms: ours takes {peer.share:.2f} of its time"
         )
+    publish(result, as_json, *shown)
 
 
 def _beside(reader: CardReader, graph: Path, layout: TableLayout, threads: int, seed: int) -> Compared:
     rng = np.random.default_rng(seed)
     frame = render_table(deal(rng, layout), layout, seed=rng).frame
     return compare(reader, graph, frame, layout, threads=threads)
-
-
-def machine(threads: int) -> str:
-    """Return this machine's description in a line, for quoted figures."""
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, {threads} threads, Python {platform.python_version()}"
-    )
 
 
 def _decks(folder: Path | None, only: tuple[str, ...]) -> list[Deck]:
@@ -145,19 +131,14 @@ def _in_order(scores: dict[str, Score], conditions: tuple[Condition, ...]) -> di
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:
-    table = Table(
-        title, "cards", "right", "sure and right", "silently wrong", "whole pictures", "most misread"
-    )
+    head = (title, "cards", "right", "sure and right", "silently wrong", "whole pictures", "most misread")
+    rows = []
     for name, score in scores.items():
         low, high = wilson(score.right, score.cards)
         often = sorted(set(score.misread), key=lambda c: -score.misread.count(c))[:4]
-        table.add_row(
-            name,
-            str(score.cards),
-            f"{score.right / max(1, score.cards):.2%} ({low:.1%}-{high:.1%})",
-            f"{score.sure / max(1, score.cards):.2%}",
-            f"{score.wrong} (≤ {wilson(score.wrong, score.cards)[1]:.2%})",
-            f"{score.whole}/{score.tables}",
-            " ".join(often),
-        )
-    return table
+        right = f"{score.right / max(1, score.cards):.2%} ({low:.1%}-{high:.1%})"
+        sure = f"{score.sure / max(1, score.cards):.2%}"
+        wrong = f"{score.wrong} (≤ {wilson(score.wrong, score.cards)[1]:.2%})"
+        whole = f"{score.whole}/{score.tables}"
+        rows.append((name, str(score.cards), right, sure, wrong, whole, " ".join(often)))
+    return table(head, rows)

@@ -10,16 +10,18 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
-from dealer_ui.setup.device_words import found as said_of_device
-from dealer_ui.setup.device_words import name_of
+from firmware.devices.panel.interface import LAMPS
+from firmware.health.check import Check, Verdict
+from firmware.health.device_checks import device_check, name_of
+from firmware.messages import Message
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.config import SOCKET
@@ -41,7 +43,6 @@ VERIFIER: Final = "verify.py"
 WRONG: Final = "WRONG: "
 """In a dispute file: its own verifier, and the prefix of its lines about errors."""
 RECORD_ADVICE: Final = "See what the record says: feltwatch hands verify --all"
-LAMPS: Final = ("next", "confirm", "reject", "fault", "ready")
 HANDS: Final = frozenset({"puck", "buttons", "lamps", "buzzer"})
 """Steps that need a user's hands or eyes."""
 
@@ -65,18 +66,9 @@ class SelftestError(AppError):
     """The run cannot continue."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """The result of a step."""
-
-    name: str
-    title: str
-    verdict: Literal["pass", "fail", "skip"]
-    says: str
-    figures: dict[str, Any] = field(default_factory=dict)
-
-
-Outcome = tuple[Literal["pass", "fail", "skip"], str, dict[str, Any]]
+Outcome = tuple[Verdict, str, dict[str, Any]]
+"""The verdict of a step, one sentence in English that includes what to do, and figures."""
+PASS, FAIL, SKIP = Verdict.OK, Verdict.BAD, Verdict.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -129,14 +121,11 @@ class Selftest:
             if self._signed:
                 self._send({"do": "lock"} | self._signed)
 
-    def run(self, left_out: frozenset[str]) -> Iterator[Result]:
+    def run(self, left_out: frozenset[str]) -> Iterator[Check]:
         """Run one step after another. Raises SelftestError if the table stops answering."""
         for step in STEPS:
-            if step.name in left_out:
-                yield Result(step.name, step.title, "skip", "left out")
-                continue
-            verdict, says, figures = step.do(self)
-            yield Result(step.name, step.title, verdict, says, figures)
+            verdict, says, figures = (SKIP, "left out", {}) if step.name in left_out else step.do(self)
+            yield Check(step.name, Message(step.title), verdict, "", Message(says), figures=figures)
 
     def _send(self, order: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -175,7 +164,7 @@ def _device(name: str, prepare: Callable[[Selftest], None] | None = None) -> Cal
         while found["ok"] and (found := test.order("try_device", device=name))["ok"]:
             if found["verdict"] != "waits":
                 break
-            says, _advice = said_of_device(found["why"], found["figures"], found["asks"])
+            says = str(_check(name, found).says)
             if says != asked and name in HANDS:
                 test.tell(f"   {says}")
                 asked = says
@@ -183,16 +172,19 @@ def _device(name: str, prepare: Callable[[Selftest], None] | None = None) -> Cal
                 break
             time.sleep(0.1)
         if not found["ok"]:
-            return "fail", str(found["error"]), {}
+            return FAIL, str(found["error"]), {}
         kept = test.order("try_device", device=name, act="keep", seen=False)
-        if kept["ok"]:
-            found = kept
-        says, advice = said_of_device(found["why"], found["figures"], found["asks"])
-        passed = found["verdict"] == "pass"
-        figures = {key: value for key, value in found["figures"].items() if value not in (None, "")}
-        return ("pass" if passed else "fail"), says if passed else f"{says} {advice}".strip(), figures
+        check = _check(name, kept if kept["ok"] else found)
+        figures = {key: value for key, value in check.figures.items() if value not in (None, "")}
+        if check.verdict is PASS:
+            return PASS, str(check.says), figures
+        return FAIL, f"{check.says} {check.advice or ''}".strip(), figures
 
     return step
+
+
+def _check(device: str, found: Mapping[str, Any]) -> Check:
+    return device_check(device, found["verdict"], found["why"], found["figures"], found["asks"])
 
 
 def _light_each(test: Selftest) -> None:
@@ -215,33 +207,33 @@ def _calibration(test: Selftest) -> Outcome:
     test.order("end_trial")
     done = test.job("calibrate_felt")
     if not done["ok"] or done["state"] != "done":
-        return "fail", str(done.get("why") or done.get("error")), {}
+        return FAIL, str(done.get("why") or done.get("error")), {}
     figures = {
         name: value for name, value in done["result"]["figures"].items() if isinstance(value, int | float)
     }
-    return "pass", "the felt is calibrated", {name: round(value, 3) for name, value in figures.items()}
+    return PASS, "the felt is calibrated", {name: round(value, 3) for name, value in figures.items()}
 
 
 def _deck(test: Selftest) -> Outcome:
     deck = test.reader.recover()[0].calibrations.get("deck")
     if deck is None:
         return (
-            "skip",
+            SKIP,
             "no deck of the house's own is enrolled; the card reader goes by what it was trained on",
             {},
         )
-    return "pass", f"the deck {deck.name!r} is enrolled", {}
+    return PASS, f"the deck {deck.name!r} is enrolled", {}
 
 
 def _deck_check(test: Selftest) -> Outcome:
     rows = test.reader.of_type(DeckChecked.type)
     if not rows:
-        return "skip", "no deck was counted yet: on the page, More, Check a deck", {}
+        return SKIP, "no deck was counted yet: on the page, More, Check a deck", {}
     event = rows[-1].event
     assert isinstance(event, DeckChecked)
     if event.whole:
-        return "pass", "the last deck that was counted is whole", {}
-    return "fail", "the last deck that was counted is not whole: on the page, More, Check a deck", {}
+        return PASS, "the last deck that was counted is whole", {}
+    return FAIL, "the last deck that was counted is not whole: on the page, More, Check a deck", {}
 
 
 # ---- rules, record ----
@@ -253,8 +245,8 @@ def _example(test: Selftest) -> Outcome:
     paid = settle_json(EXAMPLE)["paid"]
     figures = {f"seat {seat}": cents for seat, cents in paid.items()}
     if paid != EXAMPLE_PAID:
-        return "fail", f"the worked example is settled otherwise. {INSTALL_AGAIN}", figures
-    return "pass", "Washington's worked example is settled to the cent", figures
+        return FAIL, f"the worked example is settled otherwise. {INSTALL_AGAIN}", figures
+    return PASS, "Washington's worked example is settled to the cent", figures
 
 
 def _record(test: Selftest) -> Outcome:
@@ -263,11 +255,11 @@ def _record(test: Selftest) -> Outcome:
     try:
         found = verify(test.data)
     except TableError as error:
-        return "fail", f"{error} {RECORD_ADVICE}", {}
+        return FAIL, f"{error} {RECORD_ADVICE}", {}
     figures = {"rows": found.entries, "hands": found.hands, "images": found.images}
     if not found.ok:
-        return "fail", f"{found.problems[0].what} {RECORD_ADVICE}", figures
-    return "pass", "the record is whole from its first row to its last", figures
+        return FAIL, f"{found.problems[0].what} {RECORD_ADVICE}", figures
+    return PASS, "the record is whole from its first row to its last", figures
 
 
 def _export(test: Selftest) -> Outcome:
@@ -275,10 +267,10 @@ def _export(test: Selftest) -> Outcome:
     state, _ = test.reader.recover()
     last = state.hand if str(state.phase) in ("archived", "void") else state.hand - 1
     if last < 1:
-        return "skip", "no hand was played yet: play one, then run this again", {}
+        return SKIP, "no hand was played yet: play one, then run this again", {}
     answer = test.order("export_hand", past=last)
     if not answer["ok"]:
-        return "fail", str(answer["error"]), {}
+        return FAIL, str(answer["error"]), {}
     file = test.data / EXPORTS / answer["file"]
     try:
         wrong = _verified_alone(file)
@@ -286,8 +278,8 @@ def _export(test: Selftest) -> Outcome:
     except (OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
         wrong, figures = str(error), {"hand": last}
     if wrong:
-        return "fail", f"the exported hand does not verify: {wrong} {RECORD_ADVICE}", figures
-    return "pass", "an exported hand verifies with a bare Python", figures
+        return FAIL, f"the exported hand does not verify: {wrong} {RECORD_ADVICE}", figures
+    return PASS, "an exported hand verifies with a bare Python", figures
 
 
 def _verified_alone(file: Path) -> str:
@@ -323,13 +315,13 @@ def _speed(test: Selftest) -> Outcome:
     try:
         wrong, times = _read_drawn_table()
     except VisionError as error:
-        return "fail", f"{error} {INSTALL_AGAIN}", {}
+        return FAIL, f"{error} {INSTALL_AGAIN}", {}
     figures = {"best_ms": min(times), "worst_ms": max(times), "wanted_ms": READ_MS}
     if wrong:
-        return "fail", f"a drawn table is read wrong. {INSTALL_AGAIN}", figures | {"wrong": wrong}
+        return FAIL, f"a drawn table is read wrong. {INSTALL_AGAIN}", figures | {"wrong": wrong}
     if min(times) > READ_MS:
-        return "fail", "reading a table takes too long: is the box too warm, or busy?", figures
-    return "pass", "a full table is read right and in time", figures
+        return FAIL, "reading a table takes too long: is the box too warm, or busy?", figures
+    return PASS, "a full table is read right and in time", figures
 
 
 def _read_drawn_table() -> tuple[str, list[int]]:

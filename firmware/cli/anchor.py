@@ -41,17 +41,14 @@ def command(
     from dealer_ui.reports.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.journal.disk import write_whole
-    from firmware.table import TableError
 
+    answer = ask_table({"do": "sign_head"}, by, data)
+    anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)
     try:
-        answer = ask_table({"do": "sign_head"}, by, data)
-        anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)
         for path, made in ((svg, slip_svg), (png, slip_png), (pdf, slip_pdf)):
             if path is not None:
                 content = made(anchor)
                 write_whole(path, content if isinstance(content, bytes) else content.encode())
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"The slip cannot be written: {error.strerror or error}.") from error
     if as_json:

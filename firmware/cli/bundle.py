@@ -55,9 +55,9 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
             for name, text in bundle(data, config_file).items():
                 packed.writestr(name, text)
         part.replace(out)
-    except TableError as error:
+    except TableError:
         part.unlink(missing_ok=True)
-        raise click.ClickException(str(error)) from error
+        raise
     except OSError as error:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -81,30 +81,21 @@ def command(
 
     While the table runs, the page does the same, live, under More, Records and set-up.
     """
-    from firmware.devices.errors import DeviceError
     from firmware.runtime.config import load_config
-    from firmware.runtime.errors import AppError
-    from firmware.table import TableError
-    from vision.base.errors import CalibrationError, MarkersError, VisionError
     from vision.felt.layout import TableLayout
 
-    try:
-        if board is not None:
-            _write_board(board)
-            return
-        config = load_config(config_file, data=data)
-        felt = TableLayout.load(layout or config.camera.layout)
-        if of_lens and not paths:
-            raise click.UsageError("Name the pictures of the board; print it with --board first.")
-        frames = _pictures(paths) if paths else _taken(config)
-        if of_lens:
-            result = _lens(frames, out, config.data if keep else None)
-        else:
-            result = _felt(frames, felt, through, before, out, config.data if keep else None)
-    except (CalibrationError, MarkersError, DeviceError, TableError) as error:
-        raise click.ClickException(_sentence(str(error))) from error
-    except (VisionError, AppError) as error:
-        raise click.UsageError(_sentence(str(error))) from error
+    if board is not None:
+        _write_board(board)
+        return
+    config = load_config(config_file, data=data)
+    felt = TableLayout.load(layout or config.camera.layout)
+    if of_lens and not paths:
+        raise click.UsageError("Name the pictures of the board; print it with --board first.")
+    frames = _pictures(paths) if paths else _taken(config)
+    if of_lens:
+        result = _lens(frames, out, config.data if keep else None)
+    else:
+        result = _felt(frames, felt, through, before, out, config.data if keep else None)
     say_json(result) if as_json else say_all(_format_result(result))
 
 
@@ -245,9 +236,3 @@ def _format_result(result: dict[str, Any]) -> str:
             f"The {name} is calibrated from {result['pictures']} pictures ({result['hash'][:12]}){stored}.",
         ]
     )
-
-
-def _sentence(text: str) -> str:
-    if {".", "/"} & set(text.partition(" ")[0]):  # a file's name stays unchanged
-        return text
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

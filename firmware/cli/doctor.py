@@ -15,7 +15,7 @@ from firmware.cli.options import WITHIN, by_option, data_option, say_missing_rec
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from firmware.health.checks import Check
+    from firmware.health.check import Check
 
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
 BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
@@ -41,7 +41,7 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
 
     The exit status is 1 if a check is bad, otherwise 0. "?" marks what cannot be checked from here.
     """
-    from firmware.health.checks import worst
+    from firmware.health.check import worst
 
     say_missing_record(data)
     if look:

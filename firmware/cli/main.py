@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,24 @@ from firmware.terminal import escaped, say
 
 _HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Raised by click for a group without a command; its message is the group's help. Click 8.1 does not have it."""
+
+_EXIT_CODES: Final[Mapping[str, int]] = {
+    "firmware.record.evidence.dispute_verifier.CannotCheck": 2,
+    "firmware.record.evidence.anchors.NoAnchor": 2,
+    "firmware.cli.release_package.UpdateRefused": 2,
+    "firmware.runtime.errors.ConfigError": 2,
+    "firmware.rules.errors.ProfileError": 2,
+    "vision.base.errors.CalibrationError": 1,
+    "vision.base.errors.MarkersError": 1,
+    "vision.base.errors.VisionError": 2,
+    "firmware.devices.errors.DeviceError": 1,
+    "firmware.runtime.errors.AppError": 1,
+    "firmware.table.errors.TableError": 1,
+    "firmware.rules.errors.RulesError": 1,
+    "dealer_ui.remote.access.AccessError": 2,
+    "dealer_ui.web.errors.PageError": 1,
+}
+"""The errors of our packages and their exit codes; 2 is wrong usage. Named, because a command imports only its own."""
 
 
 class LazyGroup(click.Group):
@@ -51,9 +70,12 @@ class LazyGroup(click.Group):
                 raise  # our own text, of many lines
             vars(error)["message"] = escaped(error.message)  # declared final, but printed by `show`
             raise
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # the reader of the output has closed it: click ends quietly
+        except Exception as error:
+            if (code := _exit_code(error)) is not None:
+                kind = click.UsageError if code == 2 else click.ClickException
+                raise kind(escaped(_sentence(str(error)))) from error
+            if not isinstance(error, OSError) or error.errno == errno.EPIPE:
+                raise  # a fault of ours; or the reader of the output has closed it: click ends quietly
             raise click.ClickException(escaped(_refused(error))) from error
 
 
@@ -68,6 +90,19 @@ def _ready_streams() -> None:
         sys.exit(os.EX_IOERR)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _exit_code(error: Exception) -> int | None:
+    """Return the exit code of an error of our packages, by its nearest listed class; None for any other error."""
+    names = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__)
+    return next((_EXIT_CODES[name] for name in names if name in _EXIT_CODES), None)
+
+
+def _sentence(text: str) -> str:
+    """Return a message as a sentence; the name of a file at its start stays as it is."""
+    if {".", "/"} & set(text.partition(" ")[0]):
+        return text
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def _refused(error: OSError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,16 @@ _NAMED: Final[dict[ParameterSource | None, str]] = {
     ParameterSource.ENVIRONMENT: ", the folder in FELTWATCH_DATA",
 }
 """How the folder was chosen if it was not given on the command line."""
+
+
+def time_ms(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Return a day or a time of the box's own zone as milliseconds since 1970. An option's callback."""
+    if value is None:
+        return None
+    try:
+        return round(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(f"{value!r} is no time; write 2026-11-20 or 2026-11-20T18:30.") from error
 
 
 def need_open(folder: Path) -> None:
@@ -118,16 +129,13 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
 
     Raises click.ClickException with the table's message if it refuses.
     """
-    from firmware.table_client import TableLink, TableUnreachable
+    from firmware.table_client import TableLink
 
     link = TableLink(data / SOCKET, timeout=WITHIN)
     if not link.answers():
         return None
     signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
-    try:
-        answer = link.send(order | signed)
-    except TableUnreachable as error:
-        raise click.ClickException(str(error)) from error
+    answer = link.send(order | signed)
     if not answer["ok"]:
         hint = " Name who asks with --by." if answer.get("ask") and not by else ""
         raise click.ClickException(f"{answer['error']}{hint}")

@@ -43,12 +43,8 @@ def command() -> None:
 def list_people(data: Path, as_json: bool) -> None:
     """Show who is listed, and who is logged on."""
     from firmware.record.journal.journal import JournalReader
-    from firmware.table import TableError
 
-    try:
-        state, _ = JournalReader(data).recover()
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
+    state, _ = JournalReader(data).recover()
     say_missing_record(data)
     people = [{"name": p.name, "role": str(p.role), "wrong_pins": p.tried} for p in state.people]
     if as_json:
@@ -110,29 +106,22 @@ def remove(name: str, by: str | None, data: Path) -> None:
 def _need_one_for_a_pin(name: str, data: Path) -> None:
     """Refuse a PIN for a person who is not listed or needs none, before it is keyed. Raises click's errors."""
     from firmware.record.journal.journal import JournalReader
-    from firmware.table import TableError, apply
+    from firmware.table import apply
     from firmware.table.events import PinSet
 
-    try:
-        need_record(data)
-        apply(JournalReader(data).recover()[0], PinSet(name, ""))
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
+    need_record(data)
+    apply(JournalReader(data).recover()[0], PinSet(name, ""))
     need_writable(data)
 
 
 def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
     """Send the command to the running table, or run it on the record of a stopped one. Raises click's errors."""
-    from firmware.table import TableError
 
     if ask_table(order, by, data) is not None:
         return
-    try:
-        if order["do"] != "list_person":
-            need_record(data)
-        _at_the_console(order, data)
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
+    if order["do"] != "list_person":
+        need_record(data)
+    _at_the_console(order, data)
 
 
 def _at_the_console(order: dict[str, Any], data: Path) -> None:

@@ -24,16 +24,6 @@ SHOWN: Final = 20
 
 
 @contextmanager
-def _errors_as_sentences() -> Iterator[None]:
-    from firmware.table import TableError
-
-    try:
-        yield
-    except TableError as error:
-        raise click.ClickException(str(error)) from error
-
-
-@contextmanager
 def _bar(words: str) -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import Progress
@@ -82,28 +72,23 @@ def keep(
     """
     from firmware.record.retention import Rule
     from firmware.runtime.config import load_config
-    from firmware.runtime.errors import ConfigError
 
     if config_file is None and HOUSE_CONFIG.exists():
         config_file = HOUSE_CONFIG
-    try:
-        kept = load_config(config_file, data=data).keeping
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
+    kept = load_config(config_file, data=data).keeping
     rule = Rule(days, megabytes) if days or megabytes else Rule(kept.days, kept.megabytes)
     if not rule.is_set:
         _print_deletions([], "would go", as_json, _no_rule(config_file))
         return
-    with _errors_as_sentences():
-        need_record(data)
-        drops = _planned(data, rule)
-        done = "would go"
-        if really:
-            order = {"do": "drop_images", "days": rule.days, "megabytes": rule.megabytes}
-            answer = ask_table({name: value for name, value in order.items() if value}, by, data)
-            done = "go one by one, between hands" if answer else "are gone"
-            if answer is None:
-                drops = _drop_here(data, drops)
+    need_record(data)
+    drops = _planned(data, rule)
+    done = "would go"
+    if really:
+        order = {"do": "drop_images", "days": rule.days, "megabytes": rule.megabytes}
+        answer = ask_table({name: value for name, value in order.items() if value}, by, data)
+        done = "go one by one, between hands" if answer else "are gone"
+        if answer is None:
+            drops = _drop_here(data, drops)
     _print_deletions(drops, done, as_json)
 
 
@@ -187,9 +172,8 @@ def backup(folder: Path, data: Path) -> None:
     """
     from firmware.record.backup import back_up
 
-    with _errors_as_sentences():
-        need_record(data)
-    with _errors_as_sentences(), _bar("verifying the copy") as done:
+    need_record(data)
+    with _bar("verifying the copy") as done:
         found = back_up(data, folder, workers=_cores(), done=done)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
@@ -229,7 +213,7 @@ def restore(folder: Path | None, enrolment: Path | None, data: Path) -> None:
     from firmware.uplink.settings import load
 
     assert enrolment is not None
-    with _errors_as_sentences(), TemporaryDirectory(prefix="feltwatch-pit-") as fetched:
+    with TemporaryDirectory(prefix="feltwatch-pit-") as fetched:
         settings = load(enrolment)
         if settings is None:
             raise UplinkError("There is no enrolment in %(path)s.", path=str(enrolment))
@@ -242,7 +226,7 @@ def _put_back(folder: Path, data: Path) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
 
-    with _errors_as_sentences(), _bar("verifying the backup") as done:
+    with _bar("verifying the backup") as done:
         replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:

@@ -19,7 +19,6 @@ from firmware.cli.settlement_text import settlement_text
 from firmware.rules import (
     HandError,
     Profile,
-    ProfileError,
     contradictions,
     load_chain,
     load_profile,
@@ -135,10 +134,7 @@ def _profile(name: str) -> Profile:
 
 
 def _chain(name: str) -> tuple[Profile, ...]:
-    try:
-        return load_chain(name)
-    except ProfileError as error:
-        raise click.UsageError(str(error)) from error
+    return load_chain(name)
 
 
 @click.group()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.runtime.config import Config, load_config
-from firmware.runtime.errors import AppError, ConfigError
 
 if TYPE_CHECKING:
     from firmware.record.journal.clocks import Clock
@@ -42,15 +41,9 @@ def command(config_file: Path | None, data: Path | None) -> None:
     A device that is missing is shown as a fault, and the table waits for it. Meanwhile hands can be keyed on the
     page.
     """
-    from firmware.table import TableError
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-    try:
-        run(load_config(config_file, data=data))
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
+    run(load_config(config_file, data=data))
 
 
 def run(config: Config) -> None:

@@ -17,10 +17,12 @@ from firmware.cli.options import by_option, data_option, pin_asked, say_missing_
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from firmware.cli.acceptance import Result
+    from firmware.health.check import Check
 
 FOLDER: Final = "reports"
-_WORDS: Final = {"pass": "pass", "fail": "FAIL", "skip": "skipped"}
+_WORDS: Final = {"ok": "pass", "bad": "FAIL", "unknown": "skipped"}
+_STORED: Final = {"ok": "pass", "bad": "fail", "unknown": "skip"}
+"""The verdicts of steps, on the terminal and in the stored report."""
 
 
 @click.command("selftest")
@@ -46,7 +48,7 @@ def command(
     test asks you to press buttons, to move the disk and to look at lamps. It keeps its report in the data folder, in
     reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
     """
-    from firmware.cli.acceptance import HANDS, STEPS, Selftest, SelftestError
+    from firmware.cli.acceptance import HANDS, STEPS, Selftest
 
     names = {step.name for step in STEPS}
     if listing:
@@ -64,38 +66,33 @@ def command(
     def asked(text: str) -> bool:
         return yes or click.confirm(text, err=as_json)
 
-    results: list[Result] = []
-    try:
-        with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
-            folder = _folder(data)
-            for number, result in enumerate(test.run(frozenset(left_out)), start=1):
-                results.append(result)
-                show(line(number, result))
-    except SelftestError as error:
-        raise click.ClickException(str(error)) from error
+    results: list[Check] = []
+    with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
+        folder = _folder(data)
+        for number, result in enumerate(test.run(frozenset(left_out)), start=1):
+            results.append(result)
+            show(line(number, result))
     document = report(results, by, yes)
     kept = _keep(folder, document, results)
     if as_json:
         say_json(document, indent=1)
     show(f"{counts(results)} The report: {kept}")
-    sys.exit(any(result.verdict == "fail" for result in results))
+    sys.exit(any(result.verdict == "bad" for result in results))
 
 
-def line(number: int, result: Result) -> str:
+def line(number: int, result: Check) -> str:
     """Return a step's line."""
     figures = ", ".join(f"{name} {value}" for name, value in result.figures.items())
     return f"{number:2} {_WORDS[result.verdict]:8} {result.title}: {result.says}{f' ({figures})' if figures else ''}"
 
 
-def counts(results: list[Result]) -> str:
+def counts(results: list[Check]) -> str:
     """Return the run's last line."""
-    passed, failed, skipped = (
-        sum(result.verdict == verdict for result in results) for verdict in ("pass", "fail", "skip")
-    )
+    passed, failed, skipped = (sum(result.verdict == verdict for result in results) for verdict in _STORED)
     return f"{passed} passed, {failed} failed, {skipped} skipped."
 
 
-def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
+def report(results: list[Check], by: str | None, yes: bool) -> dict[str, Any]:
     """Return the report as it is stored."""
     from firmware.runtime.house_config import SOFTWARE
 
@@ -105,8 +102,19 @@ def report(results: list[Result], by: str | None, yes: bool) -> dict[str, Any]:
         "at": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
         "by": by or "",
         "answered_yes_unseen": yes,
-        "steps": [{"number": number, **vars(result)} for number, result in enumerate(results, start=1)],
-        "passed": all(result.verdict == "pass" for result in results),
+        "steps": [_stored(number, result) for number, result in enumerate(results, start=1)],
+        "passed": all(result.verdict == "ok" for result in results),
+    }
+
+
+def _stored(number: int, result: Check) -> dict[str, Any]:
+    return {
+        "number": number,
+        "name": result.name,
+        "title": str(result.title),
+        "verdict": _STORED[result.verdict],
+        "says": str(result.says),
+        "figures": dict(result.figures),
     }
 
 
@@ -130,7 +138,7 @@ def _folder(data: Path) -> Path:
     return folder
 
 
-def _keep(folder: Path, answer: dict[str, Any], results: list[Result]) -> Path:
+def _keep(folder: Path, answer: dict[str, Any], results: list[Check]) -> Path:
     """Store the report next to the record, as JSON and as printable text. Raises click.ClickException."""
     from firmware.record.journal.disk import sync_folder
 

@@ -35,7 +35,7 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
     anything in it runs. Unsigned, altered and older packages are refused. To go back to the release before: install
     --rollback.
     """
-    from firmware.cli.release_package import UpdateRefused, check, trusted_key, unpack
+    from firmware.cli.release_package import check, trusted_key, unpack
     from firmware.record.evidence.signing import fingerprint
 
     try:
@@ -55,8 +55,6 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
             if not only_check:
                 done = subprocess.run([str(unpacked / "install")], check=False)
                 raise SystemExit(done.returncode)
-    except UpdateRefused as error:
-        raise click.UsageError(str(error)) from error
     except PermissionError as error:
         raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error
     except OSError as error:
@@ -76,11 +74,8 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 def sign_release(folder: Path, key_folder: Path, made: int) -> None:
     """Sign the unpacked package in FOLDER with the key in --key-folder; make the key if there is none."""
     from firmware.cli.release_package import sign
-    from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
+    from firmware.record.evidence.signing import DeviceKey, fingerprint
 
-    try:
-        key = DeviceKey.open(key_folder)
-        release = sign(folder, key, made)
-    except (KeyUnusable, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    key = DeviceKey.open(key_folder)
+    release = sign(folder, key, made)
     say(f"{release.name} is signed by the release key {fingerprint(key.public)}")

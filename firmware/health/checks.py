@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from firmware.health.check import Check, Verdict
+from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
+from firmware.health.picture_checks import NAMES, picture_check
 from firmware.messages import Message
 from firmware.record.journal.disk import MB, RESERVE
 
-Verdict = Literal["ok", "look", "bad", "unknown"]
-"""`look`: play can go on, but the cause should be checked; `bad`: something that the product promises is at risk."""
-
-ROOM_MB: Final = 1000
-"""Free megabytes below which space should be freed: room for a hundred hands (10 MB each, DESIGN.md 5)."""
 WORN_PERCENT: Final = 80
 """Wear, in percent of its writes, from which a card should be replaced soon (JEDEC eMMC 5.0, steps of ten)."""
 MEMORY_MB: Final = 150
@@ -92,38 +90,22 @@ class Facts:
         return cls(**{name: value for name, value in answer.items() if name in known})
 
 
-@dataclass(frozen=True)
-class Check:
-    """One check's result. `figure` is text to show: a number and its unit, "" if nothing is measured."""
-
-    name: str
-    title: Message
-    verdict: Verdict
-    figure: str
-    says: Message
-    advice: Message | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON-able data, in English."""
-        advice = "" if self.advice is None else str(self.advice)
-        return {
-            "name": self.name,
-            "title": str(self.title),
-            "verdict": self.verdict,
-            "figure": self.figure,
-            "says": str(self.says),
-            "advice": advice,
-        }
-
-
+OK, LOOK, BAD = Verdict.OK, Verdict.LOOK, Verdict.BAD
 Found = tuple[Verdict, str, Message, Message | None]
 UNKNOWN: Final = Message("Nothing says how this stands here.")
 UNSEEN: Final = Message("No picture of this hand or the last says it.")
+VERIFY_ALL: Final = Message("See what it says: feltwatch hands verify --all")
+PUCK_CABLE: Final = Message("Check the cable between the box and the puck reader under the table.")
+PLUG: Final = Message("Check the panel's plug, then try the buttons: set-up, devices.")
+PAGE_SHOWS: Final = Message("The page shows all that the lamps show.")
 LOOK_FIRST: Final = Message("Look through the camera between hands: set-up, camera.")
 
 
 def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
-    return "unknown", "", says, advice
+    return Verdict.UNKNOWN, "", says, advice
+
+
+Judged = Callable[[Facts], Found]
 
 
 def _fault(facts: Facts, device: str) -> Message | None:
@@ -132,13 +114,30 @@ def _fault(facts: Facts, device: str) -> Message | None:
     return Message(fault) if fault else None
 
 
+def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Judged:
+    """Return a check that these faults of the table process precede: each a device, its verdict and advice."""
+
+    def check(facts: Facts) -> Found:
+        for device, verdict, advice in faults:
+            if says := _fault(facts, device):
+                return verdict, "", says, advice
+        return judged(facts)
+
+    return check
+
+
+def _answering(well: Message) -> Judged:
+    """Return the check of a device of which nothing but faults is known while the table process answers."""
+    return lambda facts: (OK, "", well, None) if facts.answers else _unknown()
+
+
 def _table(facts: Facts) -> Found:
     if facts.answers is None:
         return _unknown()
     if not facts.answers:
         advice = Message("Start it: systemctl start feltwatch.target. Nothing that was recorded is lost.")
-        return "bad", "", Message("The table process does not answer."), advice
-    return "ok", "", Message("The table process answers."), None
+        return BAD, "", Message("The table process does not answer."), advice
+    return OK, "", Message("The table process answers."), None
 
 
 def _services(facts: Facts) -> Found:
@@ -148,136 +147,66 @@ def _services(facts: Facts) -> Found:
     figure = f"{len(facts.services) - len(down)} / {len(facts.services)}"
     if down:
         advice = Message("See why: journalctl -u %(name)s", name=down[0])
-        return "bad", figure, Message("Not running: %(name)s", name=", ".join(down)), advice
-    return "ok", figure, Message("All services run."), None
+        return BAD, figure, Message("Not running: %(name)s", name=", ".join(down)), advice
+    return OK, figure, Message("All services run."), None
 
 
-def _camera(facts: Facts) -> Found:
-    if says := _fault(facts, "camera"):
-        return "bad", "", says, Message("Check the camera's cable. Meanwhile hands are keyed on the page.")
-    if says := _fault(facts, "view"):
-        return "look", "", says, None
-    if not facts.answers:
-        return _unknown()
-    return "ok", "", Message("The camera delivers pictures."), None
-
-
-_WELL: Final = {
-    "sharpness": Message("The picture is sharp."),
-    "light": Message("The light is right."),
-    "banding": Message("No stripes."),
-    "camera": Message("The camera is where it was."),
-}
-_ILL: Final = {
-    "sharpness": Message("The picture is out of focus: clean the lens and set the focus."),
-    "light": Message("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": Message("The picture is overexposed: shorten the exposure or dim the lamps."),
-    "banding": Message("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "camera": Message(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
-}
-
-
-def _of_picture(name: str, unit: str, decimals: int) -> Callable[[Facts], Found]:
+def _of_picture(name: str, bad: Verdict = BAD) -> Judged:
     def check(facts: Facts) -> Found:
         seen = (facts.picture or {}).get(name)
         if seen is None:
             return _unknown(LOOK_FIRST, UNSEEN)
-        value, limit = float(seen["figure"]), float(seen["limit"])
-        share = 100 if unit == "%" else 1
-        figure = f"{value * share:.{decimals}f} {unit} ({limit * share:.{decimals}f})".replace("  ", " ")
-        if seen["ok"]:
-            return "ok", figure, _WELL[name], None
-        ill = _ILL["bright" if name == "light" and value > limit else name]
-        return "bad", figure, ill, None
+        found = picture_check(name, seen)
+        figure = found.figures["value"] if name == "markers" else found.figure
+        return OK if found.verdict is OK else bad, figure, found.says, None
 
     return check
 
 
-def _markers(facts: Facts) -> Found:
-    seen = (facts.picture or {}).get("markers")
-    if seen is None:
-        return _unknown(LOOK_FIRST, UNSEEN)
-    figure = f"{seen['figure']:.0f} / {seen['limit']:.0f}"
-    if seen["ok"]:
-        return "ok", figure, Message("All markers are seen."), None
-    ill = Message("Markers are hidden: clear the felt's edges and keep sleeves away.")
-    return "look", figure, ill, None
-
-
 def _calibration(facts: Facts) -> Found:
-    if says := _fault(facts, "calibration"):
-        return "bad", "", says, None
     if facts.calibrated is None:
         return _unknown()
     advice = Message("Calibrate the felt between hands: set-up, camera.")
     if not facts.calibrated:
         says = Message("The felt was never calibrated: a camera that is knocked is not noticed.")
-        return "look", "", says, advice
+        return LOOK, "", says, advice
     if facts.felt_age_ms is None:
         return _unknown()
     days = max(0, facts.felt_age_ms) // DAY_MS
     if days > STALE_DAYS:
-        return "look", f"{days} d", Message("The felt's calibration is old."), advice
-    return "ok", f"{days} d", Message("The felt is calibrated."), None
+        return LOOK, f"{days} d", Message("The felt's calibration is old."), advice
+    return OK, f"{days} d", Message("The felt is calibrated."), None
 
 
 def _puck(facts: Facts) -> Found:
-    advice = Message("Check the cable between the box and the puck reader under the table.")
-    if says := _fault(facts, "puck"):
-        return "bad", "", says, advice
     if facts.readers_ok is None or facts.readers is None:
         return _unknown()
     figure = f"{facts.readers_ok} / {facts.readers}"
     if facts.readers_ok < facts.readers:
         says = Message("Some seats' antennas do not answer. Meanwhile the dealer keys the button.")
-        return "bad", figure, says, Message("Try the puck reader: set-up, devices.")
-    return "ok", figure, Message("Every antenna of the puck reader answers."), None
+        return BAD, figure, says, Message("Try the puck reader: set-up, devices.")
+    return OK, figure, Message("Every antenna of the puck reader answers."), None
 
 
 def _buttons(facts: Facts) -> Found:
-    advice = Message("Check the panel's plug, then try the buttons: set-up, devices.")
-    if says := _fault(facts, "buttons"):
-        return "bad", "", says, advice
     if facts.buttons is None:
         return _unknown()
     if not facts.buttons:
-        return "look", "", Message("No buttons are connected."), advice
-    return "ok", "", Message("No button is stuck."), None
-
-
-def _lamps(facts: Facts) -> Found:
-    says = _fault(facts, "lamps") or _fault(facts, "buzzer")
-    if says:
-        return "look", "", says, Message("The page shows all that the lamps show.")
-    if not facts.answers:
-        return _unknown()
-    return "ok", "", Message("Lamps and buzzer raise no fault."), None
-
-
-def _pictures(facts: Facts) -> Found:
-    if says := _fault(facts, "images"):
-        return "bad", "", says, Message("See what it says: feltwatch hands verify --all")
-    if says := _fault(facts, "captures"):
-        return "bad", "", says, None
-    if not facts.answers:
-        return _unknown()
-    return "ok", "", Message("The last hand's pictures are whole."), None
+        return LOOK, "", Message("No buttons are connected."), PLUG
+    return OK, "", Message("No button is stuck."), None
 
 
 def _room(facts: Facts) -> Found:
-    advice = Message("Export the record and make room, or put a larger disk in: a hand takes up to 10 MB.")
     figure = "" if facts.free_mb is None else f"{facts.free_mb} MB"
     if says := _fault(facts, "disk"):
-        return "bad", figure, says, advice
+        return BAD, figure, says, MAKE_ROOM
     if facts.free_mb is None:
         return _unknown()
     if facts.free_mb < RESERVE // MB:
-        return "bad", figure, Message("There is no room left: no new hand is opened."), advice
+        return BAD, figure, Message("There is no room left: no new hand is opened."), MAKE_ROOM
     if facts.free_mb < ROOM_MB:
-        return "look", figure, Message("There is little room on the disk."), advice
-    return "ok", figure, Message("There is room for a hundred hands and more."), None
+        return LOOK, figure, LITTLE_ROOM, MAKE_ROOM
+    return OK, figure, Message("There is room for a hundred hands and more."), None
 
 
 def _wear(facts: Facts) -> Found:
@@ -286,26 +215,26 @@ def _wear(facts: Facts) -> Found:
     figure = f"{facts.worn_percent} %"
     advice = Message("Back the record up and replace the disk.")
     if facts.worn_percent >= 100:
-        return "bad", figure, Message("The disk is worn out."), advice
+        return BAD, figure, Message("The disk is worn out."), advice
     if facts.worn_percent >= WORN_PERCENT:
-        return "look", figure, Message("The disk is nearly worn out."), advice
-    return "ok", figure, Message("The disk is not worn."), None
+        return LOOK, figure, Message("The disk is nearly worn out."), advice
+    return OK, figure, Message("The disk is not worn."), None
 
 
 def _chain(facts: Facts) -> Found:
     if facts.rows is None or facts.checked is None:
         says = Message("The record cannot be read.")
-        return "bad", "", says, Message("See what it says: feltwatch hands verify --all")
+        return BAD, "", says, VERIFY_ALL
     if not facts.rows:
         return _unknown(says=Message("There is no record here yet."))
     figure = f"{facts.checked} / {facts.rows}"
     if facts.record_wrong:
         wrong = Message("The record does not hold: %(text)s", text=facts.record_wrong)
-        return "bad", figure, wrong, Message("See what it says: feltwatch hands verify --all")
+        return BAD, figure, wrong, VERIFY_ALL
     if facts.broken_at is not None:
         says = Message("The record's chain is broken at row %(row)s.", row=facts.broken_at)
-        return "bad", figure, says, Message("See what it says: feltwatch hands verify --all")
-    return "ok", figure, Message("The record's last rows follow one another."), None
+        return BAD, figure, says, VERIFY_ALL
+    return OK, figure, Message("The record's last rows follow one another."), None
 
 
 def _anchor(facts: Facts) -> Found:
@@ -313,35 +242,23 @@ def _anchor(facts: Facts) -> Found:
     if facts.anchored is None:
         return _unknown()
     if not facts.anchored:
-        return "look", "", Message("The record's head was never signed."), advice
+        return LOOK, "", Message("The record's head was never signed."), advice
     if facts.anchor_age_ms is None:
         return _unknown()
     days = max(0, facts.anchor_age_ms) // DAY_MS
     if days > ANCHOR_DAYS:
-        return "look", f"{days} d", Message("The record's last signed head is old."), advice
-    return "ok", f"{days} d", Message("The record's head was signed lately."), None
+        return LOOK, f"{days} d", Message("The record's last signed head is old."), advice
+    return OK, f"{days} d", Message("The record's head was signed lately."), None
 
 
 def _clock(facts: Facts) -> Found:
-    if says := _fault(facts, "clock"):
-        return "bad", "", says, None
     if facts.synchronised is None:
         return _unknown()
-    if facts.jumped_ms:
-        says = Message("The clock has just jumped.")
-        return "look", f"{facts.jumped_ms / 1000:+.1f} s", says, Message("Look at the time again.")
-    if facts.synchronised:
-        return "ok", "", Message("The network keeps this clock."), None
-    if facts.rtc:
-        return "ok", "", Message("A battery keeps this clock; no network corrects it."), None
-    return (
-        "look",
-        "",
-        Message("Neither a network nor a battery keeps this clock: after a power cut it is wrong."),
-        Message(
-            "Fit the clock's battery, or connect the box to a network with time. The record keeps its order anyway."
-        ),
-    )
+    why = clock_found(facts.synchronised, facts.rtc, facts.jumped_ms)
+    jumped = (facts.jumped_ms or 0) / 1000
+    found = device_check("clock", "fail", why, {"jumped_s": f"{jumped:+.1f}"})
+    well = why in ("clock_synchronised", "clock_battery")
+    return OK if well else LOOK, f"{jumped:+.1f} s" if jumped else "", found.says, found.advice
 
 
 def _heat(facts: Facts) -> Found:
@@ -349,23 +266,23 @@ def _heat(facts: Facts) -> Found:
         return _unknown()
     figure, advice = f"{facts.celsius:.0f} °C", Message("Check the box's fan and the air around it.")
     if facts.celsius >= HOT_C:
-        return "bad", figure, Message("The box is so hot that it slows itself down."), advice
+        return BAD, figure, Message("The box is so hot that it slows itself down."), advice
     if facts.celsius >= WARM_C:
-        return "look", figure, Message("The box is warm."), advice
-    return "ok", figure, Message("The box is cool enough."), None
+        return LOOK, figure, Message("The box is warm."), advice
+    return OK, figure, Message("The box is cool enough."), None
 
 
 def _power(facts: Facts) -> Found:
     advice = Message("Use the 5 V, 5 A supply and its own cable.")
     if facts.weak:
-        return "bad", "", Message("The supply is too weak now."), advice
+        return BAD, "", Message("The supply is too weak now."), advice
     if says := _fault(facts, "power"):
-        return "bad" if facts.was_weak is None else "look", "", says, advice
+        return BAD if facts.was_weak is None else LOOK, "", says, advice
     if facts.was_weak:
-        return "look", "", Message("The supply was too weak since the box started."), advice
+        return LOOK, "", Message("The supply was too weak since the box started."), advice
     if facts.weak is None:
         return _unknown(says=Message("The supply's sensors say nothing here."))
-    return "ok", "", Message("The supply is well."), None
+    return OK, "", Message("The supply is well."), None
 
 
 def _memory(facts: Facts) -> Found:
@@ -374,8 +291,8 @@ def _memory(facts: Facts) -> Found:
     figure = f"{facts.memory_mb} MB"
     if facts.memory_mb < MEMORY_MB:
         says = Message("Little memory is left: the card reader may be ended.")
-        return "bad", figure, says, Message("Start the box again between hands; tell the technician.")
-    return "ok", figure, Message("There is memory enough."), None
+        return BAD, figure, says, Message("Start the box again between hands; tell the technician.")
+    return OK, figure, Message("There is memory enough."), None
 
 
 def _model(facts: Facts) -> Found:
@@ -384,8 +301,8 @@ def _model(facts: Facts) -> Found:
     figure = facts.model_hash[:8]
     if facts.model_hash != facts.model_named:
         says = Message("The card reader's model is not the one that was shipped.")
-        return "bad", figure, says, Message("Install the release again.")
-    return "ok", figure, Message("The card reader's model is the one that was shipped."), None
+        return BAD, figure, says, Message("Install the release again.")
+    return OK, figure, Message("The card reader's model is the one that was shipped."), None
 
 
 def _profile(facts: Facts) -> Found:
@@ -394,11 +311,11 @@ def _profile(facts: Facts) -> Found:
     figure = facts.profile_named[:8]
     if facts.profile_hash != facts.profile_named:
         says = Message("The game's rules are not those that the record keeps.")
-        return "bad", figure, says, Message("Choose the game again: set-up, table.")
-    return "ok", figure, Message("The game's rules are those that the record keeps."), None
+        return BAD, figure, says, Message("Choose the game again: set-up, table.")
+    return OK, figure, Message("The game's rules are those that the record keeps."), None
 
 
-def _of_limit(work: str) -> Callable[[Facts], Found]:
+def _of_limit(work: str) -> Judged:
     def check(facts: Facts) -> Found:
         seen = (facts.limits or {}).get(work)
         if seen is None or not seen["recent"]:
@@ -414,20 +331,20 @@ def _of_limit(work: str) -> Callable[[Facts], Found]:
             advice = Message(
                 "Each timeout lets the limit grow. If it goes on, see what keeps the box busy, and its temperature."
             )
-            return "look", figure, says, advice
+            return LOOK, figure, says, advice
         usual = _seconds(seen["usual_s"])
         figure = f"{usual} s ({limits['limit']})"
         if seen["limit_s"] >= seen["ceiling_s"] > seen["floor_s"]:
             says = Message(
                 "It takes so long that the limit is at its ceiling, %(ceiling)s s.", ceiling=limits["ceiling"]
             )
-            return "look", figure, says, Message("See what keeps the box busy, or raise the ceiling.")
+            return LOOK, figure, says, Message("See what keeps the box busy, or raise the ceiling.")
         says = Message(
             "Usual: %(usual)s s. Limit: %(limit)s s (floor %(floor)s, ceiling %(ceiling)s).",
             usual=usual,
             **limits,
         )
-        return "ok", figure, says, None
+        return OK, figure, says, None
 
     return check
 
@@ -437,25 +354,49 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f}" if seconds >= 1 else "< 1"
 
 
-CHECKS: Final[tuple[tuple[str, Message, Callable[[Facts], Found]], ...]] = (
+CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("table", Message("Table process"), _table),
     ("services", Message("Services"), _services),
-    ("camera", Message("Camera"), _camera),
-    ("sharpness", Message("Sharpness"), _of_picture("sharpness", "mm", 2)),
-    ("light", Message("Light"), _of_picture("light", "", 0)),
-    ("banding", Message("Flicker"), _of_picture("banding", "%", 1)),
-    ("markers", Message("Markers found"), _markers),
-    ("drift", Message("Camera moved"), _of_picture("camera", "mm", 1)),
-    ("calibration", Message("Calibration"), _calibration),
-    ("puck", Message("Puck reader"), _puck),
-    ("buttons", Message("Buttons"), _buttons),
-    ("lamps", Message("Lamps and buzzer"), _lamps),
-    ("pictures", Message("Pictures"), _pictures),
+    (
+        "camera",
+        Message("Camera"),
+        _unless(
+            _answering(Message("The camera delivers pictures.")),
+            ("camera", BAD, Message("Check the camera's cable. Meanwhile hands are keyed on the page.")),
+            ("view", LOOK, None),
+        ),
+    ),
+    ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
+    ("light", Message("Light"), _of_picture("light")),
+    ("banding", NAMES["banding"], _of_picture("banding")),
+    ("markers", NAMES["markers"], _of_picture("markers", LOOK)),
+    ("drift", Message("Camera moved"), _of_picture("camera")),
+    ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
+    ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),
+    ("buttons", Message("Buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
+    (
+        "lamps",
+        Message("Lamps and buzzer"),
+        _unless(
+            _answering(Message("Lamps and buzzer raise no fault.")),
+            ("lamps", LOOK, PAGE_SHOWS),
+            ("buzzer", LOOK, PAGE_SHOWS),
+        ),
+    ),
+    (
+        "pictures",
+        Message("Pictures"),
+        _unless(
+            _answering(Message("The last hand's pictures are whole.")),
+            ("images", BAD, VERIFY_ALL),
+            ("captures", BAD, None),
+        ),
+    ),
     ("room", Message("Disk: room"), _room),
     ("wear", Message("Disk: wear"), _wear),
     ("chain", Message("Record"), _chain),
     ("anchor", Message("Signed head"), _anchor),
-    ("clock", Message("Clock"), _clock),
+    ("clock", Message("Clock"), _unless(_clock, ("clock", BAD, None))),
     ("heat", Message("Temperature"), _heat),
     ("power", Message("Power supply"), _power),
     ("memory", Message("Memory"), _memory),
@@ -467,8 +408,6 @@ CHECKS: Final[tuple[tuple[str, Message, Callable[[Facts], Found]], ...]] = (
 )
 """Every check: its name, its title, its function. In the order in which they are shown."""
 
-_GRAVITY: Final[Mapping[Verdict, int]] = {"bad": 3, "look": 2, "unknown": 1, "ok": 0}
-
 
 def judge(facts: Facts) -> tuple[Check, ...]:
     """Return the results of all checks.
@@ -477,8 +416,3 @@ def judge(facts: Facts) -> tuple[Check, ...]:
     'bad'
     """
     return tuple(Check(name, title, *judged(facts)) for name, title, judged in CHECKS)
-
-
-def worst(checks: tuple[Check, ...]) -> Verdict:
-    """Return the gravest verdict; "unknown" is graver than "ok"."""
-    return max((check.verdict for check in checks), key=lambda verdict: _GRAVITY[verdict], default="unknown")

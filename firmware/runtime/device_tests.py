@@ -19,6 +19,7 @@ from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel.interface import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
+from firmware.health.device_checks import ROOM_MB, SLOW_MS, clock_found
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime import box_clock
 from firmware.runtime.disks import name_disk, tags
@@ -34,10 +35,6 @@ LASTS_S: Final = 8.0
 """Seconds without a poll from the page after which a test ends."""
 ASKED: Final[tuple[ButtonName, ...]] = ("next", "confirm", "reject")
 """The buttons in the order in which they are tested: white, green, red."""
-ROOM_MB: Final = 1000
-"""Megabytes that must be free: a hundred hands (10 MB each, DESIGN.md 5)."""
-SLOW_MS: Final = 250.0
-"""Milliseconds to write and sync a megabyte above which a card is too slow for a table."""
 BEEPS: Final = 3
 
 DeviceTestCommand = TryDevice | EndTrial | SetClock | NameDisk
@@ -382,12 +379,9 @@ class DeviceTests:
         synchronised = now.state == "synchronised"
         figures: Figures = {"wall_ms": now.wall_ms, "synchronised": synchronised, "rtc": now.rtc}
         if now.jumped_ms:
-            return Finding("fail", "clock_jumped", figures | {"jumped_s": round(now.jumped_ms / 1000, 1)})
-        if synchronised:
-            return Finding("pass", "clock_synchronised", figures)
-        return (
-            Finding("pass", "clock_battery", figures) if now.rtc else Finding("fail", "clock_alone", figures)
-        )
+            figures["jumped_s"] = round(now.jumped_ms / 1000, 1)
+        why = clock_found(synchronised, now.rtc, now.jumped_ms)
+        return Finding("pass" if why in ("clock_synchronised", "clock_battery") else "fail", why, figures)
 
     def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
         """Have the box's clock set, and record who set it, the old time and the new time."""

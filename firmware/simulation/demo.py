@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
-from firmware.runtime.errors import AppError, ConfigError
+from firmware.runtime.config import Config
+from firmware.runtime.errors import AppError
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
 """People with a PIN at the demo's table, so that the functions of floor and technician can be tried too."""
-PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
 STACK_UNITS: Final = 2000
 ROOM: Final = "room.sock"
 PAGE_STARTS_WITHIN: Final = 120.0
@@ -82,46 +81,18 @@ def command(
     as they were laid, "reading" the cards as they were read, by seat and row; a seat that surrendered shows none.
     "asked" is the cards that the dealer was asked about.
     """
-    from firmware.table import TableError
+    from firmware.simulation.house import simulated_house
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
     pace = speed or (None if headless else 1.0)
-    try:
-        with ExitStack() as stack:
-            folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
-            config = _config(folder, profile, pace)
-            interrupted = _play(
-                config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
-            )
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
+    with ExitStack() as stack:
+        folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
+        config = simulated_house(folder, profile, STACK_UNITS, 1.5 / pace if pace else 0.0)
+        interrupted = _play(
+            config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
+        )
     if interrupted and headless:
         sys.exit(130)
-
-
-def _config(data: Path, profile: str, pace: float | None) -> Config:
-    from firmware.runtime.house_config import house_rules
-
-    unit = 100
-    places = ("A", "B", "C", "D")
-    config = Config.model_validate(
-        {
-            "data": data,
-            "profile": profile,
-            "unit": unit,
-            "seats": tuple(
-                SeatConfig.model_validate(
-                    {"seat": i + 1, "place": places[i], "player": name, "stack": STACK_UNITS * unit}
-                )
-                for i, name in enumerate(PLAYERS)
-            ),
-            "times": TimesConfig(turn_up=1.5 / pace if pace else 0.0, reading=60.0, reading_start=120.0),
-        }
-    )
-    house_rules(config)
-    return config
 
 
 def _play(

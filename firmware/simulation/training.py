@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.runtime.errors import AppError, ConfigError
+from firmware.runtime.errors import AppError
 from firmware.terminal import say
 
 if TYPE_CHECKING:
@@ -49,19 +49,11 @@ def command(profile: str, port: int, table_port: int, seed: int | None, data: Pa
     the other commands refuse a training record.
     """
     from firmware.simulation.live.training_table import TrainingTable
-    from firmware.table import TableError
 
-    try:
-        with ExitStack() as stack:
-            folder = data or Path(
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-training-"))
-            )
-            table = TrainingTable(folder, profile, time.time_ns() if seed is None else seed)
-            _serve(stack.enter_context(table), port, table_port)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
+    with ExitStack() as stack:
+        folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-training-")))
+        table = TrainingTable(folder, profile, time.time_ns() if seed is None else seed)
+        _serve(stack.enter_context(table), port, table_port)
 
 
 def _serve(table: TrainingTable, port: int, table_port: int) -> None:

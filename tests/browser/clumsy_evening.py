@@ -32,8 +32,8 @@ from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import profile_names
 from firmware.runtime.house_config import house_rules
-from firmware.simulation.live.face_up import all_seen, true_card
 from firmware.simulation.live.players import Players, SetHand, in_placing_order
+from firmware.simulation.placing import all_seen, true_card
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.phase import BETWEEN_HANDS

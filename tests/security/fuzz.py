@@ -33,7 +33,7 @@ from dealer_ui.remote.app import create_app as create_lan_app
 from dealer_ui.remote.app import remote_access
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import services
-from firmware.bench.rules import machine
+from firmware.bench.harness import machine
 from firmware.cli.json_input import json_inputs
 from firmware.rules import RulesError, load_profile, parse_sent_profile, profile_names, profile_toml
 from firmware.rules.exchange import settle_json as settled_from

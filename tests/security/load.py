@@ -31,7 +31,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.bench.rules import machine
+from firmware.bench.harness import machine
 from firmware.devices.panel.debounce import BOUNCE, SETTLE, TOGETHER
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli import release_package
+from firmware.cli.main import main
 from firmware.cli.release_package import MANIFEST, SIGNATURE, UpdateRefused, check, sign, unpack
-from firmware.cli.update import command
 from firmware.record.evidence.signing import DeviceKey
 
 NOW, BEFORE = 1_760_000_000, 1_750_000_000
@@ -265,13 +265,13 @@ def test_the_command_says_what_it_refuses_and_changes_nothing(tmp_path: Path, ke
     public = tmp_path / "release.pub"
     public.write_text(key.public.hex())
     arguments = ["--check", "--key", str(public), "--running", str(tmp_path / "none")]
-    assert CliRunner().invoke(command, [str(it), *arguments]).exit_code == 0
+    assert CliRunner().invoke(main, ["update", str(it), *arguments]).exit_code == 0
     (it / "install").write_text("#!/bin/sh\nrm -rf /\n")
-    refused = CliRunner().invoke(command, [str(it), *arguments])
+    refused = CliRunner().invoke(main, ["update", str(it), *arguments])
     assert refused.exit_code == 2
     assert "altered: install" in refused.output
     shutil.rmtree(it)
-    assert CliRunner().invoke(command, [str(public), *arguments]).exit_code == 2, "no archive at all"
+    assert CliRunner().invoke(main, ["update", str(public), *arguments]).exit_code == 2, "no archive at all"
 
 
 def test_what_is_no_archive_is_refused_in_one_sentence_and_who_may_not_is_told_to_be_root(
@@ -281,14 +281,14 @@ def test_what_is_no_archive_is_refused_in_one_sentence_and_who_may_not_is_told_t
     trusted.write_text(key.public.hex() + "\n")
     for held in (b"no archive at all", b""):
         (tmp_path / "package.tar.gz").write_bytes(held)
-        done = CliRunner().invoke(command, [str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
+        done = CliRunner().invoke(main, ["update", str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
         assert (done.exit_code, len(done.stderr.split("Error: ")[1].splitlines())) == (2, 1), done.stderr
 
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("tempfile.TemporaryDirectory", refused)
-    done = CliRunner().invoke(command, [str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
+    done = CliRunner().invoke(main, ["update", str(tmp_path / "package.tar.gz"), "--key", str(trusted)])
     assert (done.exit_code, "This needs root: sudo feltwatch update" in done.stderr) == (1, True)
 
 

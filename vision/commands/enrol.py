@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from vision.base.errors import VisionError
 from vision.base.pictures import load_picture, picture_files
 from vision.commands.options import one_line
 from vision.felt.layout import TableLayout
@@ -52,28 +51,25 @@ def command(
     Without PATH it shows how to lay them. Take two or three pictures; gather the cards and lay them out again before
     each. Give all pictures in one command.
     """
-    try:
-        layout = TableLayout.load(layout_file)
-        if not paths:
-            click.echo(how_to_lay(layout))
-            return
-        frames = [load_picture(file) for file in picture_files(paths)]
-        if only_check:
-            profile = load_profile(deck) if deck else None
-            found = check_deck(read(frames[0], layout, CardReader(deck=profile)), layout)
-            click.echo(
-                json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
-                if as_json
-                else str(found)
-            )
-            if not found.whole:
-                raise SystemExit(1)
-            return
-        learnt = enrol(frames, layout, CardReader(), name)
-        target = out or Path(f"{name}.npz")
-        save_profile(learnt, target)
-    except VisionError as error:
-        raise click.UsageError(str(error)) from error
+    layout = TableLayout.load(layout_file)
+    if not paths:
+        click.echo(how_to_lay(layout))
+        return
+    frames = [load_picture(file) for file in picture_files(paths)]
+    if only_check:
+        profile = load_profile(deck) if deck else None
+        found = check_deck(read(frames[0], layout, CardReader(deck=profile)), layout)
+        click.echo(
+            json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
+            if as_json
+            else str(found)
+        )
+        if not found.whole:
+            raise SystemExit(1)
+        return
+    learnt = enrol(frames, layout, CardReader(), name)
+    target = out or Path(f"{name}.npz")
+    save_profile(learnt, target)
     result = {"deck": name, "file": str(target), "sha256": learnt.sha256, "pictures": len(frames)}
     click.echo(
         json.dumps(result)

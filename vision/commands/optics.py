@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from vision.base.errors import VisionError
 from vision.felt.layout import TableLayout
 from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table, sight
 
@@ -57,17 +56,14 @@ def command(
         raise click.BadParameter(
             f"there is no camera {key}; known are {', '.join(known)}", param_hint="--camera"
         )
-    try:
-        felt = TableLayout.load(layout)
-        seen = sight(
-            known[key],
-            felt.camera.height_mm if height is None else height * 1000,
-            felt,
-            mains_hz=int(mains),
-            iso=iso,
-        )
-    except VisionError as error:
-        raise click.UsageError(str(error)) from error
+    felt = TableLayout.load(layout)
+    seen = sight(
+        known[key],
+        felt.camera.height_mm if height is None else height * 1000,
+        felt,
+        mains_hz=int(mains),
+        iso=iso,
+    )
     click.echo(json.dumps(seen.to_json()) if as_json else _text(seen, felt, iso))
     if seen.grade is Grade.NO:
         raise click.exceptions.Exit(1)

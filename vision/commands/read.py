@@ -68,11 +68,8 @@ def command(
     """
     if loose and layout_file:
         raise click.UsageError("--loose reads without a felt; leave --layout out.")
-    try:
-        reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
-        layout = None if loose else TableLayout.load(layout_file)
-    except VisionError as error:
-        raise click.UsageError(str(error)) from error
+    reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
+    layout = None if loose else TableLayout.load(layout_file)
     files = list(picture_files(paths))
     if not files:
         raise click.UsageError("There is no picture in the folders named.")

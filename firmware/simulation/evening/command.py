@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.runtime.errors import AppError, ConfigError
 from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
 from firmware.terminal import say_json
 
@@ -77,7 +76,6 @@ def command(
     settled in another way than `feltwatch settle` settles the same cards.
     """
     from firmware.record.journal.journal import FILE
-    from firmware.table import TableError
 
     logging.disable(logging.CRITICAL)  # the product's log reports each fault; here they are counted
     try:
@@ -89,10 +87,6 @@ def command(
             elif (data / FILE).exists():
                 raise click.UsageError(f"There is a record in {data} already; choose an empty folder.")
             outcome = _played(data, pixels or hands, faults, seed, profile, pixels is not None)
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-    except (AppError, TableError) as error:
-        raise click.ClickException(str(error)) from error
     finally:
         logging.disable(logging.NOTSET)
     if as_json:
@@ -112,7 +106,8 @@ def _played(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from firmware.simulation.evening.run import simulate, simulated_house
+    from firmware.simulation.evening.run import simulate
+    from firmware.simulation.house import simulated_house
 
     simulated_house(data, profile)  # reports an invalid house before there is a progress bar
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -24,7 +24,8 @@ from firmware.simulation.evening.audited_hand import Dealt
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
-from firmware.simulation.evening.run import Outcome, audited, simulated_house
+from firmware.simulation.evening.run import Outcome, audited
+from firmware.simulation.house import simulated_house
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
 from firmware.simulation.live.table import SimulatedTable

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware.runtime.errors import AppError
+from firmware.simulation.live.players import FACE_DOWN
 
 HAND_IN_VIEW: Final = 0.02
 """Assumed: the share of readings in which a person's hand rests over some cards."""
@@ -26,9 +27,6 @@ rest the name is on the table twice.
 """
 CONSIDERED: Final = 0.9
 """Assumed: the share of unsure misreads whose candidates include the true card."""
-
-FACE_DOWN: Final = "back"
-"""Instead of a card's code: it lies face down (`vision.synthetic.render.FACE_DOWN`)."""
 
 Felt = Mapping[str, Mapping[str, Sequence[str]]]
 """The cards face up on the felt, by place and row, from the player's left to his right."""

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from firmware.record.evidence.verify import verify
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
 from firmware.runtime.house_config import house_rules
 from firmware.simulation.evening.auditor import KINDS, Auditor, Kind, Problem
 from firmware.simulation.evening.faults import SHARE, FaultName, Faults
@@ -19,12 +18,11 @@ from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, 
 from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
+from firmware.simulation.habits import CLUMSY
+from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
-from firmware.table.events import SeatOpened
+from firmware.simulation.policy import Policy
 
-PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev")
-UNIT: Final = 100
-STACK_UNITS: Final = 20_000
 BACKS_TRIED: Final = 4
 """Number of arrangements that a player considers: few, because thousands of hands are set."""
 SHOWN: Final = 20
@@ -70,19 +68,6 @@ class Outcome:
         }
 
 
-def simulated_house(data: Path, profile: str) -> Config:
-    """Return the configuration of the simulated house. Raises ConfigError for a profile that cannot be played."""
-    places: tuple[Literal["A", "B", "C", "D"], ...] = ("A", "B", "C", "D")
-    seats = tuple(
-        SeatConfig(seat=number, place=place, player=name, stack=STACK_UNITS * UNIT)
-        for number, (place, name) in enumerate(zip(places, PLAYERS, strict=True), start=1)
-    )
-    times = TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0)
-    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=times)
-    house_rules(config)
-    return config
-
-
 def simulate(
     data: Path,
     hands: int,
@@ -116,17 +101,11 @@ def simulate(
     auditor = Auditor(strikes, readings.given)
     table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
     page = Page(data, auditor)
-    seats = tuple(SeatOpened(s.seat, s.name, s.place, s.stack) for s in config.seats)
-    dealer = Dealer(
-        table,
-        page,
-        auditor,
-        strikes,
-        Players(seed, rules, BACKS_TRIED),
-        seats,
-        rules,
-        random.Random(f"dealer {seed}"),
+    rng = random.Random(f"dealer {seed}")
+    policy = Policy(
+        Players(seed, rules, BACKS_TRIED), lambda state: rules, rng, CLUMSY, tuple(PLAYERS.values())
     )
+    dealer = Dealer(table, page, auditor, strikes, policy, rng)
     try:
         dealer.play(hands, played)
         page.follow()

@@ -12,6 +12,8 @@ from firmware.rules import CARDS, SUITS, Card, Profile, Rows, foul
 from firmware.table.events import ROWS, Row
 
 BACKS_TRIED: Final = 40
+FACE_DOWN: Final = "back"
+"""Instead of a card's code: it lies face down (`vision.synthetic.render.FACE_DOWN`)."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ frames. Everything between these devices and the page is the code of the box.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -175,8 +174,3 @@ def _settle_in(journal: Journal) -> None:
         journal.append([ev.SetUpEnded(skipped=True)], "console")
     if not state.people:
         journal.append([ev.PersonListed(name, Role.DEALER) for name in DEALERS], "console")
-
-
-def by_place(seats: Mapping[int, str], shown: Mapping[int, Mapping[str, list[str]]]) -> Hands:
-    """Return cards by place for `lay`, from each seat's place and its rows."""
-    return {seats[seat]: rows for seat, rows in shown.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,20 +11,18 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from firmware.record.journal.journal import Journal
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
-from firmware.runtime.house_config import house_rules, prepare_house
+from firmware.runtime.house_config import prepare_house
 from firmware.runtime.reading.messages import CameraJob, JobLost, ReaderState, ReadingDone, ReadingJob
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
-from firmware.simulation.live.players import Habits, Players, SetHand
+from firmware.simulation.house import simulated_house
+from firmware.simulation.live.players import Habits, Players
+from firmware.simulation.policy import Policy
 from firmware.table import Phase, State
 from firmware.table import events as ev
-from firmware.table.settling import pending_natural
 from firmware.table.state import Ask
 
-PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
-UNIT: Final = 100
 LOOK_EVERY: Final = 0.05
 """Seconds between two polls of the table by the players."""
 HABITS: Final = Habits(natural_dealt=0.3, falsely_declared=0.06, fouled=0.15, surrendered=0.05)
@@ -85,7 +84,7 @@ class TrainingTable:
 
     def __init__(self, data: Path, profile: str, seed: int) -> None:
         """Open the table. Raises ConfigError, AppError, TableError: a real table's record is refused."""
-        config = _config(data, profile)
+        config = simulated_house(data, profile, None, closed=True)  # settling is trained, not placing
         self.data: Final = data
         self.socket: Final = config.socket
         self._readings = LaidCards()
@@ -100,9 +99,8 @@ class TrainingTable:
         except BaseException:
             self._journal.close()
             raise
-        self._rules = house.rules
-        self._players = Players(seed, self._rules, BACKS_TRIED, HABITS)
-        self._dealt: tuple[int, Mapping[int, SetHand]] = (0, {})
+        players = Players(seed, house.rules, BACKS_TRIED, HABITS)
+        self._policy = Policy(players, lambda state: house.rules, random.Random(seed))
         self._stop = threading.Event()
         self._table = threading.Thread(target=self.process.run, name="table")
         self._hands = threading.Thread(target=self._play, name="players")
@@ -129,33 +127,22 @@ class TrainingTable:
 
     def _turn(self, state: State) -> None:
         """Take the players' next step. After a refusal, or an action of the trainee, look again."""
-        match state.phase:
-            case Phase.IDLE | Phase.VOID | Phase.ARCHIVED:
-                self._readings.lying = {}
-                self._press(state)
-            case Phase.DEALING:
-                self._readings.lying = {}
-                button = state.seats[(state.hand - 1) % len(state.seats)].seat
-                if state.button != button:
-                    self._command(state, "key_button", seat=button)
-                self._press(state)
-            case Phase.SETTING:
-                hands = self._hands_of(state)
-                for seat, hand in hands.items():
-                    if hand.surrenders or hand.declares:
-                        self._command(state, "surrender" if hand.surrenders else "declare", seat=seat)
-                self._readings.lying = {seat.place: hands[seat.seat].shown for seat in state.seats}
-                self._press(state)
-            case Phase.REVIEW if only_naturals(state):
-                self._command(state, "confirm", seat=pending_natural(state, self._rules))
-
-    def _hands_of(self, state: State) -> Mapping[int, SetHand]:
-        if self._dealt[0] != state.hand:
-            self._dealt = (state.hand, self._players.deal([seat.seat for seat in state.seats]))
-        return self._dealt[1]
-
-    def _press(self, state: State) -> None:
-        self._command(state, "next", phase=str(state.phase))
+        if state.phase is Phase.SETTLED or (state.phase is Phase.REVIEW and not only_naturals(state)):
+            return
+        act = self._policy.next(state)
+        places = {seat.seat: seat.place for seat in state.seats}
+        if act.felt is not None:
+            self._readings.lying = {places[seat]: rows for seat, rows in act.felt.items()}
+        match act.do:
+            case "wait" | "lay":
+                return
+            case "puck":
+                self._command(state, "key_button", seat=act.fields["seat"])
+            case "next":
+                self._command(state, "next", phase=str(state.phase))
+            case _:
+                self._policy.refused(act)  # said once: the trainee may take it back
+                self._command(state, act.do, **act.fields)
 
     def _command(self, state: State, do: str, **fields: Any) -> None:
         self.process.ask(json.dumps({"do": do, "hand": state.hand, **fields}).encode())
@@ -164,16 +151,3 @@ class TrainingTable:
 def only_naturals(state: State) -> bool:
     """Return whether naturals wait for confirmation, and nothing else is asked."""
     return bool(state.questions) and all(question.what is Ask.NATURAL for question in state.questions)
-
-
-def _config(data: Path, profile: str) -> Config:
-    """Return the configuration of a table of four without caps on losses. Raises ConfigError."""
-    seats = tuple(
-        SeatConfig.model_validate({"seat": number, "place": place, "player": player})
-        for number, (place, player) in enumerate(PLAYERS.items(), start=1)
-    )
-    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=TimesConfig(turn_up=0.0))
-    _, rules = house_rules(config)
-    if rules.deal.kind == "closed":
-        return config
-    return config.model_copy(update={"options": {"deal.kind": "closed"}})  # settling is trained, not placing

@@ -25,6 +25,9 @@ KNOBS: Final[Mapping[str, tuple[float, float]]] = {
 """The adjustable faults of the camera and its light, with their ranges."""
 
 
+Order = Callable[[dict[str, Any]], None]
+
+
 class BadOrder(AppError, ValueError):
     """The order is invalid."""
 
@@ -35,24 +38,50 @@ class Room:
     def __init__(self, table: SimulatedTable, dealer: SimulatedDealer) -> None:
         self._table = table
         self._dealer = dealer
-        self._orders: dict[str, Callable[[dict[str, Any]], None]] = {
+        puck, panel, camera = table.puck, table.panel, table.camera
+        noise = b"AT\r\nAT+GCAP\r\n$STATE,1,2,3:*0000\r\n"
+        self._orders: dict[str, Order] = {
             "look": lambda order: None,
-            "puck": self._puck,
-            "lay": self._lay,
-            "antenna": self._antenna,
-            "push": lambda order: table.panel.push(_button(order)),
-            "let_go": lambda order: table.panel.let_go(_button(order)),
-            "press_two": lambda order: table.panel.press_together("confirm", "reject", apart=0.02),
-            "panel": lambda order: table.panel.replug() if _flag(order, "plugged") else table.panel.unplug(),
-            "mains": lambda order: (
-                table.panel.restore_mains() if _flag(order, "on") else table.panel.cut_mains()
+            "puck": _one_of(
+                "That cannot be done to the puck reader.",
+                move=lambda order: puck.move_to(_seat(order)),
+                lift=lambda order: puck.lift(),
+                unplug=lambda order: puck.unplug(),
+                replug=lambda order: puck.replug(),
+                freeze=lambda order: puck.freeze(),
+                stick=lambda order: puck.stick(),
+                thaw=lambda order: puck.thaw(),
+                babble=lambda order: puck.babble(os.urandom(300) + noise),
             ),
-            "camera": self._camera,
+            "lay": self._lay,
+            "antenna": lambda order: (
+                puck.mend_antenna(_seat(order)) if _flag(order, "ok") else puck.break_antenna(_seat(order))
+            ),
+            "push": lambda order: panel.push(_button(order)),
+            "let_go": lambda order: panel.let_go(_button(order)),
+            "press_two": lambda order: panel.press_together("confirm", "reject", apart=0.02),
+            "panel": lambda order: panel.replug() if _flag(order, "plugged") else panel.unplug(),
+            "mains": lambda order: panel.restore_mains() if _flag(order, "on") else panel.cut_mains(),
+            "camera": _one_of(
+                "That cannot be done to the camera.",
+                unplug=lambda order: camera.unplug(),
+                replug=lambda order: camera.replug(),
+                hang=lambda order: camera.hang(),
+                freeze=lambda order: camera.change(frozen=True),
+                thaw=lambda order: camera.change(frozen=False),
+                garbage=lambda order: camera.change(garbage=True),
+                clear=lambda order: camera.change(garbage=False),
+            ),
             "knob": self._knob,
-            "drift": lambda order: table.camera.drift(_number(order, "value", 0.0, 20.0)),
-            "dealer": self._dealer_rests,
+            "drift": lambda order: camera.drift(_number(order, "value", 0.0, 20.0)),
+            "dealer": lambda order: dealer.go_on() if _flag(order, "plays") else dealer.rest(),
             "felt": self._felt,
         }
+        self._cards = _one_of(
+            "That cannot be done with the cards.",
+            turn_up=lambda order: dealer.turn_up(),
+            clear=lambda order: table.clear(),
+        )
 
     def answer(self, line: bytes) -> dict[str, Any]:
         """Execute one order; return the new state, or a message about what was wrong."""
@@ -96,28 +125,6 @@ class Room:
             "dealer": {"plays": not self._dealer.rests},
         }
 
-    def _puck(self, order: dict[str, Any]) -> None:
-        puck = self._table.puck
-        match order.get("what"):
-            case "move":
-                puck.move_to(_seat(order))
-            case "lift":
-                puck.lift()
-            case "unplug":
-                puck.unplug()
-            case "replug":
-                puck.replug()
-            case "freeze":
-                puck.freeze()
-            case "stick":
-                puck.stick()
-            case "thaw":
-                puck.thaw()
-            case "babble":
-                puck.babble(os.urandom(300) + b"AT\r\nAT+GCAP\r\n$STATE,1,2,3:*0000\r\n")
-            case _:
-                raise BadOrder("That cannot be done to the puck reader.")
-
     def _lay(self, order: dict[str, Any]) -> None:
         tags = {"dealer": DEALER_TAG, "action": ACTION_TAG, "stranger": STRANGER}
         tag = tags.get(str(order.get("disk")))
@@ -127,51 +134,28 @@ class Room:
             self._table.puck.take(tag)
         self._table.puck.lay(tag, _seat(order))
 
-    def _antenna(self, order: dict[str, Any]) -> None:
-        seat = _seat(order)
-        if _flag(order, "ok"):
-            self._table.puck.mend_antenna(seat)
-        else:
-            self._table.puck.break_antenna(seat)
-
-    def _camera(self, order: dict[str, Any]) -> None:
-        camera = self._table.camera
-        match order.get("what"):
-            case "unplug":
-                camera.unplug()
-            case "replug":
-                camera.replug()
-            case "hang":
-                camera.hang()
-            case "freeze" | "thaw" as what:
-                camera.change(frozen=what == "freeze")
-            case "garbage" | "clear" as what:
-                camera.change(garbage=what == "garbage")
-            case _:
-                raise BadOrder("That cannot be done to the camera.")
-
     def _knob(self, order: dict[str, Any]) -> None:
         name = str(order.get("name"))
         if name not in KNOBS:
             raise BadOrder("There is no such knob.")
         self._table.camera.change(**{name: _number(order, "value", *KNOBS[name])})
 
-    def _dealer_rests(self, order: dict[str, Any]) -> None:
-        if _flag(order, "plays"):
-            self._dealer.go_on()
-        else:
-            self._dealer.rest()
-
     def _felt(self, order: dict[str, Any]) -> None:
         if not self._dealer.rests:
             raise BadOrder("The simulated dealer plays: let it rest first, then the cards are yours.")
-        match order.get("what"):
-            case "turn_up":
-                self._dealer.turn_up()
-            case "clear":
-                self._table.clear()
-            case _:
-                raise BadOrder("That cannot be done with the cards.")
+        self._cards(order)
+
+
+def _one_of(refusal: str, **orders: Order) -> Order:
+    """Return the order that does what its `what` names."""
+
+    def do(order: dict[str, Any]) -> None:
+        named = orders.get(str(order.get("what")))
+        if named is None:
+            raise BadOrder(refusal)
+        named(order)
+
+    return do
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

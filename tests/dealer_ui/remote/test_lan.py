@@ -21,7 +21,6 @@ from cryptography import x509
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.remote import command as lan_command
 from dealer_ui.remote import front as lan_front
 from dealer_ui.remote import tls as lan_tls
 from dealer_ui.remote.access import (
@@ -35,6 +34,7 @@ from dealer_ui.remote.access import (
 )
 from dealer_ui.remote.app import remote_access
 from dealer_ui.remote.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable
+from firmware.cli.main import main
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
@@ -254,7 +254,7 @@ def test_a_stop_between_key_and_certificate_is_made_good(
 
 
 def run(*words: str, said: str = "") -> Result:
-    return CliRunner().invoke(lan_command.command, list(words), input=said)
+    return CliRunner().invoke(main, ["review", *words], input=said)
 
 
 def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path) -> None:

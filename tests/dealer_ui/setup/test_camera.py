@@ -18,6 +18,7 @@ from dealer_ui.setup.deck_spread import spread
 from dealer_ui.text.known_sentences import KNOWN
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
+from firmware.health.picture_checks import NAMES, number
 from firmware.runtime.reading.calibrations import DROPPED, MOVED
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -219,7 +220,7 @@ def test_every_figure_of_vision_has_words_on_the_page() -> None:
     suits, _ = told_apart([])
     verdicts = {**judge(bare(), view, layout(), view.homography), suits.name: suits}
     names = {*verdicts, *(verdict.name for verdict in set_up_verdicts(view, layout()))}
-    assert names == set(camera_words.NAMES)
+    assert names == set(NAMES)
     assert set(calibrate_felt([bare()], layout()).figures) <= set(camera_words.FIGURES)
     told = {name: verdict.to_json() for name, verdict in verdicts.items()}
     assert all(one.ok and one.says for one in camera_words.figures(told))
@@ -254,8 +255,8 @@ def test_what_moved_is_said(movement: dict[str, float], words: list[str]) -> Non
 
 
 def test_nothing_is_less_than_nothing() -> None:
-    assert camera_words.number(-0.04, "mm", 1) == "0.0 mm"
-    assert camera_words.number(-4.2, "mm", 1) == "−4.2 mm"
+    assert number(-0.04, "mm", 1) == "0.0 mm"
+    assert number(-4.2, "mm", 1) == "−4.2 mm"
 
 
 SAYING = (

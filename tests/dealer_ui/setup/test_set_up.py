@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.setup.device_words import FOUND, LEFT, figure, found
+from dealer_ui.setup.device_words import figure
 from dealer_ui.setup.routes import in_short
 from dealer_ui.setup.steps import BY_NAME, STEPS, Stage, after, first_open, standings
 from dealer_ui.web.pages import own_address
+from firmware.health.device_checks import FOUND, LEFT, clock_found, device_check
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import load_profile, profile_names
 from firmware.table import events as ev
@@ -332,14 +334,15 @@ FIGURES: dict[str, Any] = {
 
 @pytest.mark.parametrize("why", [*FOUND, f"puck_moves{LEFT}"])
 def test_everything_that_is_found_has_a_sentence(why: str) -> None:
-    said, advice = found(why, FIGURES, "confirm")
-    assert said
-    assert "%(" not in said + advice
-    assert said != why
+    check = device_check("puck", "fail", why, FIGURES, "confirm")
+    said = f"{check.says} {check.advice or ''}"
+    assert "%(" not in said
+    assert str(check.says) not in ("", why)
 
 
 def test_everything_that_a_trial_can_find_is_among_the_words() -> None:
     source = (Path(__file__).parents[3] / "firmware/runtime/device_tests.py").read_text(encoding="utf-8")
+    source += inspect.getsource(clock_found)
     names = "camera|puck|buttons|lamps|buzzer|disk|clock|power"
     told = set(re.findall(rf'"((?:{names})_[a-z_]+)"', source))
     assert told == set(FOUND)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.bench import appliance as appliance_bench
+from firmware.cli.main import main
 
 
 @pytest.mark.exhaustive
@@ -18,19 +19,16 @@ def test_the_demo_is_started_watched_and_ended(monkeypatch: pytest.MonkeyPatch, 
     """One start of the two that the command asks for at least, and no waiting for rest: minutes on a busy machine."""
 
     def once(runs: int, seconds: float) -> dict[str, Any]:
-        demo = appliance_bench._Demo(("--speed", "20", "--hands", "1"))
-        try:
+        with appliance_bench._Demo(("--speed", "20", "--hands", "1")) as demo:
             ready = demo.until_ready()
             watched = appliance_bench._watch(demo.process.pid, seconds)
-        finally:
-            demo.end()
         assert demo.process.poll() is not None
         return {"ready_s": [ready] * runs, "seconds": seconds, "rest": watched, "play": watched}
 
     monkeypatch.setattr(appliance_bench, "measure", once)
     report = tmp_path / "report.md"
     asked = ["--runs", "2", "--seconds", "2", "--json", "--write", str(report)]
-    done = CliRunner().invoke(appliance_bench.command, asked)
+    done = CliRunner().invoke(main, ["bench", "appliance", *asked])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert 0 < told["ready_s"][0] < appliance_bench.READY_WITHIN
@@ -45,7 +43,7 @@ def test_a_demo_that_does_not_come_up_is_said(monkeypatch: pytest.MonkeyPatch) -
     ends_at_once = shutil.which("false")
     assert ends_at_once is not None
     monkeypatch.setattr("sys.executable", ends_at_once)
-    done = CliRunner().invoke(appliance_bench.command, ["--runs", "2"])
+    done = CliRunner().invoke(main, ["bench", "appliance", "--runs", "2"])
     assert done.exit_code == 1
     assert "ended by itself" in done.output
     assert "Traceback" not in done.output

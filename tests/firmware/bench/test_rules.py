@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.bench import rules as rules_bench
-from firmware.bench.rules import PEERS, Figure, best_of
+from firmware.bench.harness import best_of
+from firmware.bench.rules import PEERS, Figure
 from firmware.cli.main import main
 
 # What peers do when they are imported is not ours to mend.

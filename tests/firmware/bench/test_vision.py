@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.vision import command
+from firmware.cli.main import main
 
 
 @pytest.mark.parametrize("folder", ["", "missing"])
 def test_a_folder_without_photographs_is_said_before_anything_is_measured(
     folder: str, tmp_path: Path
 ) -> None:
-    result = CliRunner().invoke(command, ["--photos", str(tmp_path / folder)])
+    result = CliRunner().invoke(main, ["bench", "vision", "--photos", str(tmp_path / folder)])
     assert result.exit_code == 2, result.output
     said = " ".join(result.output.split())
     assert (

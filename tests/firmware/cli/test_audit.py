@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from firmware.cli.audit import command
+from firmware.cli.main import main
 from firmware.cli.record_audit import Audit, audit
-from firmware.cli.report import command as report_command
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
@@ -205,10 +204,10 @@ def test_the_command_lists_differences_and_ends_with_1_where_there_are_any(
     settled: Path, tmp_path: Path
 ) -> None:
     run = CliRunner()
-    fine = run.invoke(command, ["--data", str(settled), "--no-pictures", "--processes", "1"])
+    fine = run.invoke(main, ["audit", "--data", str(settled), "--no-pictures", "--processes", "1"])
     assert (fine.exit_code, "1 hands, 2 settlements" in fine.output) == (0, True)
     shutil.rmtree(settled / "captures")
-    spoilt = run.invoke(command, ["--data", str(settled), "--processes", "1", "--json"])
+    spoilt = run.invoke(main, ["audit", "--data", str(settled), "--processes", "1", "--json"])
     assert spoilt.exit_code == 1
     told = json.loads(spoilt.stdout)
     assert [one["what"] for one in told["differences"]] == ["picture", "picture"]
@@ -222,7 +221,7 @@ def test_a_record_without_such_hands_is_said_in_a_sentence(
     settled: Path, tmp_path: Path, arguments: list[str], sentence: str | None
 ) -> None:
     data = settled if sentence else tmp_path / "nothing"
-    result = CliRunner().invoke(command, ["--data", str(data), *arguments])
+    result = CliRunner().invoke(main, ["audit", "--data", str(data), *arguments])
     assert result.exit_code == 2
     assert (sentence or "There is no hand on record") in result.output
 
@@ -232,14 +231,14 @@ def test_a_record_without_such_hands_is_said_in_a_sentence(
 
 def test_a_shift_is_counted_on_the_command_line(settled: Path, tmp_path: Path) -> None:
     run = CliRunner()
-    told = json.loads(run.invoke(report_command, ["--data", str(settled), "--json"]).stdout)
+    told = json.loads(run.invoke(main, ["report", "--data", str(settled), "--json"]).stdout)
     assert (told["total"]["hands"], told["total"]["errors"]) == (1, 2)
-    lines = run.invoke(report_command, ["--data", str(settled), "--csv"]).stdout.splitlines()
+    lines = run.invoke(main, ["report", "--data", str(settled), "--csv"]).stdout.splitlines()
     assert len(lines) == 2
-    shown = run.invoke(report_command, ["--data", str(settled)])
+    shown = run.invoke(main, ["report", "--data", str(settled)])
     assert (shown.exit_code, "Together" in shown.output) == (0, True)
     pdf = tmp_path / "shift.pdf"
-    assert run.invoke(report_command, ["--data", str(settled), "--pdf", str(pdf)]).exit_code == 0
+    assert run.invoke(main, ["report", "--data", str(settled), "--pdf", str(pdf)]).exit_code == 0
     assert pdf.read_bytes().startswith(b"%PDF")
 
 
@@ -251,7 +250,7 @@ def test_a_full_disk_leaves_no_half_report(
 
     monkeypatch.setattr(os, "fsync", full)
     before = sorted(tmp_path.iterdir())
-    done = CliRunner().invoke(report_command, ["--data", str(settled), "--pdf", str(tmp_path / "shift.pdf")])
+    done = CliRunner().invoke(main, ["report", "--data", str(settled), "--pdf", str(tmp_path / "shift.pdf")])
     assert (done.exit_code, "No space left on device" in done.output) == (1, True)
     assert sorted(tmp_path.iterdir()) == before
 
@@ -268,5 +267,5 @@ def test_a_full_disk_leaves_no_half_report(
 def test_a_report_of_nonsense_is_refused_in_a_sentence(
     settled: Path, arguments: list[str], code: int, sentence: str
 ) -> None:
-    result = CliRunner().invoke(report_command, ["--data", str(settled), *arguments])
+    result = CliRunner().invoke(main, ["report", "--data", str(settled), *arguments])
     assert (result.exit_code, sentence in result.output) == (code, True), result.output

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from firmware.cli.calibrate import command
+from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from tests.vision.boards import board_photo
@@ -35,7 +35,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*args: object) -> Result:
-    return CliRunner().invoke(command, [str(arg) for arg in args])
+    return CliRunner().invoke(main, ["calibrate", *map(str, args)])
 
 
 def test_a_felt_is_calibrated_from_pictures_and_compared_with_an_earlier_one(

@@ -16,8 +16,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dealer_ui.reports.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
-from firmware.cli.anchor import command as anchor_command
-from firmware.cli.hands import command
 from firmware.cli.main import main
 from firmware.record.evidence import dispute_verifier
 from firmware.record.evidence.anchors import Anchor
@@ -50,8 +48,7 @@ def run(data: Path, *arguments: object, exits: int = 0) -> Result:
     words = [str(argument) for argument in (*arguments, "--data", data)]
     if words[0] in ("export", "anchor"):
         words += ["--key-folder", str(data.parent / "key")]
-    group, words = (anchor_command, words[1:]) if words[0] == "anchor" else (command, words)
-    done = CliRunner().invoke(group, words)
+    done = CliRunner().invoke(main, words if words[0] == "anchor" else ["hands", *words])
     assert done.exit_code == exits, done.output
     assert "Traceback" not in done.output
     return done

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from firmware.cli.people import command
+from firmware.cli.main import main
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.config import Config
 
@@ -25,7 +25,7 @@ def people(config: Config) -> People:
     """Runs `feltwatch people`; `lines` is what is keyed."""
 
     def run(*args: str, lines: str = "") -> Result:
-        return CliRunner().invoke(command, [*args, "--data", str(config.data)], input=lines)
+        return CliRunner().invoke(main, ["people", *args, "--data", str(config.data)], input=lines)
 
     return run
 

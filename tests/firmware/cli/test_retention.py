@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from firmware.access.pins import PinStore
 from firmware.cli.bundle import command as bundle_command
+from firmware.cli.main import main
 from firmware.cli.retention import backup, keep, restore
 from firmware.record.archive import Archive
 from firmware.record.evidence.signing import DeviceKey
@@ -69,7 +70,8 @@ def house_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(command: click.Command, *arguments: object, exits: int = 0) -> Result:
-    done = CliRunner().invoke(command, [str(argument) for argument in arguments], input="y\n")
+    assert command.name is not None
+    done = CliRunner().invoke(main, [command.name, *map(str, arguments)], input="y\n")
     assert done.exit_code == exits, done.output
     return done
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from firmware.health.checks import CHECKS, DAY_MS, Check, Facts, Verdict, judge, worst
+from firmware.health.check import Check, worst
+from firmware.health.checks import CHECKS, DAY_MS, Facts, judge
 from firmware.health.record_facts import record_facts
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
@@ -68,7 +69,7 @@ WELL = Facts(
     anchor_age_ms=DAY_MS,
     limits={work: timed() for work in WORKS},
 )
-RINGS: dict[str, list[tuple[dict[str, Any], Verdict]]] = {
+RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
     "table": [({"answers": False}, "bad")],
     "services": [({"services": {"feltwatch-ui.service": "failed"}}, "bad")],
     "camera": [

@@ -15,8 +15,9 @@ from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import LAMPS, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
+from firmware.health.device_checks import SLOW_MS
 from firmware.runtime.config import Config
-from firmware.runtime.device_tests import LASTS_S, SLOW_MS, DeviceTests, Finding
+from firmware.runtime.device_tests import LASTS_S, DeviceTests, Finding
 from firmware.table import CommandRefused, Phase, State, fold
 from firmware.table import events as ev
 from firmware.table.events import Device

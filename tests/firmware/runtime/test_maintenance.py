@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from firmware.cli.anchor import command as anchor
-from firmware.cli.hands import command as hands
-from firmware.cli.retention import keep
+from firmware.cli.main import main
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import EXPORTS, export_path
 from firmware.record.evidence.anchors import Anchor
@@ -216,19 +214,21 @@ def test_the_shell_asks_the_running_table(box: Box, tmp_path_factory: pytest.Tem
     hand, folder = box.hand(), tmp_path_factory.mktemp("out")
     words = ["--data", str(box.config.data)]
     export = ["export", str(hand), "--out", str(folder / "x.zip"), *words]
-    refused = CliRunner().invoke(hands, export)
+    refused = CliRunner().invoke(main, ["hands", *export])
     assert refused.exit_code == 1
     assert "Name who asks with --by" in refused.output
-    wrong = CliRunner().invoke(hands, [*export, "--by", "Moreno"], input="9876\n")
+    wrong = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="9876\n")
     assert "not Moreno's PIN" in wrong.output
     assert list(folder.iterdir()) == []
-    done = CliRunner().invoke(hands, [*export, "--by", "Moreno"], input="2749\n")
+    done = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="2749\n")
     assert done.exit_code == 0, done.output
     assert check(str(folder / "x.zip")).ok
-    slip = CliRunner().invoke(anchor, ["--json", *words])
+    slip = CliRunner().invoke(main, ["anchor", "--json", *words])
     assert slip.exit_code == 0, slip.output
     assert Anchor.parse(json.loads(slip.stdout)["text"]).hands == hand
-    dropped = CliRunner().invoke(keep, ["--days", "1", "--do", "--by", "Tess", *words], input="8361\n")
+    dropped = CliRunner().invoke(
+        main, ["keep", "--days", "1", "--do", "--by", "Tess", *words], input="8361\n"
+    )
     assert dropped.exit_code == 0, dropped.output
 
 

@@ -10,7 +10,7 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.puck_calm import CALM_S, CHANGES, RESTLESS, CalmPuck
-from firmware.simulation.evening.run import simulated_house
+from firmware.simulation.house import simulated_house
 from tests.appliance.fault_campaign import _table
 
 A_SECOND = 4

@@ -14,7 +14,7 @@ from firmware.record.journal.journal import FILE, Journal
 from firmware.runtime import record_check
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.table_process import TableProcess
-from firmware.simulation.evening.run import simulated_house
+from firmware.simulation.house import simulated_house
 from firmware.table.errors import JournalDamaged
 from firmware.table.events import Event, HandVoided, RecordFault
 from tests.appliance.fault_campaign import _table

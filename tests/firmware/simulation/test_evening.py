@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
 from firmware.rules import profile_names
 from firmware.simulation.evening.auditor import Kind
-from firmware.simulation.evening.command import IN_MEMORY, command
+from firmware.simulation.evening.command import IN_MEMORY
 from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
 from firmware.simulation.evening.pixels import FAULTS as PIXEL_FAULTS
 from firmware.simulation.evening.pixels import simulate_pixels
@@ -260,12 +261,14 @@ def test_a_table_process_that_breaks_rings(run: Run, monkeypatch: pytest.MonkeyP
 
 
 def test_the_report_in_json(data: Path) -> None:
-    result = CliRunner().invoke(command, ["--hands", "3", "--faults", "all", "--json", "--data", str(data)])
+    result = CliRunner().invoke(
+        main, ["simulate", "--hands", "3", "--faults", "all", "--json", "--data", str(data)]
+    )
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert (report["ok"], report["lost"], report["twice"], report["unasked"]) == (True, 0, 0, 0)
     assert set(report["faults"]) == set(FAULTS)
-    again = CliRunner().invoke(command, ["--hands", "3", "--data", str(data)])
+    again = CliRunner().invoke(main, ["simulate", "--hands", "3", "--data", str(data)])
     assert again.exit_code == 2
     assert "choose an empty folder" in again.output
 
@@ -281,7 +284,7 @@ def test_the_report_for_people_and_the_exit_of_a_run_that_lost_something(
         lambda *args: settlement(*args) | {"points": {}},
         raising=True,
     )
-    result = CliRunner().invoke(command, ["--hands", "2"])
+    result = CliRunner().invoke(main, ["simulate", "--hands", "2"])
     assert result.exit_code == 1
     assert "settled otherwise than the rules" in result.output
 
@@ -295,7 +298,7 @@ def test_the_report_for_people_and_the_exit_of_a_run_that_lost_something(
     ],
 )
 def test_bad_input_is_said_in_a_sentence(arguments: list[str], says: str) -> None:
-    result = CliRunner().invoke(command, arguments)
+    result = CliRunner().invoke(main, ["simulate", *arguments])
     assert result.exit_code == 2
     assert says in result.output
     assert "Traceback" not in result.output

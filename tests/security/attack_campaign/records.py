@@ -32,8 +32,9 @@ from firmware.runtime.inputs import Request
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
-from firmware.simulation.evening.run import simulate, simulated_house
+from firmware.simulation.evening.run import simulate
 from firmware.simulation.evening.stepped_table import CrampedJournal
+from firmware.simulation.house import simulated_house
 from firmware.table import State, TableError
 from firmware.table.errors import JournalError
 from tests.appliance.fault_campaign import NoReadings

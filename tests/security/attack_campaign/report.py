@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import get_args
 
-from firmware.bench.rules import machine
+from firmware.bench.harness import machine
 from tests.security.attack_campaign.attack import Attack, Result
 from tests.security.attack_campaign.flips import Judged, Outcome
 from tests.security.attack_campaign.pages import FILES, Part

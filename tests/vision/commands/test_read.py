@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from firmware.cli.main import main
 from tests.rendered import rendered
-from vision.commands.read import command
 from vision.felt.layout import TableLayout
 from vision.synthetic.props import Thing
 from vision.synthetic.render import FACE_DOWN, deal
 
 
 def _run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(command, [str(a) for a in arguments])
+    return CliRunner().invoke(main, ["read", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")

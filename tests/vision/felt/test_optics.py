@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from firmware.cli.main import main
 from vision.base.errors import OpticsError
-from vision.commands.optics import command
 from vision.felt.layout import TableLayout
 from vision.felt.optics import MEASURED_PX_PER_MM, WELL_PX_PER_MM, Grade, cameras, coverage_table, sight
 
@@ -105,18 +105,18 @@ def test_the_limits_are_the_rows_that_the_readers_report_measured() -> None:
 
 
 def test_the_command_answers_people_and_programs() -> None:
-    said = CliRunner().invoke(command, ["--camera", "cm3", "--height", "1.15"])
+    said = CliRunner().invoke(main, ["optics", "--camera", "cm3", "--height", "1.15"])
     assert said.exit_code == 0
     assert "3.09 px/mm" in said.output
-    told = json.loads(CliRunner().invoke(command, ["--json"]).output)
+    told = json.loads(CliRunner().invoke(main, ["optics", "--json"]).output)
     assert (told["camera"], told["height_mm"], told["verdict"]) == ("cm3", 1150.0, "well")
-    assert "4.43 px/mm" in CliRunner().invoke(command, ["--list"]).output
+    assert "4.43 px/mm" in CliRunner().invoke(main, ["optics", "--list"]).output
 
 
 def test_the_command_exits_1_where_the_felt_cannot_be_read_and_2_for_bad_input() -> None:
-    assert CliRunner().invoke(command, ["--height", "0.9"]).exit_code == 1
+    assert CliRunner().invoke(main, ["optics", "--height", "0.9"]).exit_code == 1
     for bad in (["--camera", "polaroid"], ["--height", "-3"], ["--layout", "nowhere.toml"]):
-        said = CliRunner().invoke(command, bad)
+        said = CliRunner().invoke(main, ["optics", *bad])
         assert (said.exit_code, "Traceback" in said.output) == (2, False)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from firmware.cli.main import main
 from tests.rendered import rendered
 from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, EnrolmentFileError
-from vision.commands.enrol import command
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS
 from vision.reading.enrolment import check_deck, enrol, lesson, load_profile, save_profile, spread
@@ -136,14 +136,14 @@ def test_the_deck_check_names_what_is_missing(layout: TableLayout, tmp_path: Pat
     hands = spread(layout)
     hands["D"]["back"].remove("As")
     cv2.imwrite(str(tmp_path / "spread.jpg"), rendered(hands, layout, scale=SCALE).frame)
-    done = CliRunner().invoke(command, [str(tmp_path / "spread.jpg"), "--check"])
+    done = CliRunner().invoke(main, ["enrol", str(tmp_path / "spread.jpg"), "--check"])
     assert done.exit_code == 1
     assert "51 of 52" in done.stdout
     assert "As" in done.stdout
 
 
 def test_without_pictures_the_command_shows_how_to_lay_the_cards() -> None:
-    done = CliRunner().invoke(command, [])
+    done = CliRunner().invoke(main, ["enrol"])
     assert done.exit_code == 0
     assert "A front" in done.stdout
     assert "2c 3c 4c" in done.stdout

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.vision import command
+from firmware.cli.main import main
 from tests.rendered import rendered
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
@@ -36,7 +36,7 @@ def test_a_network_that_takes_no_picture_of_fixed_size_is_refused(layout: TableL
 def test_the_bench_refuses_before_it_measures_for_minutes(tmp_path: Path) -> None:
     broken = tmp_path / "yolo.onnx"
     broken.write_bytes(b"not a network")
-    result = CliRunner().invoke(command, ["--yolo", str(broken)])
+    result = CliRunner().invoke(main, ["bench", "vision", "--yolo", str(broken)])
     assert result.exit_code == 2
     assert "cannot be loaded" in result.output
 

@@ -1,37 +1,36 @@
-"""A face-up hand while it is placed, street by street, with the errors that people make on the felt."""
+"""A face-up hand as it is placed, street by street, with the errors that people make on the felt."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from firmware.rules import CARDS
-from firmware.simulation.evening.reader_model import FACE_DOWN
-from firmware.simulation.live.players import SetHand, Spot
-from firmware.table import State
+from firmware.simulation.live.players import FACE_DOWN, SetHand, Spot
+from firmware.table import Question, State
 from firmware.table.events import ROWS, Irregularity
 from firmware.table.streets import cards_by, open_seats
-
-MISCHIEF: Final = 0.015
-"""The share of streets at which a card is moved, picked up, turned over or added by mistake."""
 
 Rows = dict[str, list[str]]
 
 
 @dataclass
 class Placing:
-    """The actual and the correct cards of a face-up table; `street` is the number of streets placed."""
+    """The actual and the correct cards by seat; `street` is the number of streets placed.
+
+    `orders`: the order in which the cards of each open seat come. `mischief`: the share of streets at which a card is
+    moved, picked up, turned over or added by mistake; `bent` after such an error.
+    """
 
     hands: Mapping[int, SetHand]
     orders: Mapping[int, Sequence[Spot]]
-    places: Mapping[int, str]
     rng: random.Random
+    mischief: float = 0.0
     street: int = 0
     waits: int = 0
     bent: bool = False
-    felt: dict[str, Rows] = field(default_factory=dict)
+    felt: dict[int, Rows] = field(default_factory=dict)
 
     def should_lie(self) -> dict[int, Rows]:
         """Return the correct cards; a closed hand lies face down."""
@@ -44,22 +43,22 @@ class Placing:
                 felt[seat] = {row: [FACE_DOWN] * count for row, count in ROWS.items()}
         return felt
 
-    def put_right(self) -> None:
-        """Lay all cards correctly."""
+    def put_right(self) -> dict[int, Rows]:
+        """Lay all cards correctly, and return them."""
         self.bent = False
-        self.felt = {self.places[seat]: rows for seat, rows in self.should_lie().items()}
+        self.felt = self.should_lie()
+        return self.felt
 
-    def go_on(self) -> None:
-        """Place the next street, sometimes with an error."""
-        self.street += 1
-        self.waits = 0
+    def place(self, street: int) -> dict[int, Rows]:
+        """Place a street, sometimes with an error, and return the cards that lie then."""
+        self.street, self.waits = street, 0
         self.put_right()
-        if self.rng.random() < MISCHIEF:
+        if self.mischief and self.rng.random() < self.mischief:
             self._bend()
+        return self.felt
 
     def _bend(self) -> None:
-        place = self.places[self.rng.choice(list(self.orders))]
-        rows = self.felt[place]
+        rows = self.felt[self.rng.choice(list(self.orders))]
         full = [row for row in ROWS if rows[row]]
         if not full:
             return
@@ -74,13 +73,9 @@ class Placing:
                 rows[row][0] = FACE_DOWN
             case _:  # a card of no player is laid there
                 lying = {
-                    card for of_place in self.felt.values() for cards in of_place.values() for card in cards
+                    card for of_seat in self.felt.values() for cards in of_seat.values() for card in cards
                 }
                 rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
-
-    def all_seen(self, state: State) -> bool:
-        """Return whether the record has every card that was placed."""
-        return all(seat.placed >= cards_by(self.street) for seat in open_seats(state))
 
     def stands(self, seen: Irregularity) -> str:
         """Return which side of an irregularity is right now that the felt is correct: the record or the table."""
@@ -94,3 +89,25 @@ class Placing:
         if seen.what == "card_missing":
             return "record" if seen.card is None or seen.card in here else "table"
         return "table" if seen.what == "out_of_turn" else "record"
+
+
+def all_seen(state: State, street: int) -> bool:
+    """Return whether the record has every open seat's cards of this many streets."""
+    return all(seat.placed >= cards_by(street) for seat in open_seats(state))
+
+
+def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
+    """Return the true card at a question's position, given its row's true cards.
+
+    Cards that were seen one by one may be on record in another order: those already named are left out.
+    """
+    assert question.seat is not None
+    assert question.row is not None
+    assert question.index is not None
+    seat = state.seat(question.seat)
+    cards = seat.row(question.row) if seat else ()
+    named = [card.card for k, card in enumerate(cards) if card.sure and k != question.index]
+    left = [card for card in truth if card not in named] or list(truth)
+    likely = [card for card in question.cards if card in left]
+    at = truth[question.index] if question.index < len(truth) else left[0]
+    return at if at in left else (likely or left)[0]
