@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ def test_a_table_of_another_language_has_its_page_after_the_english_one(tmp_path
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Every piece of text that is put into a PDF, with the name of its font."""
     found: list[tuple[str, str]] = []
-    write = PDFTextObject._formatText
+    write: Callable[[Any, str], str] = vars(PDFTextObject)["_formatText"]
 
     def noted(self: Any, text: str) -> str:
         found.append((self._fontname, text))
@@ -149,7 +149,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 def missing(drawn: list[tuple[str, str]]) -> set[tuple[str, str]]:
     """The letters that were drawn in a font without a glyph for them."""
-    glyphs = {font: getattr(getFont(font).face, "charToGlyph", range(32, 127)) for font, _text in drawn}
+    glyphs = {
+        font: getattr(vars(getFont(font))["face"], "charToGlyph", range(32, 127)) for font, _text in drawn
+    }
     return {(font, letter) for font, text in drawn for letter in text if ord(letter) not in glyphs[font]}
 
 
