@@ -47,10 +47,12 @@ PAGE_CODES: Final = frozenset({200, 206, 302, 304, 308, 400, 403, 404, 416})
 NAMES: Final = st.sampled_from(("1", "2", "traditional", "clock", "puck", "felt", "feltwatch.css")) | st.text(
     min_size=1, max_size=12
 )
-FIELDS: Final = tuple(
-    "of back for one other version checks seat player profile dealer with from to day hour before row card "
-    "marks job down kiosk".split(" ")
+# fmt: off
+FIELDS: Final = (
+    "of", "back", "for", "one", "other", "version", "checks", "seat", "player", "profile", "dealer", "with", "from",
+    "to", "day", "hour", "before", "row", "card", "marks", "job", "down", "kiosk",
 )
+# fmt: on
 QUERY: Final = st.dictionaries(
     st.sampled_from(FIELDS),
     st.sampled_from(
