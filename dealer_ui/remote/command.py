@@ -227,7 +227,7 @@ def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_js
     from dealer_ui.remote.tls import certificate
 
     if names and not anew and (secrets / "tls.crt").exists():
-        raise click.UsageError("There is a certificate; with --again another is made, by these names too.")
+        raise click.UsageError("There is a certificate; with --anew another is made, by these names too.")
     shown = _or_said(lambda: certificate(secrets, names, anew=anew))
     if not as_json:
         _print_certificate(shown)
@@ -244,7 +244,7 @@ def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
     say(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
     say(f"SHA-256 {shown.fingerprint}", err=err)
     if shown.days_left() < SOON_DAYS:
-        say("It is soon over. Make another: sudo feltwatch review certificate --again", err=True)
+        say("It is soon over. Make another: sudo feltwatch review certificate --anew", err=True)
 
 
 def _or_said(do: Callable[[], T]) -> T:

@@ -87,7 +87,7 @@ def need_usable(folder: Path) -> Certificate:
         raise TlsError("There is no certificate yet. Begin with: sudo feltwatch review add NAME") from error
     shown = _read(folder / CERTIFICATE)
     if shown.days_left() < 0:
-        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --again")
+        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --anew")
     return shown
 
 

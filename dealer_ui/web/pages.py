@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import current_app, render_template, request
+from flask import current_app, render_template, request, url_for
+from markupsafe import Markup
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
@@ -37,6 +38,20 @@ def page(template: str, title: str, **values: Any) -> str:
         seq=services().live.now().screen.seq,
         **{"back": own_address(request.args.get("back", "/")), **values},
     )
+
+
+def script(name: str) -> Markup:
+    """Return the element that loads a script of the page's build."""
+    return Markup('<script src="{}" defer></script>').format(_static(name))
+
+
+def style(name: str) -> Markup:
+    """Return the element that loads a style sheet of the page's build."""
+    return Markup('<link rel="stylesheet" href="{}">').format(_static(name))
+
+
+def _static(name: str) -> str:
+    return url_for("static", filename=name, v=current_app.config["BUILD"])
 
 
 def own_address(address: str, otherwise: str = "/") -> str:
