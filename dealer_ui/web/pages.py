@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import current_app, render_template, request, url_for
+from flask import Response, current_app, render_template, request, url_for
 from markupsafe import Markup
 
 from dealer_ui.text.i18n import N_
@@ -52,6 +52,11 @@ def style(name: str) -> Markup:
 
 def _static(name: str) -> str:
     return url_for("static", filename=name, v=current_app.config["BUILD"])
+
+
+def attachment(data: bytes, kind: str, name: str) -> Response:
+    """Return a file to be saved under a name; `kind` is its media type."""
+    return Response(data, mimetype=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def own_address(address: str, otherwise: str = "/") -> str:
