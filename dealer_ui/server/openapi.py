@@ -22,8 +22,7 @@ from dealer_ui.view.screen import Screen
 from dealer_ui.web import answers, guard
 from dealer_ui.web.commands import NOT_THE_BROWSERS
 from dealer_ui.web.sessions import COOKIE
-from firmware.table.commands.decide import Command
-from firmware.table.people import COMMAND_ROLES
+from firmware.table.command import COMMAND_ROLES, command_adapter
 
 blueprint = Blueprint("interface", __name__)
 
@@ -213,20 +212,24 @@ def _ref(model: str) -> dict[str, str]:
 def _schemas() -> dict[str, Any]:
     """Return every schema; a browser may not say who gives a command. Roles stand in the commands' description."""
     found: dict[str, Any] = {}
-    models: dict[str, Any] = {"Command": Command, "View": Screen, **{one.__name__: one for one in _TYPES}}
-    for name, of in models.items():
-        schema = TypeAdapter[Any](of).json_schema(
-            mode="serialization" if of is Screen else "validation", ref_template=_REF
+    adapters: dict[str, TypeAdapter[Any]] = {
+        "Command": command_adapter(),
+        "View": TypeAdapter(Screen),
+        **{one.__name__: TypeAdapter(one) for one in _TYPES},
+    }
+    for name, adapter in adapters.items():
+        schema = adapter.json_schema(
+            mode="serialization" if name == "View" else "validation", ref_template=_REF
         )
         found |= {**schema.pop("$defs", {}), name: schema}
-        if of is Command:
+        if name == "Command":
             for model in found.values():
                 properties = model.get("properties", {})
                 for hidden in NOT_THE_BROWSERS & set(properties):
                     del properties[hidden]
                 if "do" in properties:
                     model["required"] = sorted({*model.get("required", ()), "do"})
-    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in COMMAND_ROLES.items())
+    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in sorted(COMMAND_ROLES.items()))
     found["Command"]["description"] = f"Who may give which:\n\n{roles}"
     for order, command, fields in (("ClockOrder", "SetClock", CLOCK), ("TrialOrder", "TryDevice", ACTS)):
         properties = {name: found[command]["properties"][name] for name in sorted(fields)}

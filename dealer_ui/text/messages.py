@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from dealer_ui.text.event_words import PHASE_NAMES
 from dealer_ui.text.i18n import gettext, language, pgettext
 from dealer_ui.text.known_sentences import KNOWN
 from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
@@ -93,10 +92,6 @@ def _word(name: str, word: Word) -> str:
         return word
     if word in ROW_NAMES:
         return pgettext("row", word)
-    if name in ("phase", "now", "to") and word in PHASE_NAMES:
-        return pgettext("phase", word)
-    if name == "event":
-        return pgettext("event", word)
     if word in ROLE_NAMES:
         return pgettext("role", word)
     return in_other_words(word)

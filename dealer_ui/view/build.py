@@ -43,7 +43,7 @@ from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
 from firmware.table.state import State
 from firmware.table.streets import dead_seats, not_complete, open_seats
-from firmware.table.white import payback_due, payback_refused
+from firmware.table.topics.white import payback_due, payback_refused
 
 DEVICES: Final = ("camera", "puck", "buttons")
 PUCK_TOLD: Final = OPEN - {Phase.SETTLED}

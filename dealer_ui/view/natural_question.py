@@ -15,7 +15,7 @@ from firmware.table.events import ROWS
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict
 from firmware.table.state import Seat, State
-from firmware.table.white import looks_again
+from firmware.table.topics.white import looks_again
 
 
 def natural_question(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:

@@ -24,10 +24,9 @@ from firmware.record.journal.file import as_journal_errors
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
 from firmware.table import events as ev
-from firmware.table.effects import apply
-from firmware.table.effects.evidence import what_is_wrong
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused, UnknownEvent
+from firmware.table.event import apply
 from firmware.table.events import canonical
 from firmware.table.state import INITIAL
 
@@ -139,7 +138,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
         )
     else:
         if fault is not None:
-            yield Problem(fault.seen if fault.what == "rewritten" else None, str(what_is_wrong(fault)))
+            yield Problem(fault.seen if fault.what == "rewritten" else None, str(fault.problem))
 
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:
