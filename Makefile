@@ -112,7 +112,7 @@ docs: .venv/dev.stamp
 	@echo "The book: build/docs/index.html"
 
 # dealer_ui/translations/README.md
-MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k TableError -k CommandRefused -k NotAllowed \
+MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k Term -k TableError -k CommandRefused -k NotAllowed \
 	-k PinError -k CaptureError
 
 words: .venv/dev.stamp

@@ -9,18 +9,19 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from dealer_ui.text.hand_words import CATEGORY_NAMES, category_name, natural_words
-from dealer_ui.text.i18n import gettext, ngettext, pgettext
+from dealer_ui.text.hand_words import category_name, natural_words
+from dealer_ui.text.i18n import gettext, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.rule_words import BETTER, house_rule, option_title, target_words
-from dealer_ui.text.words import SUIT_NAMES, capital, money, row_name, small
+from dealer_ui.text.messages import say
+from dealer_ui.text.rule_words import rule_text, target_words
+from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import Profile
 from firmware.rules.profiles.document import Table
-from firmware.rules.profiles.options import Target, Text
+from firmware.rules.profiles.options import BETTER, Target, Text
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import sources
 from firmware.rules.strength import CATEGORIES
-from firmware.rules.words import ROW_NAMES
+from firmware.rules.words import ROW_NAMES, SUITS
 
 _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
@@ -111,14 +112,13 @@ def _template() -> Template:
         at_least=at_least,
         bonus_table=bonus_table,
         collection_table=collection_table,
-        house_rule=house_rule,
         money=money,
         naturals_table=naturals_table,
-        option_title=option_title,
+        rule_text=rule_text,
         points=points,
-        ranked=lambda: listed(category_name(name).lower() for name in CATEGORY_NAMES),
+        ranked=lambda: listed(category_name(name).lower() for name in reversed(CATEGORIES)),
         ranked_in_front=lambda: listed(category_name(name).lower() for name in _IN_FRONT),
-        suits_of=lambda order: listed(pgettext("suit", SUIT_NAMES[suit]) for suit in order),
+        suits_of=lambda order: listed(say(SUITS[suit]) for suit in order),
         texts=lambda: [
             (path, kind.title) for path, (_s, _n, kind) in OPTIONS.items() if isinstance(kind, Text)
         ],
@@ -139,7 +139,7 @@ def listed(parts: Iterable[str]) -> str:
 def at_least(hands: Iterable[tuple[str, str]]) -> str:
     """Format hands by row, each as the lowest that does."""
     return _(", or ").join(
-        _(BETTER[row], hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
+        _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
     )
 
 

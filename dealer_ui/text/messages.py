@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from dealer_ui.text.i18n import gettext, language, pgettext
+from dealer_ui.text.i18n import SOURCE, gettext, language, ngettext, pgettext
 from dealer_ui.text.known_sentences import KNOWN
-from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
-from firmware.messages import Message, Word
+from dealer_ui.text.words import ROLE_NAMES
+from firmware.messages import Message, Term, Word
+from firmware.rules.words import ROW_NAMES
 from firmware.table.errors import TableError
 
 VERBATIM: Final = frozenset(
@@ -29,9 +30,20 @@ _PLACE: Final = re.compile(r"%\((\w+)\)s")
 def say(statement: Message | TableError) -> str:
     """Translate a sentence of the table into the current language."""
     sentence = statement.sentence if isinstance(statement, TableError) else statement
+    if isinstance(sentence, Term):
+        return _say_term(sentence)
     if not sentence.args:
         return in_other_words(sentence.message)
     return gettext(sentence.message, **{name: _word(name, word) for name, word in sentence.args.items()})
+
+
+def _say_term(term: Term) -> str:
+    if language() == SOURCE:
+        return str(term)
+    args = {name: say(word) if isinstance(word, Message) else word for name, word in term.args.items()}
+    if term.plural:
+        return ngettext(term.message, term.plural, int(args.pop("num")), **args)
+    return pgettext(term.context, term.message, **args) if term.context else gettext(term.message, **args)
 
 
 def say_answer(answer: Mapping[str, Any]) -> str:

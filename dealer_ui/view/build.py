@@ -6,13 +6,16 @@ would help a player.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import known
 from dealer_ui.text.messages import in_other_words, say
-from dealer_ui.text.words import device_name, money
+from dealer_ui.text.words import (
+    device_name,
+    money,
+)
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.faults import alert
@@ -37,6 +40,7 @@ from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import swap_notices, swap_undone, used
 from firmware.messages import Message
 from firmware.rules import Profile, currency
+from firmware.rules.recorded import RecordedSettlement, recorded
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.settling import pending_natural
@@ -66,7 +70,7 @@ def view(
     `answering` is False while the table process cannot be reached: then no commands are offered, and no device is shown
     as working.
     """
-    settlement = state.settlement
+    settlement = recorded(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
     puck = puck_due(state, rules) if rules and answering and is_between(state) else None
     pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
@@ -87,7 +91,7 @@ def view(
         unit=_unit(state),
         hand=state.hand if state.opened else None,
         devices=_devices(state, answering),
-        seats=felt_seats(state, rules, pays[current] if current is not None else None, answering),
+        seats=felt_seats(state, rules, settlement, pays[current] if current is not None else None, answering),
         needs=needs(state, rules) if rules and answering else (),
         payments=pays,
         current=current,
@@ -122,8 +126,8 @@ def _unit(state: State) -> str:
     return money(unit) if unit else ""
 
 
-def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
-    return frozenset((pair["a"], pair["b"]) for pair in settlement["pairs"])
+def _all(settlement: RecordedSettlement) -> frozenset[tuple[int, int]]:
+    return frozenset(pair.seats for pair in settlement.pairs)
 
 
 # ---- the hand ----
@@ -207,7 +211,7 @@ def _actions(
             return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
-            forward, back = marks(state.settlement, state.paid, state.hand)
+            forward, back = marks(recorded(state.settlement), state.paid, state.hand)
             undo = (back,) if back else swap_undone(state)[:1]
             ends = _("Close the hand") if refused else _("Next hand")
             return (*undo, forward or Action(ends, press, tone="go", lamp="white"))
@@ -284,7 +288,8 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
     """Name the events worth a sound. A natural sounds when its verdict is shown, never before."""
     cues: list[str] = []
     if state.settlement is not None:
-        cues += [f"foul-{state.hand}-{hand['seat']}" for hand in state.settlement["hands"] if hand["foul"]]
+        fouls = (hand.seat for hand in recorded(state.settlement).hands if hand.is_foul)
+        cues += [f"foul-{state.hand}-{seat}" for seat in fouls]
     elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
         cues.append(f"natural-{state.hand}-{seat}")
     elif rules:

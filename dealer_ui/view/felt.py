@@ -13,6 +13,7 @@ from dealer_ui.view.payments import foul_reasons, row_outcomes
 from dealer_ui.view.screen import Action, Card, Face, Flag, Outcome, Pad, Payment, Row, Seat
 from dealer_ui.view.swaps import pairs
 from firmware.rules import Profile
+from firmware.rules.recorded import RecordedHand, RecordedSettlement
 from firmware.table.events import ROWS
 from firmware.table.phase import Phase
 from firmware.table.state import Ask, State
@@ -27,18 +28,20 @@ CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
 def felt_seats(
-    state: State, rules: Profile | None, payment: Payment | None, answering: bool
+    state: State,
+    rules: Profile | None,
+    settlement: RecordedSettlement | None,
+    payment: Payment | None,
+    answering: bool,
 ) -> tuple[Seat, ...]:
     """Return the four places of the felt, with the seats that play there; `payment` is the one to be made now."""
     by_place = {seat.place: seat for seat in state.seats}
-    settlement = state.settlement or {}
-    hands = {hand["seat"]: hand for hand in settlement.get("hands", ())}
     outcomes: dict[int, dict[str, Outcome]] = {}
-    if payment is not None:
-        now = next(p for p in settlement["pairs"] if {p["a"], p["b"]} == {payment.payer, payment.winner})
+    if payment is not None and settlement is not None:
+        now = next(pair for pair in settlement.pairs if {*pair.seats} == {payment.payer, payment.winner})
         outcomes = row_outcomes(now)
     return tuple(
-        _seat(state, rules, by_place[place], hands.get(by_place[place].seat), outcomes, payment, answering)
+        _seat(state, rules, by_place[place], settlement, outcomes, payment, answering)
         if place in by_place
         else Seat(place)
         for place in PLACES
@@ -49,14 +52,13 @@ def _seat(
     state: State,
     rules: Profile | None,
     seat: TableSeat,
-    hand: Mapping[str, Any] | None,
+    settlement: RecordedSettlement | None,
     outcomes: Mapping[int, Mapping[str, Outcome]],
     payment: Payment | None,
     answering: bool,
 ) -> Seat:
-    settlement = state.settlement or {}
-    number = str(seat.seat)
-    total = settlement.get("paid", {}).get(number)
+    hand = settlement.hand(seat.seat) if settlement else None
+    total = settlement.paid.get(seat.seat) if settlement else None
     return Seat(
         place=seat.place,
         seat=seat.seat,
@@ -65,7 +67,7 @@ def _seat(
         role=_role(seat.seat, payment),
         moves=payment.amount if payment else "",
         paying=payment is not None,
-        points=signed_points(settlement["points"][number]) if total is not None else "",
+        points=signed_points(settlement.points[seat.seat]) if settlement and total is not None else "",
         total=signed_money(total) if total is not None else "",
         trend="level" if not total else "up" if total > 0 else "down",
         rows=tuple(
@@ -88,7 +90,7 @@ def _role(seat: int, payment: Payment | None) -> Any:
 
 
 def _flags(
-    state: State, rules: Profile | None, seat: TableSeat, hand: Mapping[str, Any] | None, why: str
+    state: State, rules: Profile | None, seat: TableSeat, hand: RecordedHand | None, why: str
 ) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     if seat.fantasyland and not hand:
@@ -97,19 +99,19 @@ def _flags(
         flags.append(Flag("dead", _("Dead hand")))
     if seat.surrenders:
         flags.append(Flag("surrender", _("Surrendered")))
-    void = hand is not None and hand.get("declaration") == "voided_by_foul"
-    if hand and hand["foul"]:  # no room for the reason next to "Natural void"; the payment's lines give it
+    void = hand is not None and hand.declaration == "voided_by_foul"
+    if hand and hand.is_foul:  # no room for the reason next to "Natural void"; the payment's lines give it
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
-    if hand and hand["natural"]:
-        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
-    elif hand and hand["foul"]:  # the foul is the important part, and needs the room
+    if hand and hand.natural:
+        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand.natural.kind))))
+    elif hand and hand.is_foul:  # the foul is the important part, and needs the room
         if void:
             flags.append(Flag("asked", _("Natural void")))
     elif seat.declares:
         flags.append(Flag("asked", _("Natural not verified") if seat.confirmed else _("Natural declared")))
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
-    if hand and hand["fantasyland_next"]:
+    if hand and hand.fantasyland_next:
         kept = seat.fantasyland  # a player who keeps it announces it (RULES.md 9)
         flags.append(
             Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
@@ -134,19 +136,18 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
 
 
 def _row(
-    state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
+    state: State, seat: TableSeat, row: Any, hand: RecordedHand | None, outcome: Outcome, answering: bool
 ) -> Row:
-    judged = (hand or {}).get("rows", {}).get(row, {})
-    category, detail = (
-        row_words(judged["category"], judged["cards"]) if judged and judged["category"] else ("", "")
-    )
+    judged = hand.rows.get(row) if hand else None
+    called = judged.category if judged else None
+    category, detail = row_words(called, judged.cards) if judged and called else ("", "")
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=row_text(judged["category"], judged["cards"]) if judged and judged["category"] else "",
-        bonus=judged.get("bonus", 0),
+        text=row_text(called, judged.cards) if judged and called else "",
+        bonus=judged.bonus if judged else 0,
         outcome=outcome,
     )
 

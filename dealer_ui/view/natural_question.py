@@ -7,7 +7,7 @@ from typing import Literal
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
-from dealer_ui.text.rule_words import option_text
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import kind_name
 from dealer_ui.view.screen import Action, Card, Need
 from firmware.rules import OPTIONS, Declaration, Profile
@@ -77,7 +77,7 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
     if declaration is None:
         return ""
     if declaration.verdict == "voided_by_foul":
-        return option_text(OPTIONS[declaration.clause][2].say(True))
+        return say(OPTIONS[declaration.clause][2].say(True))
     if declaration.clause == "naturals.excused_by_surrender":
         return _("An opponent had already surrendered, so the hand plays as it is set.")
     if rules.naturals.false_declaration == "regular":

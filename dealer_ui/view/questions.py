@@ -8,7 +8,7 @@ from typing import Any, Final
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words, say
-from dealer_ui.text.rule_words import house_rule
+from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
@@ -174,7 +174,7 @@ def _button(state: State, rules: Profile) -> Need:
         kind="button",
         title=_("Where is the button?"),
         sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
-        rule=house_rule(rules.irregularities.button),
+        rule=rule_text(rules.irregularities.button),
         choices=tuple(
             Action(
                 _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
@@ -219,7 +219,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         )
         todo = _("Straighten the row and look again, or key it.")
         sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
-        rule = house_rule(rules.irregularities.wrong_number_of_cards)
+        rule = rule_text(rules.irregularities.wrong_number_of_cards)
     key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
     sure = [code for code in question.cards if code != "??"]
     ghost = (
@@ -277,7 +277,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         if len(spots) == 2
         else _("%(card)s: read %(count)s times", card=capital(card_name(code)), count=len(spots)),
         sentence=_("At %(places)s. Touch the one that is another card.", places=_("; at ").join(where)),
-        rule=house_rule(rules.irregularities.card_twice),
+        rule=rule_text(rules.irregularities.card_twice),
         place=first.place,
         row=_row(spots[0]),
         index=spots[0].index,
@@ -300,7 +300,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         kind="card",
         title=_("Which card is it?"),
         sentence=_("%(place)s from the left, as its player sees it.", place=where),
-        rule=house_rule(rules.irregularities.unread_card),
+        rule=rule_text(rules.irregularities.unread_card),
         place=seat.place,
         row=row,
         index=index,

@@ -1,7 +1,7 @@
 """The tables of the house, their records row by row, and the list of hands made from them.
 
-`entry`, `content` and `quarantine` are evidence: rows are added and never changed. Triggers hold that against everybody.
-`hand` and `hand_seat` are projections: `feltwatch pit reindex` makes them again.
+`entry`, `content` and `quarantine` are evidence: rows are added and never changed. Triggers hold that
+against everybody. `hand` and `hand_seat` are projections: `feltwatch pit reindex` makes them again.
 """
 
 from __future__ import annotations
