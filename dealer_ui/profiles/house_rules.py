@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dealer_ui.profiles import house_rules_after as after
-from dealer_ui.profiles import house_rules_naturals as naturals
-from dealer_ui.profiles import house_rules_pay as pay
-from dealer_ui.profiles import house_rules_play as play
-from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, listed
+from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, listed, sentences
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
@@ -33,54 +29,55 @@ class Numbered(NamedTuple):
 
 class _Section(NamedTuple):
     title: str
-    says: Callable[[Values], Iterator[Ruled]]
+    block: str
+    """Its sentences: a block of the template."""
     where: Callable[[Values], bool] = lambda _rules: True
     options: tuple[str, ...] = ()
     """Prefixes of the options that have no sentence where the section is left out."""
 
 
 _SECTIONS: Final = (
-    _Section(N_("The game and the table"), play.the_table),
-    _Section(N_("The button"), play.the_button),
-    _Section(N_("The deal"), play.the_deal),
-    _Section(N_("What beats what"), play.rankings),
-    _Section(N_("Setting the rows"), play.setting),
+    _Section(N_("The game and the table"), "the_table"),
+    _Section(N_("The button"), "the_button"),
+    _Section(N_("The deal"), "the_deal"),
+    _Section(N_("What beats what"), "rankings"),
+    _Section(N_("Setting the rows"), "setting"),
     _Section(
         N_("Naturals"),
-        naturals.naturals,
+        "naturals",
         lambda rules: rules.has_naturals,
         ("naturals.", "foul.versus_natural", "order.naturals_first", "order.several_naturals"),
     ),
     _Section(
         N_("Surrender"),
-        play.surrender,
+        "surrender",
         lambda rules: bool(rules["surrender.points"]),
         ("surrender.", "naturals.excused_by_surrender", "naturals.order_unknown"),
     ),
-    _Section(N_("Comparing the rows"), pay.comparing),
+    _Section(N_("Comparing the rows"), "comparing"),
     _Section(
         N_("Bonuses"),
-        pay.bonuses,
+        "bonuses",
         lambda rules: rules.has_bonuses,
         ("bonus.", "foul.pays_bonus", "naturals.keeps_bonus", "naturals.pays_bonus"),
     ),
-    _Section(N_("What a foul pays"), pay.fouls),
-    _Section(N_("What a natural collects"), naturals.what_naturals_collect, lambda rules: rules.has_naturals),
-    _Section(N_("Order of settlement"), pay.order_of_payment),
-    _Section(N_("Table stakes"), pay.stakes),
+    _Section(N_("What a foul pays"), "fouls"),
+    _Section(N_("What a natural collects"), "what_naturals_collect", lambda rules: rules.has_naturals),
+    _Section(N_("Order of settlement"), "order_of_payment"),
+    _Section(N_("Table stakes"), "stakes"),
     _Section(
         N_("Fantasy Land"),
-        after.fantasy_land,
+        "fantasy_land",
         lambda rules: bool(rules["fantasyland.entry"]),
         ("fantasyland.",),
     ),
     _Section(
         N_("Collection by the down"),
-        after.collection,
+        "collection",
         lambda rules: bool(rules["collection.schedule"]),
         ("collection.",),
     ),
-    _Section(N_("Irregularities"), after.irregularities),
+    _Section(N_("Irregularities"), "irregularities"),
 )
 _LEFT_OUT: Final = {
     N_("Naturals"): N_("naturals"),
@@ -165,7 +162,7 @@ def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]
     for section in _SECTIONS:
         if section.where(rules):
             number += 1
-            statement = _numbered(number, section.says(rules))
+            statement = _numbered(number, sentences(section.block, rules))
             about.update(path for part in statement if isinstance(part, Numbered) for path in part.about)
             yield f"{number} {_(section.title)}", statement
     if missing := _missing(rules, about):
@@ -203,7 +200,7 @@ def _missing(rules: Values, statement: Container[str]) -> Rule | None:
         return None
     about = (path for path in rules if path.startswith(tuple(prefixes)) and path not in statement)
     things = listed(_(name) for name in names)
-    return Rule(_("This game is played without: %(things)s.", things=things), _MISSING, *about)
+    return Rule(_("This game is played without: %(things)s.", things=things), (_MISSING, *about))
 
 
 def _rules_table(rows: list[tuple[str, str, str]]) -> Iterator[Table]:

@@ -1,22 +1,37 @@
-"""A house rule: a sentence, and the options and rules of the documents that it covers."""
+"""A section of the house rules: its sentences and tables, from `templates/profiles/house_rules.html`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from dealer_ui.text.hand_words import category_name, natural_words
 from dealer_ui.text.i18n import gettext, ngettext
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.text.rule_words import rule_text, target_words
+from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import Profile
 from firmware.rules.profiles.document import Table
+from firmware.rules.profiles.options import BETTER, Target, Text
+from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import sources
+from firmware.rules.strength import CATEGORIES
+from firmware.rules.words import ROW_NAMES, SUITS
+
+_IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
 
+@dataclass(frozen=True)
 class Rule:
     """A rule in words. `about`: options by path, and rules without an option by the names of the sources' tables."""
 
-    def __init__(self, text: str, *about: str) -> None:
-        self.text = text
-        self.about = about
+    text: str
+    about: tuple[str, ...]
 
 
 Ruled = Rule | Table
@@ -56,6 +71,60 @@ class Values:
         """Whether any hand is a natural."""
         return bool(self["naturals.kinds"])
 
+    @property
+    def outcome(self) -> dict[str, int]:
+        """The points for rows won in place of their sum, by how many; empty if rows are summed."""
+        return dict(self["scoring.outcome"])
+
+    @property
+    def royal_is_unnamed(self) -> bool:
+        """Whether a table of bonuses has straight flushes and does not name the royal one."""
+        tables = [dict(self[f"bonus.{row}"]) for row in ("middle", "back")]
+        return any("straight_flush" in table and "royal_flush" not in table for table in tables)
+
+    def has_natural(self, *kinds: str) -> bool:
+        """Return whether the game has any of these naturals."""
+        return any(kind in kinds for kind, _value in self["naturals.kinds"])
+
+
+def sentences(name: str, rules: Values) -> list[Ruled]:
+    """Return a section's rules and tables in the current language: the block `name` of the template."""
+    found: list[Ruled] = []
+
+    def rule(text: str, *about: str) -> str:
+        found.append(Rule(text, about))
+        return ""
+
+    def table(one: Table) -> str:
+        found.append(one)
+        return ""
+
+    template = _template()
+    list(template.blocks[name](template.new_context({"rules": rules, "rule": rule, "table": table})))
+    return found
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(loader=PackageLoader("dealer_ui"), undefined=StrictUndefined, autoescape=True)
+    environment.globals.update(
+        _=gettext,
+        at_least=at_least,
+        bonus_table=bonus_table,
+        collection_table=collection_table,
+        money=money,
+        naturals_table=naturals_table,
+        rule_text=rule_text,
+        points=points,
+        ranked=lambda: listed(category_name(name).lower() for name in reversed(CATEGORIES)),
+        ranked_in_front=lambda: listed(category_name(name).lower() for name in _IN_FRONT),
+        suits_of=lambda order: listed(say(SUITS[suit]) for suit in order),
+        texts=lambda: [
+            (path, kind.title) for path, (_s, _n, kind) in OPTIONS.items() if isinstance(kind, Text)
+        ],
+    )
+    return environment.get_template("profiles/house_rules.html")
+
 
 def points(number: int) -> str:
     """Format a number of points."""
@@ -65,3 +134,52 @@ def points(number: int) -> str:
 def listed(parts: Iterable[str]) -> str:
     """Format a list."""
     return gettext(", ").join(parts)
+
+
+def at_least(hands: Iterable[tuple[str, str]]) -> str:
+    """Format hands by row, each as the lowest that does."""
+    return _(", or ").join(
+        _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
+    )
+
+
+def naturals_table(rules: Values) -> Table:
+    """Return the naturals, the highest first, with their points."""
+    return Table(
+        (_("Rank"), _("Natural"), _("Points from each opponent")),
+        tuple(
+            (str(place), capital(natural_words(kind)), str(value))
+            for place, (kind, value) in enumerate(rules["naturals.kinds"], start=1)
+        ),
+    )
+
+
+def collection_table(rules: Values) -> Table:
+    """Return the fees of a down by the table's limit."""
+    return Table(
+        (_("Option"), _("Table limit"), _("Fee of a player for a down")),
+        tuple(
+            (str(rate.option), money(rate.limit), money(rate.fee)) for rate in rules["collection.schedule"]
+        ),
+    )
+
+
+def bonus_table(rules: Values) -> Table:
+    """Return the bonuses, the highest hand first, with a column for each row."""
+    tables = [dict(rules[f"bonus.{row}"]) for row in ROW_NAMES]
+    in_front = {hand: hand not in CATEGORIES for table in tables for hand in table}
+
+    def height(hand: str) -> tuple[int, int]:
+        target = Target.parse(hand, front=in_front[hand])
+        return -target.category, -(target.rank if target.rank is not None else 13)
+
+    return Table(
+        (_("Hand"), *(capital(row_name(name)) for name in ROW_NAMES)),
+        tuple(
+            (
+                capital(target_words(hand, front=in_front[hand])),
+                *(str(table[hand]) if hand in table else "–" for table in tables),
+            )
+            for hand in sorted(in_front, key=height)
+        ),
+    )

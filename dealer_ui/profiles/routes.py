@@ -21,7 +21,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.web import guard
 from dealer_ui.web.commands import give
-from dealer_ui.web.pages import page, role_name
+from dealer_ui.web.pages import attachment, page, role_name
 from dealer_ui.web.services import services
 from firmware.rules import Profile, load_profile, profile_names, profile_toml
 from firmware.rules.profiles.document import Block
@@ -116,9 +116,7 @@ def printed(name: str) -> Response:
     from dealer_ui.reports.house_rules_pdf import pdf  # slow import
 
     found = _found(_shelf(), name)
-    response = Response(pdf(_blocks(found.profile)), mimetype="application/pdf")
-    response.headers["Content-Disposition"] = f'attachment; filename="house-rules-{found.name}.pdf"'
-    return response
+    return attachment(pdf(_blocks(found.profile)), "application/pdf", f"house-rules-{found.name}.pdf")
 
 
 @blueprint.post("/profiles/<name>")

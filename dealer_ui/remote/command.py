@@ -213,26 +213,26 @@ def list_people(secrets: Path, as_json: bool) -> None:
 
 @command.command("certificate")
 @click.option(
-    "--anew", is_flag=True, help="Make another certificate, with another key. Every browser asks again."
+    "--again", is_flag=True, help="Make another certificate, with another key. Every browser asks again."
 )
 @click.option(
     "--name", "names", multiple=True, help="Another name or address of the box; may be given more than once."
 )
 @_secrets_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def certificate_command(anew: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
+def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
     """Show the box's certificate and its fingerprint; make it if there is none."""
     from dealer_ui.remote.tls import certificate
 
-    if names and not anew and (secrets / "tls.crt").exists():
+    if names and not again and (secrets / "tls.crt").exists():
         raise click.UsageError("There is a certificate; with --again another is made, by these names too.")
     try:
-        shown = certificate(secrets, names, anew=anew)
+        shown = certificate(secrets, names, again=again)
     except ValueError as error:  # a name that no certificate can hold
         raise click.UsageError(str(error)) from error
     if not as_json:
         _print_certificate(shown)
-        if anew:
+        if again:
             say(
                 "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
             )

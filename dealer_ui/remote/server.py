@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import signal
 import socket
-from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from flask import Flask
 
-from dealer_ui.server.serve import Server, make_server
+from dealer_ui.server.serve import Server, make_server, run_until_stopped
 
 THREADS: Final = 16
 
@@ -47,14 +45,4 @@ def make_lan_server(app: Flask, listening: socket.socket, parts: dict[int, Any])
 
 def serve(app: Flask, listening: socket.socket) -> None:
     """Serve the application until SIGINT or SIGTERM."""
-    server = make_lan_server(app, listening, {})
-
-    def end(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise SystemExit(0)
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    try:
-        server.run()
-    finally:
-        server.close()
+    run_until_stopped(make_lan_server(app, listening, {}))

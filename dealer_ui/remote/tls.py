@@ -48,13 +48,13 @@ class Certificate:
         return (self.ends - (now or datetime.now(UTC))).days
 
 
-def certificate(folder: Path, names: Iterable[str] = (), *, anew: bool = False) -> Certificate:
+def certificate(folder: Path, names: Iterable[str] = (), *, again: bool = False) -> Certificate:
     """Return the box's certificate; make it and its key if there is none, or `again`.
 
     `names`: further names and addresses of the box. Raises TlsError.
     """
     path = folder / CERTIFICATE
-    if anew or not path.exists():
+    if again or not path.exists():
         try:
             _make(folder, tuple(dict.fromkeys((*names, *own_names()))))
         except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PIL import Image
-from reportlab.graphics.shapes import Drawing, Polygon, String
+from reportlab.graphics.shapes import Drawing, Polygon
 from reportlab.graphics.shapes import Image as Picture
 from reportlab.lib import colors
 from reportlab.lib.units import mm
@@ -298,13 +298,10 @@ def _drawn(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
 
     def label(x: float, y: float, text: str, colour: colors.Color, size: float) -> None:
         across, up = (x - left) * scale, (top + height - y) * scale
-        wide = 0.6 * size * len(text)
-        drawing.add(box(across - wide / 2, up - 0.3 * size, wide, 1.1 * size))
-        drawing.add(
-            String(
-                across, up, text, textAnchor="middle", fontName=type_.bold, fontSize=size, fillColor=colour
-            )
-        )
+        words = type_.label(text, across, up, size, colour, bold=True)
+        start, _low, end, _high = words.getBounds()
+        drawing.add(box(start, up - 0.3 * size, end - start, 1.1 * size))
+        drawing.add(words)
 
     size = max(3.5, look.letter * scale)
     for area in look.zones:

@@ -47,9 +47,9 @@ _LATIN: Final = (
     (Path("Vera.ttf"), Path("VeraBd.ttf")),  # part of reportlab
 )
 _OWN: Final = Path(__file__).parents[1] / "fonts"
-_CHINESE: Final = {"zh_Hant": _OWN / "NotoSansCJKTC-Regular.ttf"}
-"""Chinese letters by language; for all but these, `_SIMPLIFIED`. They are embedded: every reader shows the same."""
 _SIMPLIFIED: Final = _OWN / "NotoSansCJKSC-Regular.ttf"
+_TRADITIONAL: Final = _OWN / "NotoSansCJKTC-Regular.ttf"
+"""Chinese letters, embedded: every reader shows the same. A document looks in its own language's font first."""
 _RARE: Final = (
     _FONTS / "wqy/wqy-zenhei.ttc",
     _FONTS / "wqy/wqy-microhei.ttc",
@@ -89,13 +89,26 @@ class Type:
         )
 
     def has(self, letter: str) -> bool:
-        """Return whether one of the packaged fonts has a letter."""
+        """Return whether the fonts packaged for this language have a letter."""
         return any(_has(font, letter) for font in (self.plain, self._chinese[0]))
 
     def text(self, words: str, style: ParagraphStyle | None = None) -> Paragraph:
         """Return a paragraph of plain words, each letter in a font that has it."""
         style = style or self.body
         return Paragraph(self._fitted(words, str(style.fontName)), style)
+
+    def label(
+        self, words: str, x: float, y: float, size: float, colour: colors.Color, *, bold: bool = False
+    ) -> Group:
+        """Return one line for a drawing with its middle at x, each letter in a font that has it; sizes in points."""
+        runs = list(self._runs(words, self.bold if bold else self.plain))
+        widths = [pdfmetrics.stringWidth(run, font, size) for font, run in runs]
+        left = x - sum(widths) / 2
+        group = Group()
+        for (font, run), width in zip(runs, widths, strict=True):
+            group.add(String(left, y, run, fontName=font, fontSize=size, fillColor=colour))
+            left += width
+        return group
 
     def titled(self, words: str, above: float = 0.0) -> list[Flowable]:
         """Return a heading that stays on the same page as the beginning of its content.
@@ -178,15 +191,16 @@ def _latin() -> tuple[str, str]:
 
 @cache
 def _chinese(language: str) -> tuple[str, ...]:
-    own = _CHINESE.get(language, _SIMPLIFIED)
-    pdfmetrics.registerFont(TTFont(own.stem, str(own)))
+    own = [_TRADITIONAL, _SIMPLIFIED] if language == "zh_Hant" else [_SIMPLIFIED, _TRADITIONAL]
+    for path in own:
+        pdfmetrics.registerFont(TTFont(path.stem, str(path)))
     for path in _RARE:
         try:
             pdfmetrics.registerFont(TTFont("felt-rare", str(path)))
         except (TTFError, OSError):
             continue
-        return own.stem, "felt-rare"
-    return (own.stem,)
+        return own[0].stem, own[1].stem, "felt-rare"
+    return own[0].stem, own[1].stem
 
 
 def _has(font: str, letter: str) -> bool:

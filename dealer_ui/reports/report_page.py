@@ -17,7 +17,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
-from dealer_ui.web.pages import page
+from dealer_ui.web.pages import attachment, page
 from dealer_ui.web.services import services
 from firmware.record.report_span import Span, down_of, reported, shift, shift_before
 from firmware.record.shift_report import Report
@@ -101,7 +101,7 @@ def report() -> str:
 def report_csv() -> Response:
     """Return the same as CSV."""
     _of, found, _ = _report()
-    return _file(as_csv(found).encode(), "text/csv", "shift.csv")
+    return attachment(as_csv(found).encode(), "text/csv", "shift.csv")
 
 
 @blueprint.get("/report.pdf")
@@ -112,10 +112,4 @@ def report_as_pdf() -> Response:
 
     _of, found, _ = _report()
     table = services().live.state().house.table
-    return _file(report_pdf(found, table, language()), "application/pdf", "shift.pdf")
-
-
-def _file(data: bytes, kind: str, name: str) -> Response:
-    response = Response(data, mimetype=kind)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return attachment(report_pdf(found, table, language()), "application/pdf", "shift.pdf")

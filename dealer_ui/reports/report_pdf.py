@@ -11,7 +11,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, Spacer
 
-from dealer_ui.reports.pdf import WIDTH, Type, document
+from dealer_ui.reports.pdf import INK, WIDTH, Type, document
 from dealer_ui.reports.report_view import Line, shown
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import speaking
@@ -83,9 +83,8 @@ def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iter
     chart.width = round(min(WIDTH - 16 * mm, len(figures) * 22 * mm))
     chart.height = round(PLOT_HIGH - 12 * mm)
     chart.data = [tuple(figure for _name, figure in figures)]
-    chart.categoryAxis.categoryNames = [name for name, _figure in figures]
-    chart.categoryAxis.labels.fontName = chart.valueAxis.labels.fontName = type_.plain
-    chart.categoryAxis.labels.fontSize = chart.valueAxis.labels.fontSize = 7
+    chart.valueAxis.labels.fontName = type_.plain
+    chart.valueAxis.labels.fontSize = 7
     chart.valueAxis.valueMin = 0
     chart.valueAxis.visibleGrid = True
     chart.valueAxis.gridStrokeColor = colors.HexColor("#c9d1cc")
@@ -96,4 +95,8 @@ def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iter
     chart.barLabels.nudge = 6
     chart.barLabelFormat = "%.3g"
     drawing.add(chart)
+    each = chart.width / len(figures)
+    for number, (name, _figure) in enumerate(figures):
+        middle = chart.x + (number + 0.5) * each
+        drawing.add(type_.label(name, middle, chart.y - 12, 7, INK))
     yield drawing

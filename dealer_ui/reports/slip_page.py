@@ -15,7 +15,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.screen import Action
 from dealer_ui.web import guard
-from dealer_ui.web.pages import own_address, page
+from dealer_ui.web.pages import attachment, own_address, page
 from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor
 from firmware.table.errors import JournalError, UnknownEvent
@@ -61,6 +61,4 @@ def slip_as_pdf() -> Response:
     anchor, _later = _last()
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))
-    response = Response(slip_pdf(anchor), mimetype="application/pdf")
-    response.headers["Content-Disposition"] = f'attachment; filename="slip-{anchor.seq}.pdf"'
-    return response
+    return attachment(slip_pdf(anchor), "application/pdf", f"slip-{anchor.seq}.pdf")

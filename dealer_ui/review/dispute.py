@@ -12,9 +12,9 @@ from dealer_ui.glance.routes import PAST
 from dealer_ui.glance.stream import KIOSK
 from dealer_ui.review.dispute_file import data, made, plain_file
 from dealer_ui.review.frames import frame_annotations
+from dealer_ui.review.proofs import proofs
 from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
 from dealer_ui.review.stick import last_job, silent
-from dealer_ui.review.view import proofs
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.screen import Action

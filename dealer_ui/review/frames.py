@@ -14,11 +14,11 @@ from typing import Final
 from dealer_ui.review.timeline import describe, spot, time_of
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
+from dealer_ui.view.pictures import Corners, middle, svg_points, upright
 from dealer_ui.view.screen import Crop
 from firmware.record.hand_history import PastHand, Step, frame_of
 from firmware.table import events as ev
 
-Corners = Sequence[tuple[float, float]]
 MOVED: Final = 0.5
 """The share of a card's width that it may move between two frames and still lie where it lay."""
 
@@ -187,7 +187,7 @@ def _cards(event: ev.Event, recalled: PastHand) -> Iterable[Marked]:
 def _marked(
     number: int, seat: int, row: ev.Row, index: int, card: ev.CardReading, recalled: PastHand
 ) -> Marked:
-    x, y = _middle(card.corners)
+    x, y = middle(card.corners)
     return Marked(
         number,
         card.card or "",
@@ -198,7 +198,7 @@ def _marked(
         index,
         spot(seat, row, index),
         card.candidates,
-        points(card.corners),
+        svg_points(card.corners),
         round(x),
         round(y),
         upright(card.corners),
@@ -244,27 +244,9 @@ def thing_name(what: str) -> str:
 
 
 def _area(name: str, corners: Corners) -> Area:
-    return Area(name, points(corners), round(min(x for x, _y in corners)), round(min(y for _x, y in corners)))
-
-
-def points(corners: Corners) -> str:
-    """Return corners in SVG notation."""
-    return " ".join(f"{round(x)},{round(y)}" for x, y in corners)
-
-
-def upright(corners: Corners) -> Crop | None:
-    """Return the square around a card and the turn that sets it upright; None for a card without corners."""
-    if len(corners) != 4:
-        return None
-    (x0, y0), (x1, y1) = corners[0], corners[1]
-    x, y = _middle(corners)
-    side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
-    turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
-    return Crop(round(x - side / 2), round(y - side / 2), round(side), round(side), round(turn))
-
-
-def _middle(corners: Corners) -> tuple[float, float]:
-    return sum(x for x, _y in corners) / len(corners), sum(y for _x, y in corners) / len(corners)
+    return Area(
+        name, svg_points(corners), round(min(x for x, _y in corners)), round(min(y for _x, y in corners))
+    )
 
 
 # ---- what changed ----

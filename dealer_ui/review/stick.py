@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Final
 
-from flask import Blueprint, Response, abort, jsonify, render_template, request
+from flask import Blueprint, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from dealer_ui.glance.routes import PAST
@@ -14,6 +14,7 @@ from dealer_ui.review.routes import number_of, refused
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say_answer
 from dealer_ui.web import guard
+from dealer_ui.web.answers import StickProgress, answered
 from dealer_ui.web.services import services
 from firmware.record.stick_request import OVER, Progress, read_progress
 
@@ -32,15 +33,15 @@ def progress(hand: str) -> Response:
     answer = read_progress(services().stick)
     if answer is None or (answer.id, answer.hand) != (job, number):
         answer = Progress(job, number, beat_s=time.monotonic())
-    return jsonify(_to_dict(answer))
+    return answered(_shown(answer))
 
 
-def _to_dict(answer: Progress) -> dict[str, Any]:
+def _shown(answer: Progress) -> StickProgress:
     over = answer.step in OVER
     if not over and not answer.goes_on(time.monotonic()):
-        return {"step": "failed", "over": True, "percent": 0, "says": silent()}
+        return StickProgress("failed", True, 0, silent())
     percent = 100 * answer.at // answer.of if answer.of else 0
-    return {"step": answer.step, "over": over, "percent": percent, "says": _words(answer)}
+    return StickProgress(answer.step, over, percent, _words(answer))
 
 
 def silent() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 from dealer_ui.review.timeline import WITHDRAWN, Told, corrected, day_of, time_of, who_is
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.words import kind_name, money, signed_money
 from dealer_ui.view.payments import foul_reasons, payments
-from firmware.record.archive import Hand, Image
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
 from firmware.rules.recorded import NOTHING_SETTLED, RecordedHand, RecordedRow, RecordedSettlement, recorded
@@ -280,16 +277,19 @@ def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settl
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
     end, stands = recalled.last.end, _recorded(recalled.settlement)
     try:
-        anew = _recorded(settle(end, rules))
-        if anew is not None and anew.is_irregular:
-            anew, why = None, _("Under this profile the hand cannot be settled: its cards are irregular.")
+        resettled = _recorded(settle(end, rules))
+        if resettled is not None and resettled.is_irregular:
+            resettled, why = (
+                None,
+                _("Under this profile the hand cannot be settled: its cards are irregular."),
+            )
         else:
             why = ""
     except CommandRefused as error:
-        anew, why = None, say(error)
+        resettled, why = None, say(error)
     return (
-        shown(_("As it stands"), stands, end, anew),
-        shown(title, anew, end, stands, why),
+        shown(_("As it stands"), stands, end, resettled),
+        shown(title, resettled, end, stands, why),
     )
 
 
@@ -353,69 +353,3 @@ def _won(state: State, settlement: RecordedSettlement) -> dict[str, int]:
     for seat in state.seats:
         won[seat.player] += settlement.paid.get(seat.seat, 0)
     return won
-
-
-# ---- verification ----
-
-
-@dataclass(frozen=True)
-class Proof:
-    """One check, and whether it passed."""
-
-    words: str
-    holds: bool = True
-
-
-def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
-    """Verify a hand in the record: the hash chain of its rows, and its stored pictures."""
-    found = [_chained(hand)]
-    states = Counter(image.state for image in images)
-    if states["ok"]:
-        found.append(
-            Proof(
-                ngettext(
-                    "%(num)s picture is as it was stored.",
-                    "%(num)s pictures are as they were stored.",
-                    states["ok"],
-                )
-            )
-        )
-    if states["dropped"]:
-        found.append(
-            Proof(
-                ngettext(
-                    "%(num)s picture is no longer kept, as the house's rule says.",
-                    "%(num)s pictures are no longer kept, as the house's rule says.",
-                    states["dropped"],
-                )
-            )
-        )
-    if states["missing"]:
-        words = ngettext("%(num)s picture is missing.", "%(num)s pictures are missing.", states["missing"])
-        found.append(Proof(words, holds=False))
-    if states["unreadable"]:
-        words = ngettext(
-            "%(num)s picture cannot be read.", "%(num)s pictures cannot be read.", states["unreadable"]
-        )
-        found.append(Proof(words, holds=False))
-    if states["changed"]:
-        words = ngettext(
-            "%(num)s picture is not what was stored.",
-            "%(num)s pictures are not what was stored.",
-            states["changed"],
-        )
-        found.append(Proof(words, holds=False))
-    return tuple(found)
-
-
-def _chained(hand: Hand) -> Proof:
-    before = None
-    for row in (*hand.rows, *hand.later):
-        follows = before is None or row.seq != before.seq + 1 or row.previous == before.hash
-        if row.hash != row.sealed() or not follows:
-            return Proof(_("Row %(row)s was changed after it was written.", row=row.seq), holds=False)
-        before = row
-    words = _(
-        "Rows %(first)s to %(last)s are as they were written.", first=hand.rows[0].seq, last=hand.rows[-1].seq
-    )
-    return Proof(words)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask import Blueprint, Response, abort, current_app, request
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
+from dealer_ui.web.answers import Health, answered
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.health.check import Verdict, worst
@@ -66,18 +67,14 @@ def healthz() -> tuple[Response, int]:
     moment = services().live.now()
     table = moment.screen.answering
     well = table and not moment.trouble
-    report: dict[str, Any] = {
-        "table": table,
-        "record": not moment.trouble,
-        "trouble": moment.trouble,
-        "seq": moment.screen.seq,
-        "training": bool(current_app.config.get("TRAINING")),
-    }
+    checks: dict[str, str] | None = None
     if "checks" in request.args:
-        checks = judge(facts())
-        report["checks"] = {check.name: check.verdict for check in checks}
-        well = well and worst(checks) != "bad"
-    return jsonify(ok=well, **report), 200 if well else 503
+        found = judge(facts())
+        checks = {check.name: check.verdict for check in found}
+        well = well and worst(found) != "bad"
+    training = bool(current_app.config.get("TRAINING"))
+    report = Health(well, table, not moment.trouble, moment.trouble, moment.screen.seq, training, checks)
+    return answered(report), 200 if well else 503
 
 
 @blueprint.get("/metrics")

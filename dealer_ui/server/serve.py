@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import closing
 from types import FrameType
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -52,22 +53,28 @@ def serve(
         if live.following:
             alive()
 
-    through = Pulse(parts, server.task_dispatcher.add_task, pulse)
+    with closing(Pulse(parts, server.task_dispatcher.add_task, pulse)):
+        live.start()
+        gc.freeze()  # imported modules are never freed; without this a full collection delays a page by 0.1 s
+        try:
+            run_until_stopped(
+                server, live.stop
+            )  # waitress waits for its threads, and streams hold some of them
+        finally:
+            live.stop()
+
+
+def run_until_stopped(server: Server, first: Callable[[], None] = lambda: None) -> None:
+    """Run a server until SIGINT or SIGTERM, and close it; `first` is called at the signal."""
 
     def end(_number: int, _frame: FrameType | None) -> NoReturn:
-        live.stop()  # first: waitress waits for its threads, and streams hold some of them
+        first()
         raise SystemExit(0)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    live.start()
-    gc.freeze()  # imported modules are never freed; without this a full collection delays a page by 0.1 s
-    try:
+    with closing(server):
         server.run()
-    finally:
-        live.stop()
-        through.close()
-        server.close()
 
 
 def make_server(

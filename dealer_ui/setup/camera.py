@@ -7,7 +7,7 @@ language; the script only requests and shows them.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
@@ -19,6 +19,7 @@ from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words, say_answer
 from dealer_ui.web import guard
+from dealer_ui.web.answers import Job, answered
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
@@ -125,18 +126,17 @@ def job(number: int) -> tuple[Response, int]:
     progress = _ask(number)
     if not progress["ok"]:
         return jsonify(ok=False, error=say_answer(progress)), 409
-    answer = {"ok": True, "state": progress["state"], "done": progress["done"], "of": progress["of"]}
-    if progress["state"] == "running":
-        return jsonify(answer), 200
-    failed = progress["state"] == "failed"
-    answer["why"] = in_other_words(progress.get("why", ""))
+    answer = Job(progress["state"], progress["done"], progress["of"])
+    if answer.state == "running":
+        return answered(answer), 200
+    failed = answer.state == "failed"
     # the table's job numbers start again with it: the name identifies the picture
     shown = (
         f"/setup/picture/{number}?of={progress['name'].rpartition('/')[2]}" if progress["has_picture"] else ""
     )
-    answer["picture"] = shown
+    answer = replace(answer, why=in_other_words(progress.get("why", "")), picture=shown)
     if progress["result"] or not failed:
-        answer["html"] = render_template(
+        html = render_template(
             f"camera/{_PARTS[progress['work']]}.html",
             job=progress,
             result=progress["result"],
@@ -144,8 +144,8 @@ def job(number: int) -> tuple[Response, int]:
             picture=shown,
             **_words(progress),
         )
-        answer["enough"] = _enough(progress)
-    return jsonify(answer), 200
+        answer = replace(answer, html=html, enough=_enough(progress))
+    return answered(answer), 200
 
 
 @blueprint.get("/setup/picture/<int:number>")

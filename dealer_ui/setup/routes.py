@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
+from flask import Blueprint, Response, abort, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui.setup.device_words import figure, when
@@ -22,6 +22,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
 from dealer_ui.view.seats import offered_names
 from dealer_ui.web import guard
+from dealer_ui.web.answers import Trial, answered
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
@@ -40,6 +41,8 @@ REASON: Final = "Set-up"
 """Why settings are others, in the record."""
 ACTS: Final = frozenset({"act", "name", "seen"})
 """What a device's page says of its trial; who and which device are not its to say."""
+CLOCK: Final = frozenset({"date", "time", "zone"})
+"""What the clock's pages send."""
 REGIONS: Final = (
     N_("Africa"),
     N_("America"),
@@ -205,7 +208,7 @@ def _place(name: str) -> str:
 def set_clock() -> tuple[Response, int]:
     """Have the table set the box's clock; this process uses the new zone at once."""
     told = request.get_json(silent=True)
-    if not isinstance(told, dict) or set(told) - {"date", "time", "zone"}:
+    if not isinstance(told, dict) or set(told) - CLOCK:
         abort(400, _("The page sent what it may not send. Reload the page."))
     response, code = give({"do": "set_clock", **told})
     if response.get_json()["ok"] and told.get("zone"):
@@ -236,7 +239,7 @@ def trial(name: str) -> tuple[Response, int]:
         asks=say(name_of(answer["asks"])),
         then=_then(services().live.state(), this),
     )
-    return jsonify(ok=True, verdict=answer["verdict"], html=html), 200
+    return answered(Trial(answer["verdict"], html)), 200
 
 
 def need_somebody(state: State) -> None:

@@ -21,20 +21,11 @@
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  async function get(address) {
-    try {
-      const response = await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(8000) });
-      return await response.json();
-    } catch {
-      return { ok: false, error: document.body.dataset.unreachable };
-    }
-  }
-
   // Follow a job to its end; `tell` is called with its progress.
   async function follow(number, tell) {
     const until = performance.now() + GIVE_UP_MS;
     for (;;) {
-      const answer = await get(bench.dataset.jobs + number);
+      const answer = await feltwatch.get(bench.dataset.jobs + number);
       if (!answer.ok || answer.state !== "running" || performance.now() > until) return answer;
       tell(answer);
       await wait(ASK_EVERY_MS);
@@ -67,7 +58,7 @@
   }
 
   async function give(order) {
-    const answer = await feltwatch.post(document.body.dataset.commands, order);
+    const answer = await feltwatch.command(order);
     if (!answer.ok) { feltwatch.complain(answer.error); return null; }
     if (answer.job === undefined) return answer;
     const end = await follow(answer.job, ({ done, of }) => { progress.max = of; progress.value = done; });
@@ -145,22 +136,15 @@
 
   async function compare() {
     const into = $("#compared");
-    try {
-      const response = await fetch(into.dataset.address, { cache: "no-store", signal: AbortSignal.timeout(5000) });
-      if (!response.ok) throw new Error(response.statusText);
-      into.innerHTML = await response.text();
-      $("#compare").showModal();
-    } catch {
-      feltwatch.complain(document.body.dataset.unreachable);
-    }
+    if (await feltwatch.load(into, into.dataset.address)) $("#compare").showModal();
+    else feltwatch.complain(document.body.dataset.unreachable);
   }
 
   addEventListener("pointerdown", () => { touched = performance.now(); }, true);
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    if (button.hasAttribute("data-close")) button.closest("dialog").close();
-    else if (button.dataset.order) {
+    if (button.dataset.order) {
       const dialog = button.closest("dialog");
       if (dialog && button.dataset.into) dialog.close();
       sendButton(button);

@@ -117,23 +117,8 @@
 
   // sending commands
 
-  let errorTimer = 0;
   let lastSent = "";
   let lastSentAt = -Infinity;
-
-  function complain(sentence) {
-    const box = $("error");
-    box.textContent = sentence;
-    box.hidden = false;
-    box.hidePopover();
-    box.showPopover(); // above a dialog, too
-    clearTimeout(errorTimer);
-    errorTimer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
-  }
-
-  // Each command has its own id. Touched again before an answer arrives, it keeps its id: the table runs it only
-  // once.
-  const unanswered = new Map(); // a command's text → its id
 
   async function send(command) {
     const text = JSON.stringify(command);
@@ -143,26 +128,9 @@
     lastSentAt = now;
     $("error").hidden = true;
     body.setAttribute("data-sending", "");
-    const id = unanswered.get(text) || crypto.randomUUID();
-    unanswered.set(text, id);
-    try {
-      const response = await fetch(body.dataset.commands, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content },
-        body: JSON.stringify({ id, ...command }),
-        signal: AbortSignal.timeout(5000),
-      });
-      const answer = await response.json();
-      if (response.status !== 503 && !answer.uncertain) unanswered.delete(text);
-      if (!answer.ok && answer.ask && answer.ask.length) askPin(command, answer);
-      else if (!answer.ok) complain(answer.error);
-      return answer.ok;
-    } catch {
-      complain(body.dataset.unreachable);
-      return false;
-    } finally {
-      body.removeAttribute("data-sending");
-    }
+    const answer = await feltwatch.send(command, { within: 5000, asked: (refusal) => askPin(command, refusal) });
+    body.removeAttribute("data-sending");
+    return answer.ok;
   }
 
   // A button's commands: the first, and the others while the table accepts them.
@@ -247,7 +215,7 @@
   // the keypad: sums and PINs
 
   let sum = null; // {title, command, base, least, most}, all in cents
-  let asked = null; // {command, by}: the command that asks for somebody's PIN
+  let asked = null; // the command that asks for somebody's PIN
   let figures = "";
 
   const said = (name, words) => $("keyed-says").dataset[name].replace(/\{(\w+)\}/g, (_, key) => words[key]);
@@ -255,7 +223,7 @@
   function openKeypad(what) {
     sum = what;
     asked = null;
-    showKeypad(sum.title, []);
+    showKeypad(sum.title);
   }
 
   // A name and the next input go into the same command.
@@ -274,46 +242,27 @@
   // The table names who may do it: one enters a PIN, and the same command is sent again in that name.
   function askPin(command, answer) {
     const { by, pin, ...bare } = command;
-    asked = { command: bare, by: answer.ask.includes(by) ? by : answer.ask[0] };
-    if (answer.wait_s > 0) opens.set(asked.by, performance.now() + answer.wait_s * 1000);
-    showKeypad(answer.error, answer.ask);
-    learnWait();
+    asked = bare;
+    showKeypad(answer.error);
+    entry.offer(answer.ask, by);
+    entry.note(answer);
+    showKeyed();
   }
 
-  // A lock-out is counted down; it is requested before a PIN is keyed.
-  const opens = new Map(); // name → end of the lock-out, in this page's clock
-  const waits = () => Math.ceil(((opens.get(asked.by) || 0) - performance.now()) / 1000);
+  const entry = pinEntry($("keypad-who"), (anew) => {
+    if (!asked) return;
+    if (anew) figures = "";
+    showKeyed();
+  });
 
-  async function learnWait() {
-    const by = asked.by;
-    try {
-      const response = await fetch(body.dataset.commands, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content },
-        body: JSON.stringify({ do: "unlock", by }),
-      });
-      const { wait_s: left } = await response.json();
-      if (left > 0) opens.set(by, performance.now() + left * 1000);
-    } catch { /* the next try tells */ }
-    if (asked) showKeyed();
-  }
-  setInterval(() => { if (asked && $("keypad").open && opens.size) showKeyed(); }, 250);
-
-  function showKeypad(title, people) {
+  function showKeypad(title) {
     figures = "";
     const done = $("keypad-done");
     done.removeAttribute("data-hold");
     done.removeAttribute("data-command");
     $("keyed-change").hidden = asked !== null || sum.into === "past";
     $("keypad-title").textContent = title;
-    $("keypad-who").replaceChildren(...people.map((name) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "action plain";
-      button.dataset.who = name;
-      button.textContent = name;
-      return button;
-    }));
+    $("keypad-who").replaceChildren();
     $("keypad").querySelector("[data-key='00']").disabled = asked !== null; // only for sums
     showKeyed();
     if (!$("keypad").open) $("keypad").showModal();
@@ -321,13 +270,12 @@
 
   function showKeyed() {
     if (asked) {
-      $("keyed").textContent = "\u2022".repeat(figures.length);
-      const left = waits();
-      const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
-      $("keyed-says").textContent = left > 0 ? said("locked", { name: asked.by, left: clock }) : said("pin", { name: asked.by });
+      $("keyed").textContent = entry.dots(figures);
+      const left = entry.left();
+      const words = { name: entry.who, left: feltwatch.minutes(left) };
+      $("keyed-says").textContent = said(left > 0 ? "locked" : "pin", words);
       $("keyed-says").classList.toggle("lockout", left > 0);
       $("keypad-done").disabled = figures.length < 4 || left > 0;
-      for (const who of $("keypad-who").children) who.setAttribute("aria-pressed", who.dataset.who === asked.by);
       return;
     }
     $("keyed-says").classList.remove("lockout");
@@ -352,12 +300,12 @@
     done.disabled = figures === "" || cents < sum.least || after > sum.most;
   }
 
-  const keyedCommand = () => (asked ? { ...asked.command, by: asked.by, pin: figures }
+  const keyedCommand = () => (asked ? { ...asked, by: entry.who, pin: figures }
     : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
 
   function key(what) {
     if (what === "back") figures = figures.slice(0, -1);
-    else if (asked) figures = waits() > 0 ? "" : (figures + what).slice(0, 12);
+    else if (asked) figures = entry.left() > 0 ? "" : (figures + what).slice(0, 12);
     else figures = (figures + what).replace(/^0+(?=.)/, "").slice(0, 7);
     showKeyed();
   }
@@ -367,14 +315,9 @@
     dialog.showModal();
     const part = dialog.querySelector("[data-load]");
     if (!part) return;
-    try {
-      const response = await fetch(part.dataset.load, { signal: AbortSignal.timeout(5000) });
-      if (!response.ok) throw new Error(response.statusText);
-      part.innerHTML = await response.text();
-    } catch {
-      dialog.close();
-      complain(body.dataset.noRules);
-    }
+    if (await feltwatch.load(part, part.dataset.load)) return;
+    dialog.close();
+    feltwatch.complain(body.dataset.noRules);
   }
 
   function closeDialogs() {
@@ -387,12 +330,8 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (!button || body.hasAttribute("data-notlive")) {
-      if (button && button.hasAttribute("data-close")) closeDialogs();
-      return;
-    }
-    if (button.hasAttribute("data-close")) closeDialogs();
-    else if (button.dataset.open) open(button.dataset.open);
+    if (!button || body.hasAttribute("data-notlive")) return;
+    if (button.dataset.open) open(button.dataset.open);
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);
     else if (button.dataset.amount) { closeDialogs(); openKeypad(JSON.parse(button.dataset.amount)); }
@@ -404,7 +343,6 @@
       send(keyedCommand());
       figures = "";
     }
-    else if (button.dataset.who) { asked.by = button.dataset.who; figures = ""; showKeyed(); learnWait(); }
     else if (button.id === "pad-done") sendPicked();
     else if (button.dataset.command) {
       if (button.hasAttribute("data-hold") && event.detail !== 0) return; // from a keyboard

@@ -31,8 +31,7 @@
     const button = event.target.closest("button");
     if (!button) return;
     const data = button.dataset;
-    if ("close" in data) button.closest("dialog").close();
-    else if (data.open) document.getElementById(data.open).showModal();
+    if (data.open) document.getElementById(data.open).showModal();
     else if (data.commands) all(JSON.parse(data.commands), data.then);
     else if (data.letters) {
       const done = (text) => all([{ ...JSON.parse(data.command), [data.letters]: text }], data.then);
@@ -114,6 +113,6 @@
     });
     poll();
   } else if (document.querySelector("[data-on-trial=yes]")) {
-    feltwatch.post(body.dataset.commands, { do: "end_trial" }); // no test on this page
+    feltwatch.command({ do: "end_trial" }); // no test on this page
   }
 })();

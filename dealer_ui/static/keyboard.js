@@ -30,26 +30,15 @@ const letters = (() => {
     return [...new Set([...(known.get(syllable) || []), ...longer.flatMap(([, some]) => some.slice(0, 3))])];
   }
 
-  function offer(words, data) {
-    const button = document.createElement("button");
-    const span = document.createElement("span");
-    button.type = "button";
-    button.className = "action plain";
-    Object.assign(button.dataset, data);
-    span.textContent = words;
-    button.append(span);
-    return button;
-  }
-
   function showOffers() {
     const found = chinese();
-    const shown = found.slice(first, first + ABREAST).map((letter) => offer(letter, { chinese: letter }));
+    const shown = found.slice(first, first + ABREAST).map((letter) => feltwatch.button(letter, { chinese: letter }));
     if (found.length > ABREAST) {
-      const more = offer("›", { further: "" });
+      const more = feltwatch.button("›", { further: "" });
       more.setAttribute("aria-label", row.dataset.more);
       shown.push(more);
     }
-    if (!syllable && !text) shown.push(...names.slice(0, ABREAST).map((name) => offer(name, { offered: name })));
+    if (!syllable && !text) shown.push(...names.slice(0, ABREAST).map((name) => feltwatch.button(name, { offered: name })));
     row.lang = script && dialog.querySelector(`[data-script="${script}"]`).lang;
     row.classList.toggle("names", !syllable);
     row.replaceChildren(...shown);

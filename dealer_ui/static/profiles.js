@@ -4,16 +4,11 @@
 (() => {
   const $ = (id) => document.getElementById(id);
 
-  for (const dialog of document.querySelectorAll("dialog")) {
-    for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
-  }
-
   // ---- a reason, then the command; if the table asks for a PIN, the same again in that person's name ----
 
   const reasonBox = $("reason-dialog");
   let order = null; // {address, command, done}
-  let who = "";
-  let pad = null;
+  const pin = reasonBox && pinPad(document.querySelector("#pin-dialog [data-pin]"), (signed) => give(signed));
 
   function askWhy(what, address, command, done) {
     order = { address, command, done };
@@ -38,29 +33,10 @@
   }
 
   function askPin(answer) {
-    who = answer.ask.includes(who) ? who : answer.ask[0];
-    const people = $("pin-dialog").querySelector(".people");
-    people.replaceChildren(...answer.ask.map((name) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "action plain";
-      button.textContent = name;
-      button.addEventListener("click", () => { who = name; mark(); });
-      return button;
-    }));
-    function mark() {
-      for (const button of people.children) button.setAttribute("aria-pressed", button.textContent === who);
-    }
-    mark();
-    $("pin-says").textContent = answer.error;
-    pad ||= figures($("pin-dialog").querySelector("[data-keys]"), {
-      least: 4,
-      most: 12,
-      show(text) { $("pin-keyed").textContent = "\u2022".repeat(text.length); },
-      done(pin) { pad.clear(); give({ by: who, pin }); },
-    });
-    pad.clear();
+    pin.says.textContent = answer.error;
     if (!$("pin-dialog").open) $("pin-dialog").showModal();
+    pin.entry.offer(answer.ask, pin.entry.who);
+    pin.entry.note(answer);
   }
 
   if (reasonBox) {

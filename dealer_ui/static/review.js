@@ -12,20 +12,15 @@
   // ---- the dispute file ----
 
   const says = document.getElementById("exported");
+  const proof = document.getElementById("proof");
   const MADE_WITHIN = 60000; // ms
   const BEGUN_WITHIN = 15000; // ms; a request not started by then has failed
 
   async function made(button, command) {
     says.textContent = button.dataset.making;
-    const answer = await feltwatch.post(document.body.dataset.commands, JSON.parse(command), MADE_WITHIN);
-    if (answer.ok) await showProof(); else says.textContent = answer.error;
+    const answer = await feltwatch.command(JSON.parse(command), MADE_WITHIN);
+    if (answer.ok) await feltwatch.load(proof, proof.dataset.proof); else says.textContent = answer.error;
     return answer;
-  }
-
-  async function showProof() {
-    const proof = document.getElementById("proof");
-    const response = await fetch(proof.dataset.proof, { headers: { Accept: "application/json" } });
-    if (response.ok) proof.innerHTML = await response.text();
   }
 
   async function putOnStick(button) {
@@ -38,10 +33,8 @@
     const since = performance.now();
     let progress = { step: "asked", over: false };
     while (!progress.over) {
-      try {
-        const address = `${button.dataset.progress}?job=${encodeURIComponent(job)}`;
-        progress = await (await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store" })).json();
-      } catch { /* the next look tells */ }
+      const answer = await feltwatch.get(`${button.dataset.progress}?job=${encodeURIComponent(job)}`);
+      if (answer.step) progress = answer; // else the next look tells
       if (progress.step === "asked" && performance.now() - since > BEGUN_WITHIN) progress = { over: true, percent: 0, says: button.dataset.silent };
       if (progress.says && says.textContent !== progress.says) says.textContent = progress.says;
       says.dataset.step = progress.step || "failed";

@@ -6,21 +6,15 @@
   const chip = document.getElementById("session");
   if (!chip) return;
   const ends = document.getElementById("session-ends");
-  const token = document.querySelector("meta[name=csrf-token]");
   const WARN_S = 10;
   const STAY_EVERY_MS = 5000;
   let until = 0; // in this page's clock
   let who = "";
   let stayed = 0;
 
-  const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, "0")}`;
-
   async function ask() {
-    try {
-      const response = await fetch(chip.dataset.address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(5000) });
-      const session = await response.json();
-      take(session.name, session.left_s);
-    } catch { /* the next look tells */ }
+    const session = await feltwatch.get(chip.dataset.address, 5000);
+    if (!session.error) take(session.name, session.left_s); // else the next look tells
   }
 
   function take(name, left) {
@@ -36,21 +30,9 @@
     if (document.body.classList.contains("page")) location.reload();
   }
 
-  async function command(what) {
-    try {
-      const response = await fetch(chip.dataset.commands, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content, Accept: "application/json" },
-        body: JSON.stringify({ do: what }),
-        signal: AbortSignal.timeout(5000),
-      });
-      return await response.json();
-    } catch { return { ok: false }; }
-  }
-
   async function stay() {
     stayed = performance.now();
-    const answer = await command("stay");
+    const answer = await feltwatch.command({ do: "stay" }, 5000);
     if (answer.ok) take(who, answer.expires_s);
     else await ask();
   }
@@ -62,10 +44,11 @@
     ends.hidden = !who || left > WARN_S;
     if (!who) return;
     chip.querySelector("[data-who]").textContent = who;
+    const clock = feltwatch.minutes(Math.floor(left));
     const span = chip.querySelector("[data-left]");
-    span.textContent = span.dataset.left.replace("{left}", minutes(left));
+    span.textContent = span.dataset.left.replace("{left}", clock);
     const words = ends.querySelector("[data-words]");
-    words.textContent = words.dataset.words.replace("{left}", minutes(left));
+    words.textContent = words.dataset.words.replace("{left}", clock);
     if (left <= 0) ask();
   }
 
@@ -76,7 +59,7 @@
   ends.querySelector("[data-stay]").addEventListener("click", stay);
   for (const button of document.querySelectorAll("[data-lock]")) {
     button.addEventListener("click", async () => {
-      await command("lock");
+      await feltwatch.command({ do: "lock" }, 5000);
       if (document.body.classList.contains("page")) location.replace("/");
       else ask();
     });

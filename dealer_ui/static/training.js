@@ -3,7 +3,6 @@
 (() => {
   const band = document.getElementById("band");
   const quiz = document.getElementById("quiz");
-  const token = () => document.querySelector("meta[name=csrf-token]").content;
 
   // Only the top layer is above an open dialog: the band moves there again whenever one opens.
   function above() {
@@ -18,20 +17,9 @@
   if (!quiz) return;
 
   async function send(order) {
-    const error = document.getElementById("error");
-    try {
-      const response = await fetch(quiz.dataset.address, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRF-Token": token(), Accept: "application/json" },
-        body: JSON.stringify(order),
-        signal: AbortSignal.timeout(5000),
-      });
-      const answer = await response.json();
-      error.textContent = answer.error || "";
-    } catch {
-      error.textContent = quiz.dataset.unreachable;
-    }
-    error.hidden = !error.textContent;
+    document.getElementById("error").hidden = true;
+    const answer = await feltwatch.post(quiz.dataset.address, order, 5000);
+    if (!answer.ok) feltwatch.complain(answer.error);
   }
 
   quiz.addEventListener("click", (event) => {

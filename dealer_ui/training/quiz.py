@@ -270,16 +270,13 @@ def _hidden_seat(seat: Seat, declared: bool) -> Seat:
     rows = tuple(
         Row(row.row, tuple(replace(card, asked=False, pad=None) for card in row.cards)) for row in seat.rows
     )
-    return replace(
-        seat,
-        role="",
-        moves="",
-        paying=False,
-        points="",
-        total="",
-        trend="level",
+    return Seat(
+        seat.place,
+        seat.seat,
+        seat.player,
+        seat.button,
         rows=rows,
         flags=tuple(flags),
-        actions=(),
-        pads=(),
+        stack=seat.stack,
+        due=seat.due,
     )

@@ -6,25 +6,20 @@ would help a player.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from dealer_ui.text.hand_words import row_text, row_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import known
 from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.words import (
-    card_name,
     device_name,
-    kind_name,
     money,
-    row_name,
-    signed_money,
-    signed_points,
 )
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.faults import alert
+from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
     awaited_words,
@@ -33,38 +28,30 @@ from dealer_ui.view.more_actions import (
     more,
     past_hands,
     placing_words,
-    seat_pads,
     undo_close,
 )
 from dealer_ui.view.paybacks import refund, refund_actions
-from dealer_ui.view.payments import all_marked, chips, foul_reasons, marks, payments, row_outcomes
+from dealer_ui.view.payments import all_marked, chips, marks, payments
 from dealer_ui.view.questions import needs, puck_words
 from dealer_ui.view.rules_sheet import sheet
-from dealer_ui.view.screen import Action, Card, Device, Face, Flag, Outcome, Pad, Payment, Row, Screen, Seat
+from dealer_ui.view.screen import Action, Device, Payment, Screen
 from dealer_ui.view.seats import free_seats, is_between, next_hand_refused, puck_due
 from dealer_ui.view.seats import players as players_of
-from dealer_ui.view.swaps import pairs, swap_notices, swap_undone, used
+from dealer_ui.view.swaps import swap_notices, swap_undone, used
 from firmware.messages import Message
 from firmware.rules import Profile, currency
-from firmware.rules.recorded import RecordedHand, RecordedSettlement, recorded
+from firmware.rules.recorded import RecordedSettlement, recorded
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.settling import pending_natural
 from firmware.table.settling import settlement as settle
-from firmware.table.state import Ask, State
-from firmware.table.state import Card as TableCard
-from firmware.table.state import Seat as TableSeat
-from firmware.table.streets import dead_seats, not_complete, open_seats, turn
+from firmware.table.state import State
+from firmware.table.streets import dead_seats, not_complete, open_seats
 from firmware.table.topics.white import payback_due, payback_refused
 
-PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")
-FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
-"""Phases in which the record may hold the cards of closed seats."""
 PUCK_TOLD: Final = OPEN - {Phase.SETTLED}
 """Phases in which a puck at another seat is told: once all is settled it is on its way to the next hand's."""
-CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
 def view(
@@ -104,7 +91,7 @@ def view(
         unit=_unit(state),
         hand=state.hand if state.opened else None,
         devices=_devices(state, answering),
-        seats=_seats(state, rules, settlement, pays[current] if current is not None else None, answering),
+        seats=felt_seats(state, rules, settlement, pays[current] if current is not None else None, answering),
         needs=needs(state, rules) if rules and answering else (),
         payments=pays,
         current=current,
@@ -309,184 +296,3 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
         cues += [f"dead-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
     faults = sorted(state.faults) if answering else ["table"]
     return (*cues, *(f"fault-{name}" for name in faults))
-
-
-# ---- the seats ----
-
-
-def _seats(
-    state: State,
-    rules: Profile | None,
-    settlement: RecordedSettlement | None,
-    payment: Payment | None,
-    answering: bool,
-) -> tuple[Seat, ...]:
-    by_place = {seat.place: seat for seat in state.seats}
-    outcomes: dict[int, dict[str, Outcome]] = {}
-    if payment is not None and settlement is not None:
-        now = next(pair for pair in settlement.pairs if {*pair.seats} == {payment.payer, payment.winner})
-        outcomes = row_outcomes(now)
-    return tuple(
-        _seat(state, rules, by_place[place], settlement, outcomes, payment, answering)
-        if place in by_place
-        else Seat(place)
-        for place in PLACES
-    )
-
-
-def _seat(
-    state: State,
-    rules: Profile | None,
-    seat: TableSeat,
-    settlement: RecordedSettlement | None,
-    outcomes: Mapping[int, Mapping[str, Outcome]],
-    payment: Payment | None,
-    answering: bool,
-) -> Seat:
-    hand = settlement.hand(seat.seat) if settlement else None
-    total = settlement.paid.get(seat.seat) if settlement else None
-    return Seat(
-        place=seat.place,
-        seat=seat.seat,
-        player=seat.player,
-        button=seat.seat == state.button,
-        role=_role(seat.seat, payment),
-        moves=payment.amount if payment else "",
-        paying=payment is not None,
-        points=signed_points(settlement.points[seat.seat]) if settlement and total is not None else "",
-        total=signed_money(total) if total is not None else "",
-        trend="level" if not total else "up" if total > 0 else "down",
-        rows=tuple(
-            _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), answering) for row in ROWS
-        ),
-        flags=_flags(
-            state, rules, seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""
-        ),
-        actions=_seat_actions(state, rules, seat) if answering else (),
-        pads=seat_pads(state, seat) if answering else (),
-        stack=money(seat.stack) if seat.stack is not None else "",
-        due=turn(state) == seat.seat,
-    )
-
-
-def _role(seat: int, payment: Payment | None) -> Any:
-    if payment is None:
-        return ""
-    return {payment.payer: "pays", payment.winner: "collects"}.get(seat, "")
-
-
-def _flags(
-    state: State, rules: Profile | None, seat: TableSeat, hand: RecordedHand | None, why: str
-) -> tuple[Flag, ...]:
-    flags: list[Flag] = []
-    if seat.fantasyland and not hand:
-        flags.append(Flag("fantasyland", _("Fantasy Land")))
-    if rules and seat.seat in dead_seats(state, rules):
-        flags.append(Flag("dead", _("Dead hand")))
-    if seat.surrenders:
-        flags.append(Flag("surrender", _("Surrendered")))
-    void = hand is not None and hand.declaration == "voided_by_foul"
-    if hand and hand.is_foul:  # no room for the reason next to "Natural void"; the payment's lines give it
-        flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
-    if hand and hand.natural:
-        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand.natural.kind))))
-    elif hand and hand.is_foul:  # the foul is the important part, and needs the room
-        if void:
-            flags.append(Flag("asked", _("Natural void")))
-    elif seat.declares:
-        flags.append(Flag("asked", _("Natural not verified") if seat.confirmed else _("Natural declared")))
-    elif seat.found:
-        flags.append(Flag("asked", _("Natural found")))
-    if hand and hand.fantasyland_next:
-        kept = seat.fantasyland  # a player who keeps it announces it (RULES.md 9)
-        flags.append(
-            Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
-        )
-    return tuple(flags)
-
-
-def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple[Action, ...]:
-    if state.phase not in (Phase.SETTING, Phase.PLACING):
-        return ()
-    at = {"seat": seat.seat, "hand": state.hand}
-    if seat.declares:
-        return (Action(_("Take it back"), {"do": "withdraw", **at}),)
-    if seat.surrenders:
-        return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
-    offered: list[Action] = []
-    if rules and rules.naturals.kinds:
-        offered.append(Action(_("Declare"), {"do": "declare", **at}))
-    if rules and rules.surrender.points:
-        offered.append(Action(_("Surrender"), {"do": "surrender", **at}))
-    return tuple(offered)
-
-
-def _row(
-    state: State, seat: TableSeat, row: Any, hand: RecordedHand | None, outcome: Outcome, answering: bool
-) -> Row:
-    judged = hand.rows.get(row) if hand else None
-    called = judged.category if judged else None
-    category, detail = row_words(called, judged.cards) if judged and called else ("", "")
-    return Row(
-        row=row,
-        cards=_cards(state, seat, row, answering),
-        category=category,
-        detail=detail,
-        text=row_text(called, judged.cards) if judged and called else "",
-        bonus=judged.bonus if judged else 0,
-        outcome=outcome,
-    )
-
-
-def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Card, ...]:
-    count = ROWS[row]
-    if state.phase not in FACES_READ and not seat.open:
-        lying: Face = "back" if state.phase in (Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN) else "empty"
-        return (Card("unread" if state.phase is Phase.READING else lying),) * count
-    lie = seat.row(row)
-    still = (Card("empty"),) * (count - len(lie)) if seat.open else ()
-    if seat.open and not lie:
-        return still
-    if not lie:
-        blank: Face = "back" if seat.surrenders else "unread" if state.phase is Phase.REVIEW else "empty"
-        return (Card(blank),) * count
-    correctable = answering and state.phase in CORRECTABLE and not state.paid and not seat.surrenders
-    asked = {
-        (q.row, q.index)
-        for q in state.questions
-        if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
-    }
-    changed = {(one.row, one.index) for pair in pairs(state) for one in pair if one.seat == seat.seat}
-    return (
-        tuple(
-            Card(
-                face="up" if card.sure and card.card else "unread",
-                code=card.card if card.sure and card.card else "",
-                asked=(row, index) in asked,
-                swapped=(row, index) in changed,
-                pad=_correction(state, seat.seat, row, index, card, (row, index) in asked)
-                if correctable
-                else None,
-            )
-            for index, card in enumerate(lie)
-        )
-        + still
-    )
-
-
-def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, asked: bool) -> Pad:
-    place = {"seat": seat, "row": row_name(row), "number": index + 1}
-    code = lies.card
-    return Pad(
-        _("Seat %(seat)s · %(row)s, card %(number)s (now the %(card)s)", card=card_name(code), **place)
-        if code
-        else _("Seat %(seat)s · %(row)s, card %(number)s", **place),
-        {
-            "do": "set_card",
-            "seat": seat,
-            "row": row,
-            "index": index,
-            "hand": state.hand,
-            **({"swap": True} if lies.sure and lies.as_read and not asked else {}),
-        },
-    )

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Iterable
+from typing import Any, Final
 
-from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import in_other_words, say
 from dealer_ui.text.rule_words import rule_text
-from dealer_ui.text.words import capital, card_name, kind_name, ordinal, row_name
+from dealer_ui.text.words import capital, card_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
-from dealer_ui.view.screen import Action, Card, Crop, Need, Pad, Picture
+from dealer_ui.view.natural_question import look_again, natural_question
+from dealer_ui.view.pictures import enlarged, marked, row_pictures
+from dealer_ui.view.screen import Action, Card, Need, Pad, Picture
 from dealer_ui.view.seats import house_of
-from firmware.rules import OPTIONS, SEATS, Declaration, Profile
+from firmware.rules import SEATS, Profile
 from firmware.table.dealing import need_right_seats, right_buttons
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, RecordDamage, Row
 from firmware.table.phase import Phase
-from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.settling import pending_natural
 from firmware.table.state import Ask, Question, Seat, State
 from firmware.table.topics.white import looks_again
 
@@ -65,7 +65,7 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
         and (seat := pending_natural(state, rules)) is not None
     ):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
-        found.append(_natural(state, rules, _seat(state, seat), waiting - 1))
+        found.append(natural_question(state, rules, _seat(state, seat), waiting - 1))
     if state.phase is Phase.DEALING and (wrong := _wrong_button(state, rules)):
         found.append(wrong)
     found += [_camera(state) for name in state.faults if needs_device(state, name)]
@@ -151,12 +151,10 @@ def _irregularity(state: State, rules: Profile, question: Question) -> Need:
     answers = [Action(record, {**resolve, "stands": "record"})]
     if table:
         answers.append(Action(table, {**resolve, "stands": "table"}, tone="warn", hold=True))
-    pictures = []
+    pictures = [*marked(seen.frame, seen.seen.corners)] if seen.frame and seen.seen else []
     if seen.capture:
         where = {"seat": seen.seat, "row": row_name(seen.row)}
         pictures.append(Picture(seen.capture.name, _("seat %(seat)s, %(row)s, as seen now", **where)))
-    if seen.frame and seen.seen and len(seen.seen.corners) == 4:
-        pictures.insert(0, _marked(seen.frame.name, seen.seen.corners))
     return Need(
         kind="irregularity",
         title=title,
@@ -235,7 +233,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         if len(sure) == expected
         else ()
     )
-    folded, again = _folded(state, rules, seat), _again(state)
+    folded, again = _folded(state, rules, seat), look_again(state)
     return Need(
         kind="count",
         title=title,
@@ -243,7 +241,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         rule=rule,
         place=seat.place,
         row=row,
-        pictures=_pictures(seat, row),
+        pictures=row_pictures(seat, row),
         follow=bool(state.reading_failure or state.keyed) and not seen,
         rows=(
             tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
@@ -271,7 +269,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
     where = [_("seat %(seat)s, %(row)s, %(ordinal)s card", **_spot(q)) for q in spots]
     first = _seat(state, spots[0].seat)
     pictures = tuple(
-        picture for question in spots for picture in _pictures(_seat(state, question.seat), _row(question))
+        picture for question in spots for picture in row_pictures(_seat(state, question.seat), _row(question))
     )
     return Need(
         kind="duplicate",
@@ -289,7 +287,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
             Pad(_("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(q)), _set_card(state, q))
             for q in spots
         ),
-        actions=_again(state),
+        actions=look_again(state),
     )
 
 
@@ -306,91 +304,11 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         place=seat.place,
         row=row,
         index=index,
-        pictures=(*_enlarged(state, seat, row, index), *_pictures(seat, row)),
+        pictures=(*enlarged(state, seat, row, index), *row_pictures(seat, row)),
         candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
         pads=(Pad(_("Another card…") if candidates else _("Choose the card…"), command, title=where),),
-        actions=_again(state),
+        actions=look_again(state),
     )
-
-
-def _natural(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
-    verdict = natural_verdict(state, seat.seat, rules)
-    verified: Literal["yes", "no"] = "yes" if verdict.kind else "no"
-    confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
-    facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
-    if verdict.kind is not None:
-        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
-        template = (
-            _("%(player)s declared a natural. The cards are %(hand)s.")
-            if seat.declares
-            else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
-        )
-        sentence = template % {"player": seat.player, "hand": natural_words(verdict.kind)}
-        facts += [
-            (_("The cards"), kind_name(verdict.kind)),
-            (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
-        ]
-        if verdict.bonus:
-            total = ngettext("%(num)s point", "%(num)s points", verdict.value + verdict.bonus)
-            facts.append((_("With its bonuses"), total))
-        accept = Action(_("Confirm the natural"), confirm, tone="go", lamp="green")
-    else:
-        title = _("Seat %(seat)s · no natural", seat=seat.seat)
-        voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
-        template = (
-            _("%(player)s declared a natural. The rows lie in the wrong order, and the foul voids it.")
-            if voided
-            else _("%(player)s declared a natural. The cards do not bear it out.")
-        )
-        sentence = template % {"player": seat.player}
-        facts += [
-            (_("The cards"), _("a foul") if voided else _("no natural of this game")),
-            (_("Worth"), _("nothing")),
-        ]
-        accept = Action(_("It is no natural"), confirm, tone="go", hold=True, lamp="green")
-    if waiting:
-        facts.append((_("After this"), ngettext("%(num)s more natural", "%(num)s more naturals", waiting)))
-    return Need(
-        kind="natural",
-        title=title,
-        sentence=sentence,
-        place=seat.place,
-        rule=_came_to_nothing(rules, verdict.declaration) if verdict.kind is None else "",
-        clause=rules.clause.get(verdict.declaration.clause, "")
-        if verdict.kind is None and verdict.declaration
-        else "",
-        rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
-        facts=tuple(facts),
-        verdict=verified,
-        actions=(*_again(state), accept),
-    )
-
-
-def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
-    """Explain why a declaration has no effect."""
-    if declaration is None:
-        return ""
-    if declaration.verdict == "voided_by_foul":
-        return say(OPTIONS[declaration.clause][2].say(True))
-    if declaration.clause == "naturals.excused_by_surrender":
-        return _("An opponent had already surrendered, so the hand plays as it is set.")
-    if rules.naturals.false_declaration == "regular":
-        return _("A declaration that the cards do not show plays as it is set.")
-    if rules.naturals.excused_by_surrender:
-        return _(
-            "A declaration that the cards do not show is a foul, unless an opponent had already surrendered."
-        )
-    return _("A declaration that the cards do not show is a foul.")
-
-
-def _again(state: State) -> tuple[Action, ...]:
-    """Offer to read again, if possible: the cards of a past hand are no longer on the table."""
-    if state.phase is not Phase.REVIEW or state.reopened:
-        return ()
-    again = {"do": "look_again", "hand": state.hand}
-    if looks_again(state):
-        return (Action(_("Look again"), again, tone="go", lamp="white"),)
-    return (Action(_("Look again"), again, lamp="red"),)
 
 
 def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
@@ -425,41 +343,6 @@ def _set_card(state: State, question: Question) -> dict[str, Any]:
         "index": question.index,
         "hand": state.hand,
     }
-
-
-def _pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
-    capture = seat.captures.get(row)
-    if not capture:
-        return ()
-    caption = _("seat %(seat)s, %(row)s, as its player sees it", seat=seat.seat, row=row_name(row))
-    return (Picture(capture.name, caption),)
-
-
-def _enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
-    """Return the card cut out of the full frame and turned upright, if the frame and the card's corners are known."""
-    corners = seat.row(row)[index].corners
-    if state.frame is None or len(corners) != 4:
-        return ()
-    return (_cut_out(state.frame.name, corners),)
-
-
-def _cut_out(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
-    (x0, y0), (x1, y1) = corners[0], corners[1]
-    middle_x, middle_y = (sum(axis) / 4 for axis in zip(*corners, strict=True))
-    side = 1.25 * max(math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2]))
-    turn = -math.degrees(math.atan2(y1 - y0, x1 - x0))
-    crop = Crop(round(middle_x - side / 2), round(middle_y - side / 2), round(side), round(side), round(turn))
-    return Picture(frame, _("this card, enlarged"), crop)
-
-
-def _marked(frame: str, corners: Sequence[tuple[float, float]]) -> Picture:
-    """Return a card with its surroundings, the card's place marked."""
-    near = _cut_out(frame, corners)
-    assert near.crop is not None
-    side = near.crop.width
-    wide = Crop(near.crop.x - side, near.crop.y - side // 4, 3 * side, side * 3 // 2, near.crop.turn_deg)
-    points = " ".join(f"{round(x)},{round(y)}" for x, y in corners)
-    return Picture(frame, _("as the camera sees it now"), wide, points)
 
 
 def _seat(state: State, number: int | None) -> Seat:

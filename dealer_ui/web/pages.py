@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import current_app, render_template, request
+from flask import Response, current_app, render_template, request, url_for
+from markupsafe import Markup
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
@@ -37,6 +38,25 @@ def page(template: str, title: str, **values: Any) -> str:
         seq=services().live.now().screen.seq,
         **{"back": own_address(request.args.get("back", "/")), **values},
     )
+
+
+def script(name: str) -> Markup:
+    """Return the element that loads a script of the page's build."""
+    return Markup('<script src="{}" defer></script>').format(_static(name))
+
+
+def style(name: str) -> Markup:
+    """Return the element that loads a style sheet of the page's build."""
+    return Markup('<link rel="stylesheet" href="{}">').format(_static(name))
+
+
+def _static(name: str) -> str:
+    return url_for("static", filename=name, v=current_app.config["BUILD"])
+
+
+def attachment(data: bytes, kind: str, name: str) -> Response:
+    """Return a file to be saved under a name; `kind` is its media type."""
+    return Response(data, mimetype=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def own_address(address: str, otherwise: str = "/") -> str:

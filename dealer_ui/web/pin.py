@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, request
 
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.web import guard
+from dealer_ui.web import answers, guard
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
 from firmware.table.people import PIN_ROLES, Role
@@ -31,6 +31,6 @@ def session() -> Response:
     """Return who is signed on, and for how much longer. This request does not extend the session."""
     token = guard.session()
     if token is None:
-        return jsonify(role=str(Role.DEALER), name="", left_s=0)
+        return answers.answered(answers.Session(str(Role.DEALER), "", 0))
     name, left = services().sessions.left(token)
-    return jsonify(role=str(guard.role()), name=name, left_s=round(left))
+    return answers.answered(answers.Session(str(guard.role()), name, round(left)))

@@ -98,3 +98,19 @@ def test_what_is_typed_outlives_a_refusal_and_a_reload(page: Page) -> None:
     page.locator("#forget").tap()
     expect(page.locator('[name="bonus.front:QQ"]')).to_have_value("7")
     expect(page.locator("#restored")).to_be_hidden()
+
+
+def test_a_lock_out_is_counted_down_in_a_profiles_pin_dialog(page: Page) -> None:
+    page.goto("/profiles/traditional")
+    page.locator('[data-ask="use"]').tap()
+    page.locator("[data-reason]").first.tap()
+    page.locator("#reason-done").tap()
+    for _ in range(3):
+        for _figure in range(4):
+            page.locator("#pin-dialog [data-key='1']").tap()
+        page.locator("#pin-dialog [data-done]").tap()
+        expect(page.locator("#keyed")).to_be_empty()
+    expect(page.locator("#pin-waits")).to_contain_text("Locked out: 0:")
+    expect(page.locator("#pin-dialog [data-key='1']")).to_be_disabled()
+    page.locator("#pin-dialog [data-who]").first.tap()
+    expect(page.locator("#pin-waits")).to_be_visible()

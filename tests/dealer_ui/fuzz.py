@@ -1,4 +1,5 @@
-"""Asks everything of the page's HTTP interface that its own description allows, and much that it does not.
+"""Asks everything of the page's HTTP interface that its own description allows, and much that it does not; then each
+page and file with any query.
 
     python -m tests.dealer_ui.fuzz --examples 3000
 
@@ -8,6 +9,7 @@ page's own or one that the description lacks; nothing may be read or done withou
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections import Counter
@@ -16,11 +18,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import click
 import schemathesis
 from flask import Flask
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi import checks as known
@@ -39,6 +43,26 @@ NOT_ASKED: Final = [
     known.negative_data_rejection,  # the table refuses with 409, not 400
     known.positive_data_acceptance,  # what may be done depends on the hand
 ]
+
+PAGE_CODES: Final = frozenset({200, 206, 302, 304, 308, 400, 403, 404, 416})
+NAMES: Final = st.sampled_from(("1", "2", "traditional", "clock", "puck", "felt", "feltwatch.css")) | st.text(
+    min_size=1, max_size=12
+)
+# fmt: off
+FIELDS: Final = (
+    "of", "back", "for", "one", "other", "version", "checks", "seat", "player", "profile", "dealer", "with", "from",
+    "to", "day", "hour", "before", "row", "card", "marks", "job", "down", "kiosk",
+)
+# fmt: on
+QUERY: Final = st.dictionaries(
+    st.sampled_from(FIELDS),
+    st.sampled_from(
+        ("1", "-1", "2026-11-20", "2026-11-20T18:30", "floor", "traditional", "traditional@a", "/set-up")
+    )
+    | st.text(max_size=12),
+    max_size=3,
+)
+"""Every field of a query that a page reads, with sound and unsound values."""
 
 
 class Found(AssertionError):
@@ -85,6 +109,44 @@ class Attack:
                 ask()
                 if self.failures:
                     raise self.failures[0]
+        if not only:
+            self._run_pages(max(10, examples // 4), set(schema.raw_schema["paths"]))
+
+    def _run_pages(self, examples: int, described: set[str]) -> None:
+        """Ask each page and file that the description leaves out, with any name and query."""
+        for rule in self.app.url_map.iter_rules():
+            if (
+                "GET" in (rule.methods or ())
+                and re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule) not in described
+            ):
+                seen = self.codes.setdefault(f"GET {rule.rule}", Counter())
+
+                @given(names=st.fixed_dictionaries(dict.fromkeys(rule.arguments, NAMES)), query=QUERY)
+                @settings(
+                    max_examples=examples,
+                    deadline=None,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                )
+                def ask(names: dict[str, str], query: dict[str, str]) -> None:
+                    path = rule.rule  # noqa: B023 -- called at once
+                    for name, value in names.items():
+                        path = re.sub(rf"<(?:\w+:)?{name}>", lambda _: quote(value, safe=""), path)  # noqa: B023
+                    self._ask_page(path, query, seen)  # noqa: B023
+
+                ask()
+
+    def _ask_page(self, path: str, query: dict[str, str], seen: Counter[int]) -> None:
+        client = self.app.test_client()
+        if self.cookie:
+            client.set_cookie(COOKIE, self.cookie)
+        with client.get(path, query_string=query) as response:
+            seen[response.status_code] += 1
+            if response.status_code not in PAGE_CODES:
+                raise Found(f"{path} with {query} answered {response.status_code}")
+            for secret in self._secrets():
+                if secret.encode() in response.data:
+                    raise Found(f"{path} tells a secret")
 
     def _ask(self, case: Any, seen: Counter[int]) -> None:
         case.cookies.clear()

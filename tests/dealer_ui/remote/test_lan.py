@@ -268,7 +268,7 @@ def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path)
     assert json.loads(run("list", "--json", *where).output) == {"people": [NAME]}
     assert json.loads(run("certificate", "--json", *where).output)["sha256"] == shown.fingerprint
     assert run("certificate", "--name", "x.example", *where).exit_code == 2
-    anew = run("certificate", "--anew", "--name", "x.example", *where)
+    anew = run("certificate", "--again", "--name", "x.example", *where)
     assert "x.example" in anew.output
     assert shown.fingerprint not in anew.output
     assert run("add", NAME, *where, said="short\n").exit_code == 2

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pypdfium2
 import pytest
+from reportlab.pdfbase.pdfmetrics import getFont
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.pdfgen.textobject import PDFTextObject
 
 from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.reports.pdf import cards
 from dealer_ui.reports.report_pdf import report_pdf
 from dealer_ui.reports.report_view import as_csv, shown
+from dealer_ui.text.i18n import LANGUAGES, gettext, speaking
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.report_span import Span, down_of, reported, shift
@@ -122,6 +128,84 @@ def test_a_table_of_another_language_has_its_page_after_the_english_one(tmp_path
     assert text.index("Fingerprints") < text.rindex("Lin")
     assert text.count("california-face-up") + text.count("Face-Up Chinese Poker") >= 2
     assert "missing" in text
+
+
+# ---- every letter, the same bytes ----
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Every piece of text that is put into a PDF, with the name of its font."""
+    found: list[tuple[str, str]] = []
+    write: Callable[[Any, str], str] = vars(PDFTextObject)["_formatText"]
+
+    def noted(self: Any, text: str) -> str:
+        found.append((self._fontname, text))
+        return write(self, text)
+
+    monkeypatch.setattr(PDFTextObject, "_formatText", noted)
+    return found
+
+
+def missing(drawn: list[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The letters that were drawn in a font without a glyph for them."""
+    glyphs = {
+        font: getattr(vars(getFont(font))["face"], "charToGlyph", range(32, 127)) for font, _text in drawn
+    }
+    return {(font, letter) for font, text in drawn for letter in text if ord(letter) not in glyphs[font]}
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_shift_is_printed_with_every_letter_and_the_same_bytes_in_every_language(
+    language: str, drawn: list[tuple[str, str]]
+) -> None:
+    began = 1_700_000_000_000
+    each = Counts(7, fouls=1, cards=468, unsure=52)
+    downs = tuple(Down(name, 1, began, began + 2_400_000, each) for name in ("Núñez", "陈伟", "陳偉 Wu"))
+    report = Report(began, began + 9_000_000, downs, (("camera", 2),), ((began, 7),))
+    pdf = report_pdf(report, "桌 4", language)
+    assert missing(drawn) == set()
+    assert report_pdf(report, "桌 4", language) == pdf
+    text = squeezed(texts(pdf))
+    with speaking(language):
+        heads = [gettext(head) for head in ("Shift report", "By down", "By dealer", "Device faults")]
+    for said in (*heads, "桌4", "Núñez"):
+        assert squeezed(said) in text
+    assert text.count("陈伟") == text.count("陳偉Wu") == 3, "by down, by dealer, at a bar"
+    assert not {"■", "?", "\ufffd"} & set(text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_hand_is_printed_with_every_letter_and_the_same_bytes_in_every_language(
+    tmp_path: Path, language: str, drawn: list[tuple[str, str]]
+) -> None:
+    felt = Felt(tmp_path, clock=ticking())
+    try:
+        felt.do("set_house", reason="test", language=language)
+        felt.do("rename_player", player=felt.state.house.seats[0].player, name="陳偉")
+        corrected(felt)
+        drop_pictures(felt)
+        pdf = dispute_pdf(tmp_path, 1)
+        assert dispute_pdf(tmp_path, 1) == pdf
+    finally:
+        felt.journal.close()
+    assert missing(drawn) == set()
+    text = squeezed(texts(pdf))
+    with speaking(language):
+        heads = [gettext(head) for head in ("Cards", "Timeline", "Fingerprints")]
+    for said in (*heads, "Fingerprints", "陳偉"):
+        assert squeezed(said) in text
+    assert "■" not in text
+
+
+def test_a_letter_drawn_in_a_font_without_it_is_noticed(drawn: list[tuple[str, str]]) -> None:
+    canvas = Canvas(BytesIO())
+    canvas.drawString(0, 0, "a 陈")
+    assert missing(drawn) == {("Helvetica", "陈")}
 
 
 # ---- the shift report ----

@@ -17,8 +17,9 @@ from flask.testing import FlaskClient
 
 from dealer_ui.review.filters import BadFilter, Filter, filter_of
 from dealer_ui.review.frames import compared, frame_annotations
+from dealer_ui.review.proofs import Proof, proofs
 from dealer_ui.review.timeline import timeline
-from dealer_ui.review.view import Proof, proofs, reviewed, settled_again
+from dealer_ui.review.view import reviewed, settled_again
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services

@@ -28,13 +28,15 @@ def test_the_signs_of_small_cards_are_those_of_our_deck() -> None:
 def test_the_page_is_light() -> None:
     page = sum(
         (STATIC / name).stat().st_size
-        for name in ("feltwatch.css", "feltwatch.js", "screen_settings.js", "stream.js", "icon.svg")
+        for name in ("feltwatch.css", "feltwatch.js", "api.js", "screen_settings.js", "stream.js", "icon.svg")
     )
     assert page < 62_000
     assert max(path.stat().st_size for path in (STATIC / "cards").iterdir()) < 8_000
 
 
-@pytest.mark.parametrize("name", ["feltwatch.css", "feltwatch.js", "screen_settings.js", "stream.js"])
+@pytest.mark.parametrize(
+    "name", ["feltwatch.css", "feltwatch.js", "api.js", "screen_settings.js", "stream.js"]
+)
 def test_nothing_is_fetched_from_elsewhere(name: str) -> None:
     text = (STATIC / name).read_text(encoding="utf-8")
     assert "http:" not in text

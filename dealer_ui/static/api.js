@@ -1,0 +1,81 @@
+// What every page's script uses: requests to the server, errors, buttons that close a dialog.
+"use strict";
+const feltwatch = (() => {
+  const body = document.body;
+  let timer = 0;
+
+  function complain(sentence) {
+    const box = document.getElementById("error");
+    box.textContent = sentence;
+    box.hidden = false;
+    box.hidePopover();
+    box.showPopover(); // above a dialog, too
+    clearTimeout(timer);
+    timer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
+  }
+
+  async function ask(address, within, more) {
+    try {
+      const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(within), ...more });
+      const answer = await response.json();
+      return response.status === 503 ? { ...answer, uncertain: true } : answer;
+    } catch {
+      return { ok: false, error: body.dataset.unreachable, uncertain: true };
+    }
+  }
+
+  const get = (address, within = 8000) => ask(address, within, { headers: { Accept: "application/json" } });
+
+  const post = (address, order, within = 15000) => ask(address, within, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-CSRF-Token": document.querySelector("meta[name=csrf-token]").content, Accept: "application/json" },
+    body: JSON.stringify(order),
+  });
+
+  const command = (order, within) => post(body.dataset.commands, order, within);
+
+  // Send a command; a refusal is shown and returned, or given to `asked` if a PIN would do. Each has its own id. If it is
+  // sent again before an answer has arrived, it keeps its id, so that the table runs it only once.
+  const unanswered = new Map(); // a command's text → its id
+  async function send(order, { within, asked } = {}) {
+    const text = JSON.stringify(order);
+    const id = unanswered.get(text) || crypto.randomUUID();
+    unanswered.set(text, id);
+    const answer = await command({ id, ...order }, within);
+    if (!answer.uncertain) unanswered.delete(text);
+    if (!answer.ok) {
+      if (asked && answer.ask?.length) asked(answer);
+      else complain(answer.error);
+    }
+    return answer;
+  }
+
+  // Fill a part of the page from the server; returns whether it could be read.
+  async function load(part, address) {
+    try {
+      const response = await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store", signal: AbortSignal.timeout(5000) });
+      if (response.ok) part.innerHTML = await response.text();
+      return response.ok;
+    } catch { return false; }
+  }
+
+  const minutes = (seconds) => {
+    const whole = Math.ceil(seconds);
+    return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  };
+
+  function button(words, data) {
+    const made = document.createElement("button");
+    const span = document.createElement("span");
+    made.type = "button";
+    made.className = "action plain";
+    Object.assign(made.dataset, data);
+    span.textContent = words;
+    made.append(span);
+    return made;
+  }
+
+  document.addEventListener("click", (event) => event.target.closest("dialog [data-close]")?.closest("dialog").close());
+
+  return { button, command, complain, get, load, minutes, post, send };
+})();

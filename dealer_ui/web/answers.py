@@ -1,0 +1,124 @@
+"""What the routes for programs and scripts answer, as types: `/openapi.json` is made from them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from flask import Response, jsonify
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error: `error` is a sentence for the person at the screen.
+
+    `ask`: the people whose PIN would do. `wait_s`: seconds left of a lock-out. `errors`: sentences by a form's fields.
+    """
+
+    error: str
+    ok: Literal[False] = False
+    ask: list[str] | None = None
+    wait_s: int | None = None
+    errors: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command is accepted and durable; of the rest only what belongs to it.
+
+    `seq`: the last event's number in the journal. `job`: the number of what the camera was asked to do. Role, name and
+    seconds left are those of a session.
+    """
+
+    ok: Literal[True]
+    seq: int | None = None
+    job: int | None = None
+    role: str | None = None
+    name: str | None = None
+    expires_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """How far a job of the camera is. `why` it failed; the address of its `picture`; `html`: its result, as a part of
+    the page; `enough`: what was collected may be used.
+    """
+
+    state: Literal["running", "done", "failed"]
+    done: int
+    of: int
+    why: str | None = None
+    picture: str | None = None
+    html: str | None = None
+    enough: bool | None = None
+    ok: Literal[True] = True
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How far a device's test is; `html` is a part of the page."""
+
+    verdict: Literal["pass", "fail", "waits"]
+    html: str
+    ok: Literal[True] = True
+
+
+@dataclass(frozen=True)
+class Session:
+    """Who is signed on; without a session the dealer, with 0 seconds left."""
+
+    role: str
+    name: str
+    left_s: int
+
+
+@dataclass(frozen=True)
+class StickProgress:
+    """How far a dispute file is on its way to a stick; `says` is a sentence."""
+
+    step: str
+    over: bool
+    percent: int
+    says: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether the table process answers (`table`) and the journal can be read (`record`).
+
+    `training`: no hand on this page is played. `checks`: every check's verdict by name, if they were asked for.
+    """
+
+    ok: bool
+    table: bool
+    record: bool
+    trouble: str
+    seq: int
+    training: bool
+    checks: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class StreamEvent:
+    """An event of the stream; `data` is JSON, of a `beat` the number of the last view."""
+
+    event: Literal["hello", "view", "beat"]
+    data: str
+
+
+@dataclass(frozen=True)
+class ProfileOrder:
+    """Checks a profile's form, stores a version, goes back to one, or puts one in force."""
+
+    do: Literal["check", "keep", "back", "use"]
+    version: str = ""
+    fields: list[list[str]] | None = None
+    reason: str = ""
+    by: str = ""
+    pin: str = ""
+
+
+def answered(answer: Job | Trial | Session | StickProgress | Health) -> Response:
+    """Return an answer as JSON, without the fields that it does not have."""
+    fields: dict[str, Any] = asdict(answer)
+    return jsonify({name: value for name, value in fields.items() if value is not None})
