@@ -8,7 +8,7 @@ from typing import Any, Final
 from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.messages import say, say_json
 
 Figures = Mapping[str, Any]
 
@@ -145,7 +145,7 @@ def found(why: str, figures: Figures, asks: str = "") -> tuple[str, str]:
 
 def _word(name: str, value: Any) -> str:
     if name == "says":
-        return in_other_words(str(value))
+        return say_json(value) if isinstance(value, Mapping | str) else say(value)
     if name in ("asked", "came", "dark"):
         return ", ".join(name_of(part) for part in str(value).split())
     if name in ("left", "at", "dead", "seats"):

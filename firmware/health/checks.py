@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
-from firmware.messages import Message
+from firmware.messages import Message, Text, message_of
 from firmware.record.journal.disk import MB, RESERVE
 
 Verdict = Literal["ok", "look", "bad", "unknown"]
@@ -40,7 +40,7 @@ class Facts:
     """Whether the table process answers."""
     services: Mapping[str, str] | None = None
     """The service manager's state of each unit; None without a service manager."""
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Text] = field(default_factory=dict)
     """The table process's fault messages, by device."""
     picture: Mapping[str, Mapping[str, Any]] | None = None
     """The last picture's verdicts, by vision's names."""
@@ -60,7 +60,7 @@ class Facts:
     """How many of the chain's last rows were checked."""
     broken_at: int | None = None
     """The first checked row with a problem."""
-    record_wrong: str | None = None
+    record_wrong: Text | None = None
     """What is wrong with the record's file or its end; "" if nothing is."""
     synchronised: bool | None = None
     rtc: bool | None = None
@@ -127,9 +127,9 @@ def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
 
 
 def _fault(facts: Facts, device: str) -> Message | None:
-    """Return the table process's fault message for a device; the page has translations of these."""
+    """Return the table process's fault message for a device."""
     fault = facts.faults.get(device)
-    return Message(fault) if fault else None
+    return message_of(fault) if fault else None
 
 
 def _table(facts: Facts) -> Found:

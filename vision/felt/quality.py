@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import N_
 from vision.felt.edges import edge_spread_px
 from vision.felt.geometry import FeltView, as_grey, project, reduced
 from vision.felt.layout import TableLayout
@@ -137,7 +138,7 @@ def colour(frame: Image) -> Verdict:
     text = (
         "the picture has colours"
         if ok
-        else "no colour in this picture: suits cannot be told; set the camera to colour"
+        else N_("No colour in this picture: suits cannot be told; set the camera to colour.")
     )
     return Verdict("colour", ok, figure, MIN_COLOUR, "levels", text)
 
@@ -152,7 +153,9 @@ def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
             spreads.append(spread * layout.markers.side_mm / marker.side_px)
     figure = max(spreads, default=math.inf)
     ok = figure <= MAX_EDGE_MM
-    text = "the picture is sharp" if ok else "the picture is out of focus: clean the lens and set the focus"
+    text = (
+        "the picture is sharp" if ok else N_("The picture is out of focus: clean the lens and set the focus.")
+    )
     return Verdict("sharpness", ok, figure, MAX_EDGE_MM, "mm", text)
 
 
@@ -167,7 +170,7 @@ def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
     text = (
         "the cards are large enough"
         if ok
-        else "the cards are too small in the picture: hang the camera lower or use its full resolution"
+        else N_("The cards are too small in the picture: hang the camera lower or use its full resolution.")
     )
     return Verdict("resolution", ok, figure, MIN_PX_PER_MM, "px/mm", text)
 
@@ -176,11 +179,13 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
     whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
     if max(whites) > MAX_WHITE:
-        text = "the picture is overexposed: shorten the exposure or dim the lamps"
+        text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
     ok = min(whites) >= MIN_WHITE
     text = (
-        "the light is right" if ok else "the picture is too dark: turn the lamps up or lengthen the exposure"
+        "the light is right"
+        if ok
+        else N_("The picture is too dark: turn the lamps up or lengthen the exposure.")
     )
     return Verdict("light", ok, min(whites), MIN_WHITE, "levels", text)
 
@@ -210,7 +215,7 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         if area > worst:
             worst, where = area, zone.name
     ok = worst <= MAX_GLARE_MM2
-    text = "no glare" if ok else f"glare in zone {where}: move or shade the lamp that is mirrored there"
+    text = "no glare" if ok else f"Glare in zone {where}: move or shade the lamp that is mirrored there."
     return Verdict("glare", ok, worst, MAX_GLARE_MM2, "mm²", text, "" if ok else where)
 
 
@@ -223,7 +228,7 @@ def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     text = (
         "no stripes"
         if ok
-        else "the light flickers: set the exposure to a multiple of the mains' half period or change the lamps"
+        else "The light flickers: set the exposure to a multiple of the mains' half period or change the lamps."
     )
     return Verdict("banding", ok, figure, MAX_BANDING, "of the light", text)
 
@@ -295,6 +300,6 @@ def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
     text = (
         "the camera is where it was"
         if ok
-        else "the camera or the felt has moved since it was set up: fasten it and run the set-up again"
+        else "The camera or the felt has moved since it was set up: fasten it and run the set-up again."
     )
     return Verdict("camera", ok, figure, MAX_MOVED_MM, "mm", text)

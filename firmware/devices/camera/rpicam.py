@@ -56,8 +56,10 @@ class RpicamSettings:
     def __post_init__(self) -> None:
         if self.width % 64 or self.height % 2 or self.width <= 0 or self.height <= 0:
             raise DeviceSettings(  # the sensor's rows are padded to 64 pixels, and rpicam-vid keeps the padding
-                f"A picture of {self.width} x {self.height} cannot be had from this camera: its width is a multiple "
-                "of 64 (4608, 2304), its height is even."
+                "A picture of %(width)s x %(height)s cannot be had from this camera: its width is a "
+                "multiple of 64 (4608, 2304), its height is even.",
+                width=self.width,
+                height=self.height,
             )
         half_periods(self.exposure_ms, self.mains_hz)
 
@@ -124,7 +126,9 @@ class RpicamCamera(TimedCamera):
             wrong = self._wrong(metadata)
             if wrong is None:
                 return
-        raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera again.")
+        raise SettingRefused(
+            "The camera does not take %(wrong)s: set another, or choose the camera again.", wrong=wrong
+        )
 
     def _ask(self, not_before_ns: int) -> tuple[int, dict[str, str]]:
         """Return the slot of a frame taken from then on, and its metadata."""
@@ -140,7 +144,9 @@ class RpicamCamera(TimedCamera):
         if "error" in answer:
             said = f" ({answer['error']})" if answer["error"] else ""
             raise CameraMissing(
-                f"The camera gives no pictures{said}: check its ribbon cable, and that rpicam-vid is installed."
+                "The camera gives no pictures%(said)s: check its ribbon cable, and that rpicam-vid is "
+                "installed.",
+                said=said,
             )
         return answer["slot"], answer["metadata"]
 
@@ -149,7 +155,9 @@ class RpicamCamera(TimedCamera):
         asleep_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
         slot, metadata = self._ask(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         if wrong := self._wrong(metadata):
-            raise SettingRefused(f"The camera took a picture without {wrong}: it is being started again.")
+            raise SettingRefused(
+                "The camera took a picture without %(wrong)s: it is being started again.", wrong=wrong
+            )
         raw = np.frombuffer(self._memory, np.uint8, self._frame_bytes, slot * self._frame_bytes)
         image = from_yuv420(raw, self._settings.width, self._settings.height)
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)

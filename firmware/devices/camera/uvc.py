@@ -70,16 +70,19 @@ class UvcCamera(TimedCamera):
         # The number behind the stable name: OpenCV's wheel does not open V4L2 devices by name.
         video = re.fullmatch(r"video([0-9]+)", self._device.resolve().name)
         if video is None or not self._device.exists():
-            raise CameraMissing(f"The camera {self._device} is not connected: plug it in.")
+            raise CameraMissing("The camera %(device)s is not connected: plug it in.", device=self._device)
         self._capture = self._new_capture(int(video[1]))
         if not self._capture.isOpened():
-            raise CameraMissing(f"The camera {self._device} cannot be opened: another program may hold it.")
+            raise CameraMissing(
+                "The camera %(device)s cannot be opened: another program may hold it.", device=self._device
+            )
         self._fix()
         for _ in range(FIRST_FRAMES):
             at = self._grab()
         if not 0 <= time.monotonic() - at < STAMP_TRUSTED:
             raise SettingRefused(
-                f"The camera {self._device} does not stamp its pictures with the system's clock."
+                "The camera %(device)s does not stamp its pictures with the system's clock.",
+                device=self._device,
             )
 
     def _fix(self) -> None:
@@ -93,9 +96,15 @@ class UvcCamera(TimedCamera):
         try:
             got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
         except OSError as error:
-            raise CameraMissing(f"The camera {self._device} cannot be set ({error.strerror}).") from error
+            raise CameraMissing(
+                "The camera %(device)s cannot be set (%(error)s).", device=self._device, error=error.strerror
+            ) from error
         if got not in (mains, None):
-            raise SettingRefused(f"The camera {self._device} does not take mains of {wanted.mains_hz} Hz.")
+            raise SettingRefused(
+                "The camera %(device)s does not take mains of %(mains_hz)s Hz.",
+                device=self._device,
+                mains_hz=wanted.mains_hz,
+            )
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
         self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
@@ -120,7 +129,12 @@ class UvcCamera(TimedCamera):
             self._capture.set(prop, value)
         got = self._capture.get(prop)
         if got != value:
-            raise SettingRefused(f"The camera {self._device} does not take {what} (it says {got:g}).")
+            raise SettingRefused(
+                "The camera %(device)s does not take %(what)s (it says %(got)s).",
+                device=self._device,
+                what=what,
+                got=f"{got:g}",
+            )
 
     def _take(self) -> Frame:
         asked = time.monotonic()
@@ -129,16 +143,21 @@ class UvcCamera(TimedCamera):
             if at >= asked:
                 break
         else:
-            raise CameraError(f"The camera {self._device} gives only old pictures: unplug it and plug it in.")
+            raise CameraError(
+                "The camera %(device)s gives only old pictures: unplug it and plug it in.",
+                device=self._device,
+            )
         good, image = self._capture.retrieve()
         if not good:
-            raise CameraError(f"The camera {self._device} gave a damaged picture.")
+            raise CameraError("The camera %(device)s gave a damaged picture.", device=self._device)
         return Frame(image, at)
 
     def _grab(self) -> float:
         """Wait for the next frame; return the driver's monotonic timestamp."""
         if not self._capture.grab():
-            raise CameraMissing(f"The camera {self._device} gives no pictures: check its cable.")
+            raise CameraMissing(
+                "The camera %(device)s gives no pictures: check its cable.", device=self._device
+            )
         return float(self._capture.get(cv2.CAP_PROP_POS_MSEC)) / 1000
 
     def _release(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from firmware.messages import Message
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS
 from firmware.rules.profiles.profile import Profile
@@ -15,7 +16,7 @@ class Contradiction(NamedTuple):
 
     path: str
     """The option to change first."""
-    sentence: str
+    sentence: Message
 
 
 _WITHIN: dict[str, frozenset[str]] = {
@@ -37,7 +38,7 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
     return tuple(Contradiction(path, sentence) for path, sentence in found)
 
 
-_Found = Iterator[tuple[str, str]]
+_Found = Iterator[tuple[str, Message]]
 
 
 def _limits(profile: Profile) -> _Found:
@@ -45,28 +46,45 @@ def _limits(profile: Profile) -> _Found:
     if 0 < limits.max_stack < limits.buy_in:
         yield (
             "limits.max_stack",
-            f"a player must buy in for at least {limits.buy_in} times the table limit, and no stack may exceed "
-            f"{limits.max_stack} times: nobody could sit down",
+            Message(
+                "A player must buy in for at least %(least)s times the table limit, and no stack may exceed "
+                "%(most)s times: nobody could sit down.",
+                least=limits.buy_in,
+                most=limits.max_stack,
+            ),
         )
     if 0 < limits.max_stack < limits.min_points:
         yield (
             "limits.max_stack",
-            f"a player needs {limits.min_points} points' worth of chips to be dealt in, and no stack may exceed "
-            f"{limits.max_stack}: nobody could be dealt in",
+            Message(
+                "A player needs %(least)s points' worth of chips to be dealt in, and no stack may exceed "
+                "%(most)s: nobody could be dealt in.",
+                least=limits.min_points,
+                most=limits.max_stack,
+            ),
         )
     if 0 < limits.buy_in < limits.min_points:
         yield (
             "limits.buy_in",
-            f"who buys in for {limits.buy_in} times the table limit has fewer than the {limits.min_points} points "
-            "that it takes to be dealt in",
+            Message(
+                "Who buys in for %(least)s times the table limit has fewer than the %(points)s points that it "
+                "takes to be dealt in.",
+                least=limits.buy_in,
+                points=limits.min_points,
+            ),
         )
     if limits.max_unit:
         for rate in profile.collection.schedule:
             if rate.limit > limits.max_unit:
                 yield (
                     "limits.max_unit",
-                    f"a point is worth at most {money_text(limits.max_unit)}, and option {rate.option} of the "
-                    f"collection is for a table limit of {money_text(rate.limit)}",
+                    Message(
+                        "A point is worth at most %(most)s, and option %(option)s of the collection is for a "
+                        "table limit of %(limit)s.",
+                        most=money_text(limits.max_unit),
+                        option=rate.option,
+                        limit=money_text(rate.limit),
+                    ),
                 )
 
 
@@ -76,25 +94,37 @@ def _bonuses(profile: Profile) -> _Found:
     named = [path for path, table in tables.items() if table]
     if bonus.pays == "none":
         if named:
-            yield "bonus.pays", f"{named[0]} names bonuses, and bonus.pays says that there are none"
+            why = Message(
+                "%(option)s names bonuses, and bonus.pays says that there are none.", option=named[0]
+            )
+            yield "bonus.pays", why
         for path, is_set in (
             ("foul.pays_bonus", profile.foul.pays_bonus),
             ("naturals.keeps_bonus", profile.naturals.keeps_bonus),
             ("naturals.pays_bonus", profile.naturals.pays_bonus),
         ):
             if is_set:
-                yield path, f"{path} has bonuses paid, and bonus.pays says that there are none"
+                yield (
+                    path,
+                    Message(
+                        "%(option)s has bonuses paid, and bonus.pays says that there are none.", option=path
+                    ),
+                )
     elif not named:
-        yield "bonus.pays", "bonus.pays has bonuses paid, and no hand of any row has one"
+        yield "bonus.pays", Message("Bonus.pays has bonuses paid, and no hand of any row has one.")
     if bonus.doubles_same_category and bonus.pays != "replaces":
         yield (
             "bonus.doubles_same_category",
-            "only a bonus that takes the row's place can count twice, and bonus.pays is not replaces",
+            Message(
+                "Only a bonus that takes the row's place can count twice, and bonus.pays is not replaces."
+            ),
         )
     if profile.scoring.outcome and bonus.pays == "replaces":
         yield (
             "scoring.outcome",
-            "a bonus cannot take a row's point where scoring.outcome counts two and three rows as a whole",
+            Message(
+                "A bonus cannot take a row's point where scoring.outcome counts two and three rows as a whole."
+            ),
         )
 
 
@@ -109,48 +139,64 @@ def _naturals(profile: Profile) -> _Found:
             ("naturals.false_declaration", naturals.false_declaration == "foul"),
         ):
             if is_set:
-                yield path, f"{path} speaks of naturals, and naturals.kinds names none"
+                yield (
+                    path,
+                    Message("%(option)s speaks of naturals, and naturals.kinds names none.", option=path),
+                )
     for place, kind in enumerate(kinds):
         wider = _WITHIN.get(kind, frozenset())
         for higher in kinds[:place]:
             if higher in wider:
                 yield (
                     "naturals.kinds",
-                    f"every hand of {NATURAL_WORDS[kind]} is also {NATURAL_WORDS[higher]}, which is listed higher: "
-                    f"{kind} could never count",
+                    Message(
+                        "Every hand of %(kind)s is also %(higher)s, which is listed higher: %(name)s could never "
+                        "count.",
+                        kind=NATURAL_WORDS[kind],
+                        higher=NATURAL_WORDS[higher],
+                        name=kind,
+                    ),
                 )
     if naturals.excused_by_surrender:
         if naturals.false_declaration == "regular":
             yield (
                 "naturals.excused_by_surrender",
-                "a surrender has nothing to excuse where a false declaration plays as it is set",
+                Message("A surrender has nothing to excuse where a false declaration plays as it is set."),
             )
         if not profile.surrender.points:
             yield (
                 "naturals.excused_by_surrender",
-                "a surrender cannot excuse anything where none is offered (surrender.points = 0)",
+                Message("A surrender cannot excuse anything where none is offered (surrender.points = 0)."),
             )
     if profile.order.several_naturals != "pairs" and not profile.order.naturals_first:
         yield (
             "order.several_naturals",
-            "which natural collects first is said, and order.naturals_first has none collect before the others",
+            Message(
+                "Which natural collects first is said, and order.naturals_first has none collect before the others."
+            ),
         )
 
 
 def _between_hands(profile: Profile) -> _Found:
     fantasyland, collection = profile.fantasyland, profile.collection
     if fantasyland.stay and not fantasyland.entry:
-        yield "fantasyland.entry", "Fantasy Land can be kept, and no hand earns it"
+        yield "fantasyland.entry", Message("Fantasy Land can be kept, and no hand earns it.")
     if fantasyland.entry and profile.deal.kind == "closed":
         yield (
             "fantasyland.entry",
-            "Fantasy Land is 13 cards at once, which everybody is dealt where deal.kind is closed",
+            Message("Fantasy Land is 13 cards at once, which everybody is dealt where deal.kind is closed."),
         )
     if collection.schedule and not collection.down_minutes:
-        yield "collection.down_minutes", "a collection is taken by the down, and a down has no minutes"
+        yield (
+            "collection.down_minutes",
+            Message("A collection is taken by the down, and a down has no minutes."),
+        )
     if collection.half_from_minute > collection.down_minutes:
         yield (
             "collection.half_from_minute",
-            f"half the fee is due from minute {collection.half_from_minute} of a down of "
-            f"{collection.down_minutes} minutes",
+            Message(
+                "Half the fee is due from minute %(minute)s of a down of %(minutes)s minutes.",
+                minute=collection.half_from_minute,
+                minutes=collection.down_minutes,
+            ),
         )

@@ -145,7 +145,7 @@ def _written(command: SetHouse) -> Profile | None:
     try:
         return load_profile(command.profile)
     except RulesError as error:
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
 
 
 def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
@@ -158,7 +158,7 @@ def _set(state: State, command: SetHouse, house: House) -> ev.HouseSet:
         try:
             rules = written.with_options(options)
         except RulesError as error:
-            raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+            raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
     unit = command.unit if command.unit is not None else house.unit
     if written or command.unit is not None:
         _limits(lambda: verify_unit(unit, rules))
@@ -257,4 +257,4 @@ def _limits(check: Callable[[], _Made]) -> _Made:
     try:
         return check()
     except RulesError as error:
-        raise CommandRefused("The house's limits: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The house's limits: %(error)s.", error=error) from error

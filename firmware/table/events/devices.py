@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from firmware.messages import Text
 from firmware.table.events.base import Event
 from firmware.table.settings import HouseSettings
 
@@ -26,7 +27,7 @@ class Puck:
 
     state: PuckState = "unknown"
     seat: int | None = None
-    detail: str = ""
+    detail: Text = ""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class PuckSeen(Event):
     type: ClassVar[str] = "puck_seen"
     state: PuckState
     seat: int | None = None
-    detail: str = ""
+    detail: Text = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class DeviceFault(Event):
 
     type: ClassVar[str] = "device_fault"
     device: str
-    detail: str
+    detail: Text
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from firmware.messages import Text
 from firmware.table.events.base import Event
 from firmware.table.seen import Capture
 
@@ -43,7 +44,7 @@ class ImagesDropped(Event):
     type: ClassVar[str] = "images_dropped"
     hand: int
     images: tuple[Capture, ...]
-    reason: str
+    reason: Text
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class RecordFault(Event):
     seen: int = 0
     seen_hash: str = ""
     captures: tuple[str, ...] = ()
-    detail: str = ""
+    detail: Text = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
+from firmware.messages import Text
 from firmware.table.events.base import Event
 from firmware.table.events.camera import Calibration
 from firmware.table.events.devices import Puck
@@ -64,7 +65,7 @@ class HandOpened(Event):
     seats: tuple[SeatOpened, ...]
     button: int | None = None
     puck: Puck = field(default_factory=Puck)
-    faults: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, Text] = field(default_factory=dict)
     options: dict[str, JsonValue] = field(default_factory=dict)
     layout_hash: str = ""
     model_hash: str = ""
@@ -191,7 +192,7 @@ class ReadingFailed(Event):
     """The camera could not read the table; `reason` is a message for the dealer."""
 
     type: ClassVar[str] = "reading_failed"
-    reason: str
+    reason: Text
     frame: Capture | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from firmware.messages import Text
 from firmware.table.events.base import Event
 
 Device = Literal["camera", "puck", "buttons", "lamps", "buzzer", "disk", "clock", "power"]
@@ -47,7 +48,7 @@ class DeviceTried(Event):
     device: Device
     verdict: Verdict
     why: str
-    figures: dict[str, str | int | float | bool | None]
+    figures: dict[str, Text | int | float | bool | None]
     seen: dict[str, bool]
 
 

@@ -156,7 +156,7 @@ def test_a_key_that_cannot_be_used_is_a_fault_and_hands_go_on(start: Callable[..
     (key / KEY_FILE).chmod(0o600)
     box = start()
     until(lambda: "key" in box.process.state.faults)
-    assert "Nothing can be signed" in box.process.state.faults["key"]
+    assert "Nothing can be signed" in str(box.process.state.faults["key"])
     box.hand()
     assert "Nothing can be signed" in box.ask("sign_head")["error"]
 

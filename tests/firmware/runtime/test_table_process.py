@@ -198,7 +198,7 @@ def test_a_reading_that_makes_no_sense_is_a_failed_one(table: Table, cards: Card
     table.readings.ready = [broken]
     to_setting(table)
     table.do(WHITE)
-    assert "read twice" in table.until_phase(Phase.REVIEW).reading_failure
+    assert "read twice" in str(table.until_phase(Phase.REVIEW).reading_failure)
 
 
 @pytest.mark.parametrize("state", [PuckState.UNKNOWN, PuckState.FAULT])

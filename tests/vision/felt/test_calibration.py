@@ -159,6 +159,6 @@ def test_a_calibration_of_another_mode_is_said_and_not_compared(
 ) -> None:
     wider = replace(made, width_px=640, height_px=480)
     seen = survey(rendered({}, layout, conditions=TIDY, scale=SCALE).frame, layout, None, wider)
-    assert "other proportions" in seen.error
+    assert "other proportions" in str(seen.error)
     assert seen.moved is None
     assert "camera" not in {verdict.name for verdict in seen.verdicts}

@@ -135,7 +135,7 @@ def test_pins_that_cannot_be_read_are_a_fault_that_passes(
 
     with monkeypatch.context() as patch:
         patch.setattr(GpioButtons, "_down", broken)
-        until(lambda: "use the page" in (buttons.fault or ""))
+        until(lambda: "use the page" in (str(buttons.fault or "")))
     until(lambda: buttons.fault is None)
     panel.press("next")
     assert [press.button for press in told(panel, sink)] == ["next"]
