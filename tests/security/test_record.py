@@ -182,7 +182,7 @@ def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_made_by(hostile, *TRIGGER)
-    said = " ".join(problem.what for problem in verify(hostile, replayed=False).problems)
+    said = " ".join(str(problem.what) for problem in verify(hostile, replayed=False).problems)
     assert "lacks journal_no_update as Feltwatch makes it" in said
     assert "holds the trigger bent, which Feltwatch did not make" in said
     with pytest.raises(BackupError, match="does not hold, and nothing was replaced"):

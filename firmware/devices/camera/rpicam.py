@@ -28,6 +28,7 @@ from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, SettingRefused
 from firmware.devices.camera.timed import TimedCamera
 from firmware.devices.errors import DeviceSettings
+from firmware.messages import Message
 
 FIRST_FRAMES = 12
 """Frames after the start until the sensor has applied its settings."""
@@ -162,28 +163,38 @@ class RpicamCamera(TimedCamera):
         image = from_yuv420(raw, self._settings.width, self._settings.height)
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)
 
-    def _wrong(self, metadata: Mapping[str, str]) -> str | None:
+    def _wrong(self, metadata: Mapping[str, str]) -> Message | None:
         """Return the setting that a frame was not taken with, or None."""
         wanted = self._settings
-        red, blue = wanted.colour_gains
-        checks = [
+        red, blue = (f"{gain:g}" for gain in wanted.colour_gains)
+        exposure_us = wanted.exposure_ms * 1000
+        checks: list[tuple[Message, str, list[float], float]] = [
             (
-                f"an exposure of {wanted.exposure_ms:g} ms",
+                Message("an exposure of %(value)s ms", value=f"{wanted.exposure_ms:g}"),
                 "ExposureTime",
-                wanted.exposure_ms * 1000,
-                EXPOSURE_OFF,
+                [exposure_us],
+                exposure_us * EXPOSURE_OFF,
             ),
-            (f"a gain of {wanted.gain:g}", "AnalogueGain", wanted.gain, GAIN_OFF),
+            (
+                Message("a gain of %(value)s", value=f"{wanted.gain:g}"),
+                "AnalogueGain",
+                [wanted.gain],
+                wanted.gain * GAIN_OFF,
+            ),
+            (
+                Message("the colour gains %(red)s, %(blue)s", red=red, blue=blue),
+                "ColourGains",
+                [*wanted.colour_gains],
+                COLOUR_OFF * max(wanted.colour_gains),
+            ),
         ]
-        for what, name, value, off in checks:
-            if not _near(_numbers(metadata, name), [value], value * off):
-                return f"{what} (it says {metadata.get(name, 'nothing')})"
-        if not _near(_numbers(metadata, "ColourGains"), [red, blue], COLOUR_OFF * max(red, blue)):
-            return f"the colour gains {red:g}, {blue:g} (it says {metadata.get('ColourGains', 'nothing')})"
-        if wanted.focus is not None and not _near(
-            _numbers(metadata, "LensPosition"), [wanted.focus], FOCUS_OFF
-        ):
-            return f"the focus {wanted.focus:g} (it says {metadata.get('LensPosition', 'nothing')})"
+        if (focus := wanted.focus) is not None:
+            what = Message("the focus %(value)s", value=f"{focus:g}")
+            checks.append((what, "LensPosition", [focus], FOCUS_OFF))
+        for what, name, values, off in checks:
+            if not _near(_numbers(metadata, name), values, off):
+                got = metadata.get(name, Message("nothing"))
+                return Message("%(what)s (it says %(got)s)", what=what, got=got)
         return None
 
     def _release(self) -> None:

@@ -19,6 +19,7 @@ from firmware.devices.camera import v4l2
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, SettingRefused
 from firmware.devices.camera.timed import TimedCamera
+from firmware.messages import Message
 
 MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV passes the menu entry on
 FIRST_FRAMES = 5
@@ -88,10 +89,17 @@ class UvcCamera(TimedCamera):
     def _fix(self) -> None:
         wanted = self._settings
         mjpg = cv2.VideoWriter.fourcc(*"MJPG")
-        self._set("the format MJPG", cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
+        self._set(Message("the format MJPG"), cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
         self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # applied only together with the height
-        self._set(f"the height {wanted.height}", cv2.CAP_PROP_FRAME_HEIGHT, wanted.height)
-        self._set(f"the width {wanted.width}", cv2.CAP_PROP_FRAME_WIDTH, wanted.width, again=False)
+        self._set(
+            Message("the height %(value)s", value=wanted.height), cv2.CAP_PROP_FRAME_HEIGHT, wanted.height
+        )
+        self._set(
+            Message("the width %(value)s", value=wanted.width),
+            cv2.CAP_PROP_FRAME_WIDTH,
+            wanted.width,
+            again=False,
+        )
         mains = v4l2.MAINS[wanted.mains_hz]
         try:
             got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
@@ -106,25 +114,31 @@ class UvcCamera(TimedCamera):
                 mains_hz=wanted.mains_hz,
             )
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
-        self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
+        self._set(Message("manual exposure"), cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
-            f"an exposure of {wanted.exposure_ms:g} ms", cv2.CAP_PROP_EXPOSURE, round(wanted.exposure_ms * 10)
+            Message("an exposure of %(value)s ms", value=f"{wanted.exposure_ms:g}"),
+            cv2.CAP_PROP_EXPOSURE,
+            round(wanted.exposure_ms * 10),
         )
         if wanted.gain is not None:
-            self._set(f"the gain {wanted.gain:g}", cv2.CAP_PROP_GAIN, wanted.gain)
-        if wanted.white_balance_k is not None:
-            self._set("a fixed white balance", cv2.CAP_PROP_AUTO_WB, 0)
             self._set(
-                f"a white balance of {wanted.white_balance_k} K",
+                Message("a gain of %(value)s", value=f"{wanted.gain:g}"), cv2.CAP_PROP_GAIN, wanted.gain
+            )
+        if wanted.white_balance_k is not None:
+            self._set(Message("a fixed white balance"), cv2.CAP_PROP_AUTO_WB, 0)
+            self._set(
+                Message("a white balance of %(value)s K", value=wanted.white_balance_k),
                 cv2.CAP_PROP_WB_TEMPERATURE,
                 wanted.white_balance_k,
             )
         if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: no autofocus, so the focus is fixed
-            self._set("a fixed focus", cv2.CAP_PROP_AUTOFOCUS, 0)
+            self._set(Message("a fixed focus"), cv2.CAP_PROP_AUTOFOCUS, 0)
         if wanted.focus is not None:
-            self._set(f"the focus {wanted.focus:g}", cv2.CAP_PROP_FOCUS, wanted.focus)
+            self._set(
+                Message("the focus %(value)s", value=f"{wanted.focus:g}"), cv2.CAP_PROP_FOCUS, wanted.focus
+            )
 
-    def _set(self, what: str, prop: int, value: float, again: bool = True) -> None:
+    def _set(self, what: Message, prop: int, value: float, again: bool = True) -> None:
         if again:
             self._capture.set(prop, value)
         got = self._capture.get(prop)

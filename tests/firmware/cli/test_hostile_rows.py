@@ -67,7 +67,7 @@ def test_a_row_that_no_reader_of_json_can_read_does_not_hold(
 ) -> None:
     data = with_row(tmp_path, kind, payload)
     found = verify(data, images=images, replayed=False)
-    assert [(one.seq, one.what) for one in found.problems if one.what.startswith("No release")] == [
+    assert [(one.seq, str(one.what)) for one in found.problems if str(one.what).startswith("No release")] == [
         (found.entries, "No release can read the row.")
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from firmware.messages import Message
 from firmware.record.journal.file import as_journal_error
 from firmware.record.journal.journal import FILE, Journal
 from firmware.runtime import record_check
@@ -111,7 +112,7 @@ def test_a_record_that_takes_no_row_is_not_started_on(data: Path, monkeypatch: p
     error.sqlite_errorname = "SQLITE_CORRUPT"
 
     def append(*_: object, **__: object) -> int:
-        raise as_journal_error(error, "The journal could not be written")
+        raise as_journal_error(error, Message("The journal could not be written"))
 
     monkeypatch.setattr(Journal, "append", append)
     with pytest.raises(JournalDamaged, match="restore a backup"), started(data):

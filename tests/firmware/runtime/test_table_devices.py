@@ -9,6 +9,7 @@ import pytest
 
 from firmware.devices.errors import DeviceError
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState
+from firmware.messages import Message
 from firmware.runtime.table_devices import PUCK_GRACE, Devices
 
 
@@ -17,7 +18,7 @@ class Wired:
 
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken
-        self.fault: str | None = None
+        self.fault: Message | None = None
         self.done: list[object] = []
 
     def _do(self, what: object) -> None:

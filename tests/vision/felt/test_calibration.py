@@ -151,7 +151,7 @@ def test_a_look_at_another_felt_names_its_strange_markers(bare: Image, layout: T
     seen = survey(bare, other)
     assert [outline.name for outline in seen.strange] == ["0"]
     assert [outline.name for outline in seen.missing] == ["40"]
-    assert seen.error == ""
+    assert seen.error is None
 
 
 def test_a_calibration_of_another_mode_is_said_and_not_compared(

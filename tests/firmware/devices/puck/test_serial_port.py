@@ -388,7 +388,7 @@ def test_a_reader_that_says_nothing_is_opened_anew_and_named_silent_only_once(
         sink.wait(lambda reading: "does not tell" in str(reading.detail))
         until(lambda: link.openings >= 4)
         assert {reading.state for reading in sink.got} == {PuckState.UNKNOWN}
-        assert [reading.detail.partition(":")[0] for reading in sink.got] == [
+        assert [str(reading.detail).partition(":")[0] for reading in sink.got] == [
             "The puck reader is connected and starting.",
             "The puck reader is connected but does not tell where the button lies",
         ]
