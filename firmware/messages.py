@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from typing import Any, Final, Self, TypeAlias, Union
-
-Word: TypeAlias = Union[str, int, float, "Message"]
-Text: TypeAlias = Union["Message", str]
-"""A message, or a plain text: somebody's own words, or a sentence of a record without templates."""
+from typing import Any, Final, Self, TypeAlias
 
 
 class Message:
@@ -78,6 +74,11 @@ class Message:
     def refusal(self) -> dict[str, Any]:
         """Return the socket's answer to a command that is refused with this message."""
         return {"ok": False, "error": str(self), **self.as_json()}
+
+
+Word: TypeAlias = Message | str | int | float
+Text: TypeAlias = Message | str
+"""A message, or a plain text: somebody's own words, or a sentence of a record without templates."""
 
 
 class MessageError(Exception):

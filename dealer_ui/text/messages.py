@@ -37,7 +37,10 @@ def say_json(data: Mapping[str, Any] | str) -> str:
 
 def say_answer(answer: Mapping[str, Any]) -> str:
     """Explain the table's refusal, from its socket's answer."""
-    return say_json(answer if "message" in answer else str(answer.get("error", "")))
+    try:
+        return say(Message.from_json(answer))
+    except ValueError:
+        return say(str(answer.get("error", "")))
 
 
 def _word(name: str, word: Word) -> str:

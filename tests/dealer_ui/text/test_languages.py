@@ -302,7 +302,7 @@ def test_a_fault_is_said_in_the_current_language_and_an_old_rows_text_as_it_stan
     assert isinstance(told, ev.DeviceFault)
     assert isinstance(old, ev.DeviceFault)
     with speaking("zh_Hant"):
-        assert "莊鈕讀取器（/dev/ttyACM0）" in say(told.detail)
+        assert "莊鈕讀取器未連接（/dev/ttyACM0）" in say(told.detail)
         assert say(old.detail) == "The reader (/dev/ttyACM0) is gone."
     assert say(told.detail) == missing % {"port": "/dev/ttyACM0"}
 

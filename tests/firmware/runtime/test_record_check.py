@@ -57,7 +57,7 @@ def test_a_bent_row_of_a_short_record_stops_play_at_the_start(data: Path) -> Non
     bend(data)
     with started(data) as table:
         assert table.state.record_fault is not None
-        assert table.state.record_fault.detail == "Row 4: The row was changed."
+        assert str(table.state.record_fault.detail) == "Row 4: The row was changed."
 
 
 @pytest.mark.slow

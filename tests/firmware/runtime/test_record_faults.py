@@ -109,7 +109,7 @@ def test_a_full_disk_stops_new_hands_and_deletes_nothing(
         table.press("next")
         assert table.state.phase is Phase.ARCHIVED
         for _ in range(2):
-            assert table.ask(WHITE)["error"] == DISK
+            assert table.ask(WHITE)["error"] == str(DISK)
         table.press("next")
         assert table.state.phase is Phase.ARCHIVED
         assert table.state.hand == 1
@@ -164,7 +164,7 @@ def test_too_little_room_is_told_once_and_enough_room_opens_hands_again(
     room = [RESERVE - 1]
     monkeypatch.setattr(record_watch, "free_bytes", lambda _: room[0])
     table.until(lambda state: "disk" in state.faults)
-    assert table.ask(WHITE)["error"] == DISK
+    assert table.ask(WHITE)["error"] == str(DISK)
     room[0] = RESERVE + MB  # not yet enough: it would be told over and over
     table.let_pass(1.3)
     assert "disk" in table.state.faults
@@ -183,7 +183,7 @@ def test_a_disk_without_room_for_files_has_its_own_sentence(
     assert "disk" not in table.state.faults
     left[0] -= 1
     table.until(lambda state: "disk" in state.faults)
-    assert table.ask(WHITE)["error"] == FILES
+    assert table.ask(WHITE)["error"] == str(FILES)
     left[0] = math.inf
     table.until(lambda state: "disk" not in state.faults)
 

@@ -60,7 +60,7 @@ GOOD = {
     ],
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:
-    with pytest.raises(CalibrationError, match="this is no felt calibration"):
+    with pytest.raises(CalibrationError, match="This is no felt calibration"):
         FeltCalibration.from_json(text)
 
 

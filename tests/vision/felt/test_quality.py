@@ -47,7 +47,7 @@ ORDINARY = Conditions()
 RINGS = {
     "sharpness": (replace(ORDINARY, blur_px=3.0), "out of focus"),
     "light": (replace(ORDINARY, light=0.25), "too dark"),
-    "glare": (replace(ORDINARY, glare=0.6), "glare in zone"),
+    "glare": (replace(ORDINARY, glare=0.6), "Glare in zone"),
     "banding": (replace(ORDINARY, banding=0.15), "flickers"),
 }
 
@@ -146,7 +146,7 @@ def frame(layout: TableLayout) -> Image:
 def test_a_picture_without_colour_is_told(bleach, frame: Image) -> None:  # type: ignore[no-untyped-def]
     verdict = colour(bleach(frame))
     assert not verdict.ok
-    assert verdict.text.startswith("no colour in this picture")
+    assert verdict.text.startswith("No colour in this picture")
 
 
 def test_a_coloured_picture_is_told_even_when_dark_or_on_a_grey_table(frame: Image) -> None:
