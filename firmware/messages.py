@@ -1,6 +1,7 @@
 """Translatable messages: a template with named placeholders, and the values for them.
 
-The template is the English text. A page in another language looks up the template's translation and fills that in.
+The template is the English text. A page in another language looks up the template's translation and fills that in. On
+the socket and in the record a message is `{"message", "args"}`; a plain text in an old row stays a plain text.
 """
 
 from __future__ import annotations

@@ -38,13 +38,10 @@ def load_picture(path: Path) -> Image:
     except OSError as error:
         raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
-        raise PictureError("%(path)s is cut off: the end of the JPEG is missing; copy it again.", path=path)
+        raise PictureError(f"{path} is cut off: the end of the JPEG is missing; copy it again.")
     if (pixels := _pixels(data)) > MAX_PIXELS:
         raise PictureError(
-            "%(path)s has %(size)s megapixels; at most %(most)s are read.",
-            path=path,
-            size=f"{pixels / 1e6:.0f}",
-            most=MAX_PIXELS // 10**6,
+            f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
     try:
         # A file without a readable size is not decoded: a damaged header could make OpenCV allocate gigabytes.
@@ -52,12 +49,10 @@ def load_picture(path: Path) -> Image:
     except cv2.error:  # more pixels than OpenCV agrees to hold
         picture = None
     if picture is None:
-        raise PictureError("%(path)s is not a picture that can be read; use JPEG or PNG.", path=path)
+        raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
     h, w = picture.shape[:2]
     if min(h, w) < MIN_SIDE_PX:
-        raise PictureError(
-            "%(path)s is only %(w)s × %(h)s pixels; no card can be read in it.", path=path, w=w, h=h
-        )
+        raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
     return np.asarray(picture, np.uint8)
 
 
@@ -71,12 +66,7 @@ def _held(path: Path) -> bytes:
     if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # for a folder the system's error is good enough
         raise PictureFileError(f"{path} is no plain file.")
     if seen.st_size > MOST_BYTES:
-        raise PictureError(
-            "%(path)s has %(size)s MB; at most %(most)s are read.",
-            path=path,
-            size=f"{seen.st_size / 1e6:.0f}",
-            most=MOST_BYTES // 10**6,
-        )
+        raise PictureError(f"{path} has {seen.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read.")
     return path.read_bytes()
 
 
