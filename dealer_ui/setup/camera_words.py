@@ -1,7 +1,4 @@
-"""The texts of the camera's pages: figures with names and units, and the remedy for a bad one.
-
-Vision's texts are English; here they are written in the page's language, from the figures' names alone.
-"""
+"""The texts of the camera's pages: figures with names and units, and vision's remedy for a bad one."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import row_name
 
 NAMES: Final[Mapping[str, str]] = {
@@ -28,39 +26,13 @@ NAMES: Final[Mapping[str, str]] = {
     "camera": N_("Moved by"),
 }
 """In the order in which they are shown: first what is put right first."""
-_WELL: Final[Mapping[str, str]] = {
-    "markers": N_("All markers are seen."),
-    "margin": N_("The felt lies well inside the picture."),
-    "tilt": N_("The camera looks straight down."),
-    "fit": N_("The felt lies flat."),
-    "resolution": N_("The cards are large enough."),
-    "sharpness": N_("The picture is sharp."),
-    "light": N_("The light is right."),
-    "glare": N_("No glare."),
-    "banding": N_("No stripes."),
-    "colour": N_("The picture has colours."),
-    "suits": N_("Suits of one colour can be told apart."),
-    "camera": N_("The camera is where it was."),
-}
-_ADVICE: Final[Mapping[str, str]] = {
-    "markers": N_("Markers are hidden: clear the felt's edges and keep sleeves away."),
-    "margin": N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
-    "tilt": N_("The camera leans: level it above the middle of the felt."),
-    "fit": N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
-    "resolution": N_("The cards are too small: hang the camera lower or use its full resolution."),
-    "sharpness": N_("The picture is out of focus: clean the lens and set the focus."),
-    "light": N_("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": N_("The picture is overexposed: shorten the exposure or dim the lamps."),
+_ILL: Final[Mapping[str, str]] = {
     "glare": N_("Glare in zone %(zone)s: move or shade the lamp that is mirrored there."),
-    "banding": N_("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "colour": N_("No colour in this picture: set the camera to colour."),
     "suits": N_(
         "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
     ),
-    "camera": N_(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
 }
+"""Remedies whose text names a zone or suits; the others are said as vision gives them."""
 _UNITS: Final[Mapping[str, tuple[str, int]]] = {
     "markers": ("", 0),
     "margin": ("px", 0),
@@ -114,7 +86,8 @@ class Figure:
 def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     """Return a reading's verdicts as shown, in order.
 
-    >>> figures({"tilt": {"ok": True, "figure": 0.61, "limit": 2.0}})[0].figure
+    >>> level = {"ok": True, "figure": 0.61, "limit": 2.0, "text": "The camera looks straight down."}
+    >>> figures({"tilt": level})[0].figure
     '0.6°'
     """
     return [_figure(name, verdicts[name]) for name in NAMES if name in verdicts]
@@ -129,15 +102,12 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
         shown = number(value, unit, decimals)
         least = name in _ROOM or (name == "light" and not (value > limit and not ok))
         bound = ("≥ " if least else "≤ ") + number(limit, unit, decimals)
-    if ok:
-        says = _(_WELL[name])
-    elif name == "light" and value > limit:
-        says = _(_ADVICE["bright"])
-    elif name == "glare":
-        place, _space, row = str(verdict.get("where", "")).partition(" ")
-        says = _(_ADVICE[name], zone=f"{place} {row_name(row)}")
-    else:
-        says = _(_ADVICE[name])
+    place, _space, row = str(verdict.get("where", "")).partition(" ")
+    says = (
+        _(_ILL[name], zone=f"{place} {row_name(row)}")
+        if name in _ILL and not ok
+        else say(verdict.get("text", ""))
+    )
     return Figure(_(NAMES[name]), ok, shown, bound, says)
 
 

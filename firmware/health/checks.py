@@ -162,23 +162,6 @@ def _camera(facts: Facts) -> Found:
     return "ok", "", Message("The camera delivers pictures."), None
 
 
-_WELL: Final = {
-    "sharpness": Message("The picture is sharp."),
-    "light": Message("The light is right."),
-    "banding": Message("No stripes."),
-    "camera": Message("The camera is where it was."),
-}
-_ILL: Final = {
-    "sharpness": Message("The picture is out of focus: clean the lens and set the focus."),
-    "light": Message("The picture is too dark: turn the lamps up or lengthen the exposure."),
-    "bright": Message("The picture is overexposed: shorten the exposure or dim the lamps."),
-    "banding": Message("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "camera": Message(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
-}
-
-
 def _of_picture(name: str, unit: str, decimals: int) -> Callable[[Facts], Found]:
     def check(facts: Facts) -> Found:
         seen = (facts.picture or {}).get(name)
@@ -187,10 +170,7 @@ def _of_picture(name: str, unit: str, decimals: int) -> Callable[[Facts], Found]
         value, limit = float(seen["figure"]), float(seen["limit"])
         share = 100 if unit == "%" else 1
         figure = f"{value * share:.{decimals}f} {unit} ({limit * share:.{decimals}f})".replace("  ", " ")
-        if seen["ok"]:
-            return "ok", figure, _WELL[name], None
-        ill = _ILL["bright" if name == "light" and value > limit else name]
-        return "bad", figure, ill, None
+        return "ok" if seen["ok"] else "bad", figure, Message(seen.get("text", "")), None
 
     return check
 
@@ -200,10 +180,7 @@ def _markers(facts: Facts) -> Found:
     if seen is None:
         return _unknown(LOOK_FIRST, UNSEEN)
     figure = f"{seen['figure']:.0f} / {seen['limit']:.0f}"
-    if seen["ok"]:
-        return "ok", figure, Message("All markers are seen."), None
-    ill = Message("Markers are hidden: clear the felt's edges and keep sleeves away.")
-    return "look", figure, ill, None
+    return "ok" if seen["ok"] else "look", figure, Message(seen.get("text", "")), None
 
 
 def _calibration(facts: Facts) -> Found:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import CalibrationError
+from vision.base.errors import N_, CalibrationError
 from vision.felt.geometry import FeltView, find_felt, project
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
@@ -240,49 +240,44 @@ def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
     )
 
 
+MARKERS_HIDDEN: Final = N_("Markers are hidden: clear the felt's edges and keep sleeves away.")
+
+
 def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
     """Judge how the camera is mounted: markers, flatness of the felt, tilt, margin."""
     found, wanted = len(view.markers), len(layout.markers.at)
     hangs = pose(view, layout)
     margin = margin_px(view, layout)
     return [
-        Verdict(
-            "markers",
-            found == wanted,
-            found,
-            wanted,
-            "markers",
-            "all markers are seen" if found == wanted else "Markers are hidden: clear the felt's edges.",
+        Verdict.of(
+            "markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN
         ),
-        Verdict(
+        Verdict.of(
             "fit",
             view.error_px <= MAX_ERROR_PX,
             view.error_px,
             MAX_ERROR_PX,
             "px",
-            "the felt lies flat"
-            if view.error_px <= MAX_ERROR_PX
-            else "The markers do not lie as on a flat felt: lay it flat, or calibrate the lens.",
+            N_("The felt lies flat."),
+            N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
         ),
-        Verdict(
+        Verdict.of(
             "tilt",
             hangs.tilt_deg <= MAX_TILT_DEG,
             hangs.tilt_deg,
             MAX_TILT_DEG,
             "°",
-            "the camera looks straight down"
-            if hangs.tilt_deg <= MAX_TILT_DEG
-            else "The camera leans: level it above the felt's middle.",
+            N_("The camera looks straight down."),
+            N_("The camera leans: level it above the middle of the felt."),
         ),
-        Verdict(
+        Verdict.of(
             "margin",
             margin >= MIN_MARGIN_PX,
             margin,
             MIN_MARGIN_PX,
             "px",
-            "the felt lies well inside the picture"
-            if margin >= MIN_MARGIN_PX
-            else "A marker lies too near the picture's edge: move the camera or hang it higher.",
+            N_("The felt lies well inside the picture."),
+            N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
         ),
     ]
 

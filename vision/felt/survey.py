@@ -13,7 +13,15 @@ import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import CalibrationError, MarkersError, VisionError
-from vision.felt.calibration import FeltCalibration, Movement, Pose, movement, pose, set_up_verdicts
+from vision.felt.calibration import (
+    MARKERS_HIDDEN,
+    FeltCalibration,
+    Movement,
+    Pose,
+    movement,
+    pose,
+    set_up_verdicts,
+)
 from vision.felt.geometry import as_grey, find_felt, find_markers, reduced
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
@@ -102,7 +110,7 @@ def survey(
             len({m.id for m in seen} & known),
             len(known),
             "markers",
-            "The felt is not found.",
+            MARKERS_HIDDEN,
         )
         return Survey(
             picture,

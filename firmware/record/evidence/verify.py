@@ -21,7 +21,7 @@ from firmware.record.evidence.signing import fingerprint
 from firmware.record.evidence.workers import shared_out, undisturbed
 from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, named_by
 from firmware.record.journal.end_mark import compare
-from firmware.record.journal.file import as_journal_errors
+from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
 from firmware.table import events as ev
@@ -44,6 +44,10 @@ class Problem:
 
     seq: int | None
     what: Text
+
+
+def _problem(seq: int | None, what: str, /, **args: object) -> Problem:
+    return Problem(seq, Message(what, **args))
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,10 @@ def verify(
     called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
-    with as_journal_errors(Message("The journal %(path)s could not be read", path=reader.path)):
+    with as_journal_errors(could_not_be_read(reader.path)):
         head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
     strange = [Problem(None, head)] if head else []
-    with (
-        reader.opened() as db,
-        as_journal_errors(Message("The journal %(path)s could not be read", path=reader.path)),
-    ):
+    with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         strange += problems_of_file(db, data) if db else ()
     end = _end(reader)
     found = _Found()
@@ -134,16 +135,14 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
     for what in unsound_pages(db) if pages else ():
         yield Problem(None, what)
     if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
-        yield Problem(stray[0], Message("No row has such a number: the row was put there."))
+        yield _problem(stray[0], "No row has such a number: the row was put there.")
     try:
         fault = compare(db, data)
     except OSError as error:  # from the witness or the images; the rows can still be checked
-        yield Problem(
+        yield _problem(
             None,
-            Message(
-                "%(path)s cannot be read: nobody can say whether the record is whole.",
-                path=error.filename or data,
-            ),
+            "%(path)s cannot be read: nobody can say whether the record is whole.",
+            path=error.filename or data,
         )
     else:
         if fault is not None:
@@ -191,9 +190,9 @@ class _Found:
             yield from (Problem(*problem) for problem in stretch.problems)
         for before, stretch in pairwise(self.stretches):
             if stretch.rows and stretch.previous != before.hash:
-                yield Problem(stretch.first, Message("The row does not follow the one before it."))
+                yield _problem(stretch.first, "The row does not follow the one before it.")
             elif not stretch.rows:
-                yield Problem(stretch.first, Message("Rows from this one on are missing."))
+                yield _problem(stretch.first, "Rows from this one on are missing.")
 
     def image_problems(self) -> Iterator[Problem]:
         for stretch in self.stretches:
@@ -201,16 +200,14 @@ class _Found:
                 if state == "missing" and (name, digest) in self.tombstones:
                     self.gone += 1
                 elif state == "unreadable":
-                    yield Problem(
+                    yield _problem(
                         seq,
-                        Message(
-                            "The capture %(name)s cannot be read: nobody can say whether it holds.", name=name
-                        ),
+                        "The capture %(name)s cannot be read: nobody can say whether it holds.",
+                        name=name,
                     )
                 else:
-                    yield Problem(
-                        seq,
-                        Message("The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state]),
+                    yield _problem(
+                        seq, "The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state]
                     )
 
 
@@ -243,12 +240,11 @@ def _contents(reader: JournalReader, found: _Found) -> Iterator[Problem]:
     contents = reader.contents()
     for digest, stored in contents.items():
         if content_hash(stored) != digest:
-            yield Problem(None, Message("The content %(digest)s was changed.", digest=digest))
+            yield _problem(None, "The content %(digest)s was changed.", digest=digest)
     for digest, seq in found.content.items():
         if digest not in contents:
-            yield Problem(
-                seq,
-                Message("The content %(digest)s that the hand was opened with is not stored.", digest=digest),
+            yield _problem(
+                seq, "The content %(digest)s that the hand was opened with is not stored.", digest=digest
             )
 
 
@@ -256,31 +252,26 @@ def _heads(found: _Found) -> Iterator[Problem]:
     """Check the signed heads in the record: each must sign the row right before it."""
     for seq, previous, event in found.signed:
         if event is None or (event.seq, event.hash) != (seq - 1, previous):
-            yield Problem(seq, Message("The signed head is not that of the row before it."))
+            yield _problem(seq, "The signed head is not that of the row before it.")
         elif not Anchor.of(event).is_signed():
-            yield Problem(seq, Message("The head's signature is not that of its key."))
+            yield _problem(seq, "The head's signature is not that of its key.")
         elif event.key not in found.keys:
-            yield Problem(seq, Message("The head was signed with a key that the record never announced."))
+            yield _problem(seq, "The head was signed with a key that the record never announced.")
 
 
 def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anchor]) -> Iterator[Problem]:
     for anchor in anchors:
         rows = reader.events_since(anchor.seq - 1, 1)
         if anchor.seq > end:
-            yield Problem(
+            yield _problem(
                 end,
-                Message(
-                    "The record ends here, but row %(seq)s was anchored: its end was cut off.", seq=anchor.seq
-                ),
+                "The record ends here, but row %(seq)s was anchored: its end was cut off.",
+                seq=anchor.seq,
             )
         elif not rows or (rows[0].seq, rows[0].hash) != (anchor.seq, anchor.hash):
-            yield Problem(
-                anchor.seq, Message("The row is not the one that was anchored: the record was rewritten.")
-            )
+            yield _problem(anchor.seq, "The row is not the one that was anchored: the record was rewritten.")
         elif anchor.key not in found.keys:
-            yield Problem(
-                anchor.seq, Message("The row was anchored with a key that the record never announced.")
-            )
+            yield _problem(anchor.seq, "The row was anchored with a key that the record never announced.")
 
 
 def replay(data: Path) -> Iterator[Problem]:
@@ -290,7 +281,7 @@ def replay(data: Path) -> Iterator[Problem]:
         try:
             state = apply(state, entry.event)
         except (UnknownEvent, CommandRefused) as error:
-            yield Problem(entry.seq, Message("The event does not fit: %(error)s", error=error))
+            yield _problem(entry.seq, "The event does not fit: %(error)s", error=error)
 
 
 def torn(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:

@@ -36,10 +36,15 @@ def uri(path: Path) -> str:
     return f"file:{quote(str(path))}?mode=ro" + ("" if wal else "&immutable=1")
 
 
+def could_not_be_read(path: Path) -> Message:
+    """Return what failed, for `as_journal_errors`."""
+    return Message("The journal %(path)s could not be read", path=path)
+
+
 @contextmanager
 def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection | None]:
     """Give a read-only connection to a journal, None where there is none. Raises JournalError."""
-    with as_journal_errors(Message("The journal %(path)s could not be read", path=path)):
+    with as_journal_errors(could_not_be_read(path)):
         try:
             path.stat()
             # Opening and closing the file here would release SQLite's own locks on it.
@@ -49,9 +54,7 @@ def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection
             yield None
             return
         except OSError as error:  # no permission is not the same as no journal
-            raise as_journal_error(
-                error, Message("The journal %(path)s could not be read", path=path)
-            ) from error
+            raise as_journal_error(error, could_not_be_read(path)) from error
         with closing(sqlite3.connect(uri(path), uri=True, timeout=WAIT_S)) as db:
             guard(db)
             made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()

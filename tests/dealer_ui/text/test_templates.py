@@ -18,7 +18,17 @@ from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE
 
 ROOT: Final = Path(__file__).parents[3]
 PRODUCT: Final = ("vision/felt", "vision/reading", "firmware", "dealer_ui")
-MARKS: Final = {"Message": 0, "_": 0, "gettext": 0, "N_": 0, "ngettext": 0, "pgettext": 1, "NP_": 1}
+MARKS: Final = {
+    "Message": 0,
+    "_": 0,
+    "gettext": 0,
+    "N_": 0,
+    "ngettext": 0,
+    "pgettext": 1,
+    "NP_": 1,
+    "_problem": 1,
+    "_contradiction": 1,
+}
 """Function → which argument is the template. Errors are added to them."""
 ROOTS: Final = frozenset({"MessageError", "VisionError"})
 CONSOLE: Final = frozenset(
