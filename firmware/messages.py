@@ -14,7 +14,7 @@ from typing import Any, Final, Self, TypeAlias
 class Message:
     """A message: one sentence, or a part of one.
 
-    Errors among the arguments stand for their messages, other objects for their `str`.
+    Errors among the arguments stand for their messages, without the system's numbers; other objects for their `str`.
 
     >>> asked = Message("Seat %(seat)s has %(what)s.", seat=3, what=Message("an unsure card"))
     >>> str(asked)
@@ -124,6 +124,8 @@ def in_turn(sentences: Iterable[Text]) -> Text:
 def _word(value: object) -> Word:
     if isinstance(value, MessageError):
         return value.sentence
+    if isinstance(value, OSError) and value.strerror:
+        return value.strerror
     return value if isinstance(value, Message | str | int | float) else str(value)
 
 

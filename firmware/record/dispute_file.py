@@ -87,7 +87,7 @@ def write_dispute_file(
         _forget(part)
         if isinstance(error, TableError):
             raise
-        why = Message("the disk is full") if error.errno == errno.ENOSPC else error.strerror or error
+        why = Message("the disk is full") if error.errno == errno.ENOSPC else error
         raise DisputeFileError(
             "The dispute file %(path)s cannot be written: %(why)s.", path=str(out), why=why
         ) from error

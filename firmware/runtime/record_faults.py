@@ -65,7 +65,7 @@ class RecordWatch:
         except OSError as error:
             return found | {
                 "disk": Message(
-                    "The data folder cannot be looked at (%(error)s); check the disk.", error=error.strerror
+                    "The data folder cannot be looked at (%(error)s); check the disk.", error=error
                 )
             }
         if self._full:

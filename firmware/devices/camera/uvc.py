@@ -105,7 +105,7 @@ class UvcCamera(TimedCamera):
             got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
         except OSError as error:
             raise CameraMissing(
-                "The camera %(device)s cannot be set (%(error)s).", device=self._device, error=error.strerror
+                "The camera %(device)s cannot be set (%(error)s).", device=self._device, error=error
             ) from error
         if got not in (mains, None):
             raise SettingRefused(

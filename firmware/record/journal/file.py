@@ -131,4 +131,4 @@ def as_journal_error(error: Exception, what: Message) -> JournalError:
         )
     if number in (errno.EACCES, errno.EPERM):
         return JournalError("%(what)s: this user may not. Do it as the table's user.", what=what)
-    return JournalError("%(what)s: %(error)s.", what=what, error=getattr(error, "strerror", None) or error)
+    return JournalError("%(what)s: %(error)s.", what=what, error=error)

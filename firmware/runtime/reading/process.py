@@ -243,7 +243,7 @@ class ReadingProcess:
                 self._end_child()
                 trouble = Message(
                     "The reading process cannot be started (%(error)s); it is tried again.",
-                    error=error.strerror or error,
+                    error=error,
                 )
                 log.warning("reading: %s", trouble)
                 self._report(trouble)
