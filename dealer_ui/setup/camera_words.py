@@ -11,21 +11,21 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import row_name
 
-NAMES: Final[Mapping[str, str]] = {
-    "markers": N_("Markers found"),
-    "margin": N_("Room at the edge"),
-    "tilt": N_("Camera leans"),
-    "fit": N_("Felt lies off by"),
-    "resolution": N_("Resolution"),
-    "sharpness": N_("An edge takes"),
-    "light": N_("White paper"),
-    "glare": N_("Glare"),
-    "banding": N_("Flicker"),
-    "colour": N_("Colour"),
-    "suits": N_("Suits"),
-    "camera": N_("Moved by"),
+NAMES: Final[Mapping[str, tuple[str, str, int]]] = {
+    "markers": (N_("Markers found"), "", 0),
+    "margin": (N_("Room at the edge"), "px", 0),
+    "tilt": (N_("Camera leans"), "°", 1),
+    "fit": (N_("Felt lies off by"), "px", 2),
+    "resolution": (N_("Resolution"), "px/mm", 2),
+    "sharpness": (N_("An edge takes"), "mm", 2),
+    "light": (N_("White paper"), "", 0),
+    "glare": (N_("Glare"), "mm²", 0),
+    "banding": (N_("Flicker"), "%", 1),
+    "colour": (N_("Colour"), "", 0),
+    "suits": (N_("Suits"), "", 1),
+    "camera": (N_("Moved by"), "mm", 1),
 }
-"""In the order in which they are shown: first what is put right first."""
+"""What each verdict's figure is called, its unit, its decimals; first what is put right first."""
 _ILL: Final[Mapping[str, str]] = {
     "glare": N_("Glare in zone %(zone)s: move or shade the lamp that is mirrored there."),
     "suits": N_(
@@ -33,35 +33,18 @@ _ILL: Final[Mapping[str, str]] = {
     ),
 }
 """Remedies whose text names a zone or suits; the others are said as vision gives them."""
-_UNITS: Final[Mapping[str, tuple[str, int]]] = {
-    "markers": ("", 0),
-    "margin": ("px", 0),
-    "tilt": ("°", 1),
-    "fit": ("px", 2),
-    "resolution": ("px/mm", 2),
-    "sharpness": ("mm", 2),
-    "light": ("", 0),
-    "glare": ("mm²", 0),
-    "banding": ("%", 1),
-    "colour": ("", 0),
-    "suits": ("", 1),
-    "camera": ("mm", 1),
-}
 _ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
 """Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
 
 FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
     "error_px": (N_("Markers lie off by"), "px", 2),
     "wander_px": (N_("Markers wander by"), "px", 2),
-    "px_per_mm": (N_("Resolution"), "px/mm", 2),
-    "tilt_deg": (N_("Camera leans"), "°", 1),
+    "px_per_mm": NAMES["resolution"],
+    "tilt_deg": NAMES["tilt"],
     "height_mm": (N_("Camera's height"), "mm", 0),
     "across_mm": (N_("Right of the middle"), "mm", 0),
     "down_mm": (N_("Below the middle"), "mm", 0),
-    "sharpness": (N_("An edge takes"), "mm", 2),
-    "light": (N_("White paper"), "", 0),
-    "glare": (N_("Glare"), "mm²", 0),
-    "banding": (N_("Flicker"), "%", 1),
+    **{name: NAMES[name] for name in ("sharpness", "light", "glare", "banding")},
     "focal_px": (N_("Focal length"), "px", 0),
     "angle_deg": (N_("Angle of view"), "°", 1),
     "bend_px": (N_("Corners are bent by"), "px", 1),
@@ -95,7 +78,7 @@ def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
 
 def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
     ok, value, limit = bool(verdict["ok"]), float(verdict["figure"]), float(verdict["limit"])
-    unit, decimals = _UNITS[name]
+    title, unit, decimals = NAMES[name]
     if name == "markers":
         shown, bound = f"{value:.0f} / {limit:.0f}", ""
     else:
@@ -108,7 +91,7 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
         if name in _ILL and not ok
         else say(verdict.get("text", ""))
     )
-    return Figure(_(NAMES[name]), ok, shown, bound, says)
+    return Figure(_(title), ok, shown, bound, says)
 
 
 def number(value: float, unit: str, decimals: int) -> str:
