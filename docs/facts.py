@@ -23,74 +23,30 @@ from firmware.cli.main import main
 from firmware.rules import load_profile, profile_names
 from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
-from firmware.table.people import COMMAND_ROLES, FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
+from firmware.table.command import COMMAND_ROLES, COMMANDS
+from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
 
 ROOT: Final = Path(__file__).parents[1]
 
 WORDS: Final[Mapping[str, str]] = {
-    "next": "open a hand, continue: the white button",
-    "confirm": "confirm a natural: the green button",
-    "look_again": "read again: the red button",
-    "key_button": "key the button's seat",
-    "declare": "declare a natural",
-    "withdraw": "take a declaration back",
-    "surrender": "surrender a seat",
-    "withdraw_surrender": "take a surrender back",
-    "undo_confirm": "take a confirmed natural back",
-    "set_card": "answer or correct a card",
-    "key_row": "key a whole row",
-    "mark_paid": "mark a payment",
-    "void": "void the hand",
-    "misdeal": "call a misdeal",
-    "resolve": "answer an irregularity",
-    "key_hand": "key the hand, without the camera",
-    "place_card": "key a placed card",
-    "archive": "close the hand",
-    "undo_close": "take back that a hand was closed",
-    "open_hand": "open the next hand before all is paid back",
-    "back_to_setting": "take a showdown back that came too early",
-    "keep_button": "leave the button where the puck lies",
-    "reopen": "reopen a past hand",
-    "mark_paid_back": "mark a payback",
-    "count_stack": "count a stack",
-    "sit_out": "let a player sit out",
-    "pass_round": "let a player pass a hand",
-    "two_hands": "let two players play two hands each",
-    "seat_player": "seat a player",
-    "leave_seat": "free a seat",
-    "rename_player": "change a name",
-    "buy_in": "bring chips in",
-    "add_on": "add chips",
-    "set_house": "set table number, language, game, unit, seats",
-    "keep_profile": "store a version of the house's own rules",
-    "dispute": "mark a hand disputed",
-    "close_dispute": "decide a dispute",
-    "mark_reviewed": "mark a hand reviewed",
-    "sign_head": "sign the record's head: the slip",
-    "export_hand": "write a dispute file",
-    "drop_images": "delete old images by the house's rule",
-    "log_on": "log a dealer on",
-    "log_off": "log a dealer off",
-    "unlock": "open a session",
-    "lock": "end a session",
-    "stay": "extend a session",
-    "list_person": "list a person",
-    "remove_person": "remove a person",
-    "set_pin": "set a PIN",
-    "settle_step": "finish a step of the set-up",
-    "end_set_up": "end the set-up",
-    "try_device": "test a device",
-    "name_disk": "name the tag of a disk",
-    "end_trial": "end a device test",
-    "look": "take a picture with the camera",
-    "calibrate_felt": "calibrate the felt",
-    "calibrate_lens": "calibrate the lens",
-    "enrol_deck": "learn the house's own deck",
-    "use_calibration": "put a calibration in use",
-    "check_deck": "count a deck",
-    "job": "follow a job of the camera",
+    "declare": "Declare a natural",
+    "withdraw": "Take a declaration back",
+    "surrender": "Surrender a seat",
+    "withdraw_surrender": "Take a surrender back",
+    "undo_confirm": "Take a confirmed natural back",
+    "sit_out": "Let a player sit out",
+    "pass_round": "Let a player pass a hand",
+    "buy_in": "Bring chips in",
+    "add_on": "Add chips",
+    "set_house": "Set table number, language, game, unit, currency, seats",
 }
-"""What a command of the table does, in words, where its name is not enough."""
+"""What a command of the table does, where its class has more than one command or says less."""
+
+
+def words(do: str) -> str:
+    """Return what a command of the table does: the first words of its class's docstring, if not in `WORDS`."""
+    doc = COMMANDS[do].__doc__ or ""
+    return WORDS.get(do) or re.split(r"[.;:](?:\s|$)", doc.strip())[0]
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -166,8 +122,8 @@ def _may(which: str) -> str:
     return table(
         ("to", *roles),
         (
-            (WORDS.get(do, do.replace("_", " ")), *("yes" if role in may else "" for role in roles))
-            for do, may in COMMAND_ROLES.items()
+            (words(do), *("yes" if role in may else "" for role in roles))
+            for do, may in sorted(COMMAND_ROLES.items(), key=lambda one: words(one[0]))
             if which != "pin" or Role.DEALER not in may
         ),
     )

@@ -21,7 +21,7 @@ GROUPS: Final[Mapping[str, Sequence[Word]]] = {
     "The hand": (
         ("", "Dealing"),
         ("", "Setting"),
-        ("phase", "placing"),
+        ("", "placing"),
         ("", "Showdown"),
         ("", "Reading"),
         ("", "Settled"),

@@ -25,9 +25,9 @@ from firmware.rules.profiles.options import Bonuses, Kind, NaturalKinds, Schedul
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
-from firmware.table.house_profiles import Version, versions
 from firmware.table.phase import OPEN
 from firmware.table.state import State
+from firmware.table.topics.profiles import Version, versions
 
 SHORT: Final = 10
 """Letters of a version's hash that are shown and that an address names it by."""

@@ -104,8 +104,8 @@ def describe(step: Step, hand: int) -> Told | None:
     about = getattr(event, "hand", hand)
     if entry.type in QUIET or (about != hand and not isinstance(event, ev.HandOpened)):
         return None
-    words = _WORDS.get(type(event))
-    text = words(event, step) if words else entry.type.replace("_", " ").capitalize()
+    words = _WORDS.get(type(event)) or say(event.title)
+    text = _described(words, event) if isinstance(words, str) else words(event, step)
     return Told(
         entry.seq,
         time_of(entry.wall_ms),
@@ -271,11 +271,9 @@ def _card(code: str) -> str:
     return capital(card_name(code))
 
 
-def _described(message: str, **names: str) -> Callable[[Any, Step], str]:
-    """Return a formatter of a message with the event's fields; reasons and faults in the current language."""
-    return lambda event, _step: _(
-        message, **{name: _field(name, getattr(event, of)) for name, of in names.items()}
-    )
+def _described(message: str, event: ev.Event) -> str:
+    """Fill a message with the event's fields; reasons and faults in the current language."""
+    return _(message, **{name: _field(name, value) for name, value in vars(event).items()})
 
 
 def _field(name: str, value: object) -> object:
@@ -289,51 +287,49 @@ def _field(name: str, value: object) -> object:
 
 
 WITHDRAWN: Final = N_("No card of this hand was dealt: the hand before it was closed too soon.")
-_WORDS: Final[Mapping[type[ev.Event], Callable[[Any, Step], str]]] = {
+_WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.HandOpened: _opened,
-    ev.TableStarted: _described(N_("The table process started again.")),
+    ev.TableStarted: N_("The table process started again."),
     ev.PuckSeen: _puck,
-    ev.ButtonKeyed: _described(N_("The button is keyed at seat %(seat)s."), seat="seat"),
+    ev.ButtonKeyed: N_("The button is keyed at seat %(seat)s."),
     ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
-    ev.NaturalDeclared: _described(N_("Seat %(seat)s declares a natural."), seat="seat"),
-    ev.NaturalFound: _described(
-        N_("Seat %(seat)s's cards are a natural, which counts undeclared."), seat="seat"
-    ),
-    ev.NaturalWithdrawn: _described(N_("Seat %(seat)s's declaration is withdrawn."), seat="seat"),
-    ev.Surrendered: _described(N_("Seat %(seat)s surrenders."), seat="seat"),
-    ev.SurrenderWithdrawn: _described(N_("Seat %(seat)s's surrender is withdrawn."), seat="seat"),
+    ev.NaturalDeclared: N_("Seat %(seat)s declares a natural."),
+    ev.NaturalFound: N_("Seat %(seat)s's cards are a natural, which counts undeclared."),
+    ev.NaturalWithdrawn: N_("Seat %(seat)s's declaration is withdrawn."),
+    ev.Surrendered: N_("Seat %(seat)s surrenders."),
+    ev.SurrenderWithdrawn: N_("Seat %(seat)s's surrender is withdrawn."),
     ev.CardsAwaited: _awaited,
-    ev.SettingResumed: _described(N_("The showdown came too early: back to setting.")),
+    ev.SettingResumed: N_("The showdown came too early: back to setting."),
     ev.ReadingTaken: _reading,
-    ev.ReadingFailed: _described(N_("Nothing could be read: %(reason)s."), reason="reason"),
-    ev.LookedAgain: _described(N_("The camera is asked to look again.")),
+    ev.ReadingFailed: N_("Nothing could be read: %(reason)s."),
+    ev.LookedAgain: N_("The camera is asked to look again."),
     ev.CardPlaced: _placed,
     ev.CardReread: _reread,
     ev.CardResolved: _resolved,
     ev.CardCorrected: _corrected,
     ev.RowKeyed: _keyed,
-    ev.KeyingBegun: _described(N_("The hand is keyed: %(reason)s."), reason="reason"),
+    ev.KeyingBegun: N_("The hand is keyed: %(reason)s."),
     ev.IrregularitySeen: _irregular,
     ev.IrregularityEnded: _irregular_over,
     ev.NaturalConfirmed: _confirmed,
-    ev.NaturalUnconfirmed: _described(N_("Seat %(seat)s's natural is taken back."), seat="seat"),
+    ev.NaturalUnconfirmed: N_("Seat %(seat)s's natural is taken back."),
     ev.Settled: _settled,
     ev.PaymentMarked: _paid,
     ev.HandArchived: _archived,
-    ev.HandVoided: _described(N_("The hand is void: %(reason)s."), reason="reason"),
-    ev.HandMisdealt: _described(N_("Misdeal: %(reason)s."), reason="reason"),
-    ev.HandWithdrawn: _described(WITHDRAWN),
+    ev.HandVoided: N_("The hand is void: %(reason)s."),
+    ev.HandMisdealt: N_("Misdeal: %(reason)s."),
+    ev.HandWithdrawn: WITHDRAWN,
     ev.HandReopened: _reopened,
-    ev.HandDisputed: _described(N_("Kept as disputed: %(reason)s."), reason="reason"),
-    ev.DisputeClosed: _described(N_("The dispute is over: %(reason)s."), reason="reason"),
+    ev.HandDisputed: N_("Kept as disputed: %(reason)s."),
+    ev.DisputeClosed: N_("The dispute is over: %(reason)s."),
     ev.HandReviewed: lambda event, _step: (
         _("Reviewed: %(note)s.", note=event.note) if event.note else _("Reviewed.")
     ),
-    ev.ImagesDropped: _described(N_("Its pictures are no longer kept: %(reason)s."), reason="reason"),
-    ev.DeviceFault: _described(N_("%(device)s: %(detail)s"), device="device", detail="detail"),
-    ev.DeviceRecovered: _described(N_("%(device)s: works again."), device="device"),
-    ev.LoggedOn: _described(N_("%(person)s begins to deal."), person="person"),
-    ev.LoggedOff: _described(N_("The dealer leaves.")),
+    ev.ImagesDropped: N_("Its pictures are no longer kept: %(reason)s."),
+    ev.DeviceFault: N_("%(device)s: %(detail)s"),
+    ev.DeviceRecovered: N_("%(device)s: works again."),
+    ev.LoggedOn: N_("%(person)s begins to deal."),
+    ev.LoggedOff: N_("The dealer leaves."),
 }
 _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
     **dict.fromkeys(

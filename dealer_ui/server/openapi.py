@@ -19,8 +19,7 @@ from dealer_ui.view.screen import Screen
 from dealer_ui.web import guard
 from dealer_ui.web.commands import NOT_THE_BROWSERS
 from dealer_ui.web.sessions import COOKIE
-from firmware.table.commands.decide import Command
-from firmware.table.people import COMMAND_ROLES
+from firmware.table.command import COMMAND_ROLES, command_adapter
 
 blueprint = Blueprint("interface", __name__)
 
@@ -76,7 +75,7 @@ def description() -> dict[str, Any]:
 
 def _commands() -> dict[str, Any]:
     """Return the schemas of the commands that a browser may send, plus the roles that may send each."""
-    whole = TypeAdapter[Any](Command).json_schema(ref_template=_REF)
+    whole = command_adapter().json_schema(ref_template=_REF)
     schemas: dict[str, Any] = whole.pop("$defs")
     for schema in schemas.values():
         properties = schema.get("properties", {})
@@ -84,7 +83,7 @@ def _commands() -> dict[str, Any]:
             del properties[name]
         if "do" in properties:
             schema["required"] = sorted({*schema.get("required", ()), "do"})
-    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in COMMAND_ROLES.items())
+    roles = "\n".join(f"- `{do}`: {', '.join(sorted(who))}" for do, who in sorted(COMMAND_ROLES.items()))
     return {**schemas, "Command": {**whole, "description": f"Who may give which:\n\n{roles}"}}
 
 

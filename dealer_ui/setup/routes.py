@@ -25,7 +25,8 @@ from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.rules import SEATS, Profile, load_profile, profile_names
-from firmware.table.people import COMMAND_ROLES, PIN_ROLES, Role
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.people import PIN_ROLES, Role
 from firmware.table.state import State
 from firmware.table.zone import use_zone, zone_now
 

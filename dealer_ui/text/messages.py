@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.text.event_words import PHASE_NAMES
 from dealer_ui.text.i18n import gettext, pgettext
 from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
 from firmware.messages import Message, MessageError, Text, Word
@@ -52,10 +51,6 @@ def _word(name: str, word: Word) -> str:
         return word
     if word in ROW_NAMES:
         return pgettext("row", word)
-    if name in ("phase", "now", "to") and word in PHASE_NAMES:
-        return pgettext("phase", word)
-    if name == "event":
-        return pgettext("event", word)
     if word in ROLE_NAMES:
         return pgettext("role", word)
     return word

@@ -55,7 +55,7 @@ from firmware.table.state import Ask, State
 from firmware.table.state import Card as TableCard
 from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, not_complete, open_seats, turn
-from firmware.table.white import payback_due, payback_refused
+from firmware.table.topics.white import payback_due, payback_refused
 
 PLACES: Final = "ABCD"
 DEVICES: Final = ("camera", "puck", "buttons")

@@ -10,7 +10,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import house_rule
 from dealer_ui.text.words import capital, card_name, row_name
 from firmware.rules import Profile
-from firmware.table.events import IrregularitySeen
+from firmware.table.events import Irregularity
 
 THINGS: Final = {
     "back": N_("a card face down"),
@@ -37,7 +37,7 @@ def _the(code: str | None, otherwise: str) -> str:
     return _("the %(card)s", card=card_name(code)) if code else otherwise
 
 
-def irregularity_words(seen: IrregularitySeen, rules: Profile) -> tuple[str, str, str, str, str]:
+def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, str, str, str]:
     """Return title, sentence, the house's rule, and two answers: the record, the table ("" if not possible)."""
     house = rules.irregularities
     where = _place(seen.seat, seen.row)

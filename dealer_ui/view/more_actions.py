@@ -13,11 +13,11 @@ from dealer_ui.view.questions import KEYABLE, named
 from dealer_ui.view.screen import Action, Amount, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, CardsAwaited, Payback
-from firmware.table.opening import closing_undone
+from firmware.table.events import ROWS, AwaitedCards, Payback
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
+from firmware.table.topics.opening import closing_undone
 
 DEALT_WRONG: Final = (
     N_("Exposed card"),
@@ -133,7 +133,7 @@ def _closing(state: State) -> Group:
     )
 
 
-def awaited_words(awaited: CardsAwaited) -> str:
+def awaited_words(awaited: AwaitedCards) -> str:
     """Describe where cards are still missing after the showdown signal, and that the table is read again."""
     where = awaited.empty or awaited.seats
     seats = ", ".join(map(str, where))

@@ -9,7 +9,7 @@ from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Refund
 from firmware.table import events as ev
 from firmware.table.state import State
-from firmware.table.white import payback_due, payback_refused
+from firmware.table.topics.white import payback_due, payback_refused
 
 
 def refund(state: State) -> Refund | None:

@@ -17,14 +17,13 @@ from dealer_ui.view.irregularities import irregularity_words, things_words
 from dealer_ui.view.screen import Action, Card, Crop, Need, Pad, Picture
 from dealer_ui.view.seats import house_of
 from firmware.rules import OPTIONS, SEATS, Declaration, Profile
-from firmware.table.effects.evidence import record_fault_sentence
+from firmware.table.dealing import need_right_seats, right_buttons
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, RecordFault, Row
-from firmware.table.opening import need_right_seats, right_buttons
+from firmware.table.events import ROWS, RecordDamage, Row
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, Question, Seat, State
-from firmware.table.white import looks_again
+from firmware.table.topics.white import looks_again
 
 SHOWN_CANDIDATES: Final = 3
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
@@ -73,12 +72,12 @@ def needs(state: State, rules: Profile) -> tuple[Need, ...]:
     return tuple(found)
 
 
-def _record(fault: RecordFault) -> Need:
+def _record(fault: RecordDamage) -> Need:
     """Describe what is wrong with the record: no play until a floor person has read it."""
     return Need(
         kind="record",
         title=_("The record is in doubt"),
-        sentence=say(record_fault_sentence(fault)),
+        sentence=say(fault.sentence),
         actions=(Action(_("I have read this: go on"), {"do": "read_record_fault"}, tone="warn", hold=True),),
     )
 

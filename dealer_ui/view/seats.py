@@ -10,14 +10,14 @@ from dealer_ui.view.screen import Action, Amount, Naming, Player, PuckDue
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
-from firmware.table.effects.house import stack_of
+from firmware.table.dealing import button_due
 from firmware.table.errors import CommandRefused
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
-from firmware.table.opening import button_due, opened
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
-from firmware.table.white import next_refused
+from firmware.table.topics.opening import opened
+from firmware.table.topics.white import next_refused
 
 MOST: Final = 100_000_000
 """Cents that a keypad takes where the house sets no most: a million dollars."""
@@ -39,7 +39,7 @@ def players(state: State, rules: Profile, *, answering: bool = True) -> tuple[Pl
 
 
 def _player(state: State, rules: Profile, name: str, next_in: frozenset[str], *, answering: bool) -> Player:
-    stack = stack_of(state, name)
+    stack = state.stack_of(name)
     seats = tuple(seat.seat for seat in state.house.of(name))
     offered = bool(answering and seats)
     return Player(
@@ -110,7 +110,7 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
     ready = {
         one.player
         for one in state.house.seats
-        if not _absence(state, rules, one.player, stack_of(state, one.player))
+        if not _absence(state, rules, one.player, state.stack_of(one.player))
     }
     if len(ready) < FEWEST_HANDS:
         return _("waits for another player")
@@ -138,7 +138,7 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None) -> tupl
     unit, limits = state.house.unit, rules.limits
     most = limits.max_stack * unit or MOST
     at = {"player": name, **_at(state)}
-    on_table = sum(filter(None, (stack_of(state, seat.player) for seat in state.house.seats)))
+    on_table = sum(filter(None, (state.stack_of(seat.player) for seat in state.house.seats)))
     count = Amount(
         _("Count"),
         {"do": "count_stack", "reason": "Counted", **at},
@@ -223,7 +223,7 @@ def offered_names(state: State) -> tuple[str, ...]:
 
 def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
     """Return the actions that seat a player at each free seat: a name, then his chips if stacks are tracked."""
-    counted = any(stack_of(state, seat.player) is not None for seat in state.house.seats)
+    counted = any(state.stack_of(seat.player) is not None for seat in state.house.seats)
     counted = counted or bool(rules.limits.buy_in)
     return tuple(
         Naming(

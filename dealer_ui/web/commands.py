@@ -12,7 +12,8 @@ from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import POLLING_COMMANDS
-from firmware.table.people import COMMAND_ROLES, Role
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.people import Role
 from firmware.table_client import TableUnreachable
 
 blueprint = Blueprint("orders", __name__)

@@ -17,21 +17,12 @@ from firmware.access.pins import PinStore
 from firmware.access.sessions import Sessions, session_s
 from firmware.messages import Message, one_of
 from firmware.table import events as ev
-from firmware.table.commands.people import (
-    ListPerson,
-    Lock,
-    LogOn,
-    RemovePerson,
-    SetPin,
-    SignedCommand,
-    Stay,
-    Unlock,
-    decide_people,
-)
+from firmware.table.command import COMMAND_ROLES, Command
 from firmware.table.errors import NotAllowed
 from firmware.table.events import Event
-from firmware.table.people import COMMAND_ROLES, FREE_TRIES, PIN_ROLES, Person, Role, check_pin, locked_for
+from firmware.table.people import FREE_TRIES, PIN_ROLES, Person, Role, check_pin, locked_for
 from firmware.table.state import State
+from firmware.table.topics.people import ListPerson, Lock, LogOn, RemovePerson, SetPin, Stay, Unlock
 
 AccessCommand = Unlock | Lock | Stay | ListPerson | RemovePerson | SetPin
 """The commands that are handled here: they need sessions, PINs or the sender's identity."""
@@ -80,9 +71,9 @@ class AccessControl:
         """Remove verifiers that were replaced, and those that an interrupted change left without an event."""
         self._pins.forget(self._pins.known() - {person.pin for person in state.people})
 
-    def authorize(self, command: SignedCommand, record: Record) -> Who:
+    def authorize(self, command: Command, record: Record) -> Who:
         """Return who gives the command. Raises NotAllowed; JournalError if a PIN attempt cannot be recorded."""
-        roles = COMMAND_ROLES.get(str(getattr(command, "do", "")), frozenset())
+        roles = COMMAND_ROLES.get(command.do, frozenset())
         who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
             _need_own_word(command, who, record.state)
@@ -109,19 +100,19 @@ class AccessControl:
                     _need_right_over(who, person.role)
                 new = command.new_pin.get_secret_value() if command.new_pin else ""
                 pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
-                events = decide_people(record.state, command, pin)
+                events = command.listed(pin)
             case RemovePerson():
                 person = record.state.person(command.person)
                 if person is not None:
                     _need_right_over(who, person.role)
-                events = decide_people(record.state, command)
+                events = (ev.PersonStruck(command.person),)
             case SetPin():
                 if who.role is not Role.TECHNICIAN and who.name != command.person:
                     raise NotAllowed(
                         "Only a technician may set somebody else's PIN.", roles=frozenset({Role.TECHNICIAN})
                     )
                 new = command.new_pin.get_secret_value()
-                events = decide_people(record.state, command, self._pins.keep(check_pin(new)))
+                events = (ev.PinSet(command.person, self._pins.keep(check_pin(new))),)
         try:
             return {"ok": True, "seq": record.write(events, who.actor)}
         finally:
@@ -129,40 +120,36 @@ class AccessControl:
 
     # ---- who ----
 
-    def _who(self, command: SignedCommand, record: Record) -> Who:
+    def _who(self, command: Command, record: Record) -> Who:
         if command.session is not None:
             return self._of_session(command, command.session, record.state)
         if command.by is not None:
-            person = self._proven(command.by, command, record)
-            return Who(f"{person.role}:{person.name}", person.role, person.name)
+            return _who_is(self._proven(command.by, command, record))
         name = record.state.dealer
         if isinstance(command, LogOn):
             name = command.person
             if _asks_for_a_pin(name, record.state):
-                person = self._proven(name, command, record)
-                return Who(f"{person.role}:{person.name}", person.role, person.name)
+                return _who_is(self._proven(name, command, record))
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
-    def _of_fresh_box(self, command: SignedCommand, state: State) -> Who | None:
+    def _of_fresh_box(self, command: Command, state: State) -> Who | None:
         """Return the sender if a box without a technician accepts the command from any user; None otherwise.
 
         Any user may list the first technician; this is recorded. Before that, any user may do the steps in `_FRESH`.
         """
         if _has(Role.TECHNICIAN, state):
             return None
-        if not state.set_up and getattr(command, "do", "") in _FRESH:
+        if not state.set_up and command.do in _FRESH:
             return Who(SET_UP, Role.TECHNICIAN)
         if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
             return None
         return Who(f"{Role.TECHNICIAN}:{command.person}", Role.TECHNICIAN, command.person)
 
-    def _of_session(self, command: SignedCommand, token: str, state: State) -> Who:
-        person = self._sessions.person(
-            token, state, extend=getattr(command, "do", "") not in POLLING_COMMANDS
-        )
-        return Who(f"{person.role}:{person.name}", person.role, person.name)
+    def _of_session(self, command: Command, token: str, state: State) -> Who:
+        person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
+        return _who_is(person)
 
-    def _proven(self, name: str, command: SignedCommand, record: Record) -> Person:
+    def _proven(self, name: str, command: Command, record: Record) -> Person:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
         A dealer has no PIN: his name is enough while he is logged on, or to log himself on.
@@ -226,6 +213,10 @@ def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
     return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
 
 
+def _who_is(person: Person) -> Who:
+    return Who(f"{person.role}:{person.name}", person.role, person.name)
+
+
 def _need_right_over(who: Who, role: Role) -> None:
     """Raise NotAllowed unless the sender may list this role: roles with a PIN need a technician."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
@@ -234,13 +225,13 @@ def _need_right_over(who: Who, role: Role) -> None:
         )
 
 
-def _need_own_word(command: SignedCommand, who: Who, state: State) -> None:
+def _need_own_word(command: Command, who: Who, state: State) -> None:
     """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
     if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
         raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
 
 
-def _stands_for_himself(name: str, command: SignedCommand, state: State) -> bool:
+def _stands_for_himself(name: str, command: Command, state: State) -> bool:
     """Say whether a dealer's name is enough without a PIN: he is logged on, or logs himself on."""
     return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
 

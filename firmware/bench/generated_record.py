@@ -16,8 +16,10 @@ from firmware.rules import Profile, load_profile, profile_toml
 from firmware.simulation.live.players import Players, SetHand
 from firmware.table import Phase, State
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.events import Event, canonical
+from firmware.table.house import House
 from firmware.table.settling import pending_natural
 
 PROFILE: Final = "washington-1-unit"

@@ -25,7 +25,7 @@ from firmware.record.journal.journal import JournalReader
 from firmware.runtime.config import SOCKET
 from firmware.runtime.errors import AppError
 from firmware.table.errors import TableError
-from firmware.table.events.camera import DeckChecked
+from firmware.table.events import DeckChecked
 from firmware.table_client import TableLink, TableUnreachable
 
 SETTLES_IN_S: Final = 15.0

@@ -71,7 +71,6 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
     from firmware.record.journal.journal import Journal, JournalReader
     from firmware.runtime.timestamps import box_clock
     from firmware.table import events as ev
-    from firmware.table.effects.evidence import last_hand
 
     need_record(data)
     clock = box_clock()
@@ -85,7 +84,7 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
         seq, digest = journal.head
         table = state.house.table
         event = sign_head(
-            key, seq=seq, digest=digest, hands=last_hand(state), wall_ms=clock().wall_ms, table=table
+            key, seq=seq, digest=digest, hands=state.last_hand, wall_ms=clock().wall_ms, table=table
         )
         journal.append([event], "console")
     return Anchor.of(event)

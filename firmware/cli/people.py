@@ -142,7 +142,7 @@ def _at_the_console(order: dict[str, Any], data: Path) -> None:
     from firmware.record.journal.journal import Journal
     from firmware.runtime.timestamps import box_clock
     from firmware.table import State, fold
-    from firmware.table.commands.decide import parse_command
+    from firmware.table.command import parse_command
     from firmware.table.events import Event, canonical
     from firmware.table.people import Role
 

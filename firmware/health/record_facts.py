@@ -11,8 +11,7 @@ from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.journal import JournalReader
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
-from firmware.table.events import ReadingTaken
-from firmware.table.events.camera import Calibrated
+from firmware.table.events import Calibrated, ReadingTaken
 from firmware.table.state import State
 
 LAST_ROWS: Final = 5000

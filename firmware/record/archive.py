@@ -17,6 +17,7 @@ from firmware.record.archive_lines import HandLine, read_lines
 from firmware.record.journal import index_file
 from firmware.record.journal.captures import CaptureStore, named_by
 from firmware.record.journal.journal import Entry, JournalReader
+from firmware.record.journal.row_index import ENDS
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, JournalError
 from firmware.table.seen import Capture
@@ -113,11 +114,6 @@ class Hand:
             if isinstance(event := row.event, ev.ImagesDropped)
             for image in event.images
         )
-
-
-ENDS: Final = frozenset(
-    {ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type, ev.HandWithdrawn.type}
-)
 
 
 class Archive:

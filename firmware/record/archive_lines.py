@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from firmware.record.journal.row_index import INDEXED, hand_of
+from firmware.record.journal.row_index import ABOUT_TYPES, INDEXED, hand_of
 from firmware.table import events as ev
 
 SCHEMA: Final = """
@@ -97,24 +97,6 @@ _ENDS: Final = {
     ev.HandMisdealt.type: "misdeal",
     ev.HandWithdrawn.type: "withdrawn",
 }
-TOLD: Final = (
-    ev.HandOpened.type,
-    ev.HandReopened.type,
-    *_ENDS,
-    ev.Settled.type,
-    ev.CardCorrected.type,
-    ev.RowKeyed.type,
-    ev.ReadingTaken.type,
-    ev.ReadingFailed.type,
-    ev.CardPlaced.type,
-    ev.CardReread.type,
-    ev.IrregularitySeen.type,
-    ev.HandDisputed.type,
-    ev.DisputeClosed.type,
-    ev.HandReviewed.type,
-    ev.ImagesDropped.type,
-)
-"""Types of the rows that the lines are built from."""
 
 
 def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> list[HandLine]:
@@ -298,9 +280,7 @@ def images_in(answer: Any) -> Iterator[tuple[str, int]]:
             stack += part
 
 
-_PAST: Final = frozenset(
-    {ev.HandDisputed.type, ev.DisputeClosed.type, ev.HandReviewed.type, ev.ImagesDropped.type}
-)
+_PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}
 _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReopened.type: _reopened,
     **{kind: _ended(outcome) for kind, outcome in _ENDS.items()},
@@ -317,3 +297,5 @@ _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReviewed.type: _reviewed,
     ev.ImagesDropped.type: _dropped,
 }
+TOLD: Final = (ev.HandOpened.type, *_EFFECT)
+"""Types of the rows that the lines are built from."""

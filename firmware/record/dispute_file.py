@@ -24,6 +24,7 @@ from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.journal.disk import FILE_MODE, sync_folder
 from firmware.record.journal.journal import Entry
+from firmware.record.journal.row_index import ENDS
 from firmware.record.reopening import end_of_hand
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, TableError
@@ -76,7 +77,7 @@ def write_dispute_file(
     DisputeFileError, JournalError; then no part of the file remains.
     """
     hand = archive.hand(number)
-    if hand.play[-1].type not in _ENDS:
+    if hand.play[-1].type not in ENDS:
         raise CommandRefused("Hand %(hand)s is still open; it can be exported once it is over.", hand=number)
     part = out.with_name(f".{out.name}.part")
     try:
@@ -95,11 +96,6 @@ def write_dispute_file(
         _forget(part)
         raise
     return out
-
-
-_ENDS: Final = frozenset(
-    {ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type, ev.HandWithdrawn.type}
-)
 
 
 def _page(number: int, pdf: Callable[[int], bytes] | None) -> tuple[str, bytes] | None:

@@ -8,17 +8,10 @@ from contextlib import contextmanager
 from typing import Final
 
 from firmware.record.journal.journal import JournalReader
-from firmware.table.events import (
-    HandArchived,
-    HandMisdealt,
-    HandOpened,
-    HandReopened,
-    HandVoided,
-    HandWithdrawn,
-)
+from firmware.record.journal.row_index import ENDS
+from firmware.table.events import HandOpened, HandReopened
 
 _BEGIN: Final = (HandOpened.type, HandReopened.type)
-_END: Final = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type)
 
 
 class FinishedReader(JournalReader):
@@ -38,10 +31,10 @@ class FinishedReader(JournalReader):
 
 def _over(db: sqlite3.Connection) -> int:
     """Return the number of the last row after which no hand was open. Rows written from now on come after it."""
-    marks = ", ".join("?" * len(_BEGIN + _END))
+    marks = ", ".join("?" * len((*_BEGIN, *ENDS)))
     last: int = db.execute("SELECT coalesce(max(seq), 0) FROM main.journal").fetchone()[0]
     found = db.execute(
         f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC LIMIT 1",
-        (last, *_BEGIN, *_END),
+        (last, *_BEGIN, *ENDS),
     ).fetchone()  # reads about one hand's rows, from the end back
     return found[0] - 1 if found and found[1] in _BEGIN else last

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from firmware.record.journal.journal import Entry, JournalReader
-from firmware.record.journal.row_index import ABOUT_TYPES
-from firmware.table.effects import apply
+from firmware.record.journal.row_index import ABOUT_TYPES, ENDS
 from firmware.table.errors import CommandRefused, UnknownEvent
+from firmware.table.event import apply
 from firmware.table.events import (
     HandArchived,
-    HandMisdealt,
     HandOpened,
     HandReopened,
-    HandVoided,
-    HandWithdrawn,
     IrregularitySeen,
     ReadingFailed,
     ReadingTaken,
@@ -26,9 +23,6 @@ from firmware.table.events import (
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
 from firmware.table.state import State
-
-ENDS: Final = frozenset({HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type})
-"""Types of the events that end a hand."""
 
 
 class StillOpen(CommandRefused):

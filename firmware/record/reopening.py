@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import takewhile
 
-from firmware.record.journal.journal import Entry, JournalReader
-from firmware.table.effects import fold
+from firmware.record.hand_history import chapter
+from firmware.record.journal.journal import JournalReader
 from firmware.table.errors import CommandRefused
-from firmware.table.events import (
-    Event,
-    HandArchived,
-    HandMisdealt,
-    HandReopened,
-    HandVoided,
-    HandWithdrawn,
-    PlayerLeft,
-    PlayerRenamed,
-)
+from firmware.table.events import HandReopened, HandVoided, PlayerLeft, PlayerRenamed
 from firmware.table.phase import Phase
 from firmware.table.state import State
-
-_ENDS = (HandArchived.type, HandVoided.type, HandMisdealt.type, HandWithdrawn.type)
 
 
 def end_of_hand(reader: JournalReader, hand: int) -> State:
@@ -34,29 +21,17 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
     entries = reader.of_hand(hand)
     if not entries:
         raise CommandRefused("Hand %(hand)s is not in the record.", hand=hand)
-    again = [entry for entry in reader.about(hand) if entry.type == HandReopened.type]
-    if again:
-        since = reader.events_since(again[-1].seq - 1)
-        end = _until_its_end(since, State(phase=Phase.ARCHIVED, hand=hand))
-    else:
-        end = _until_its_end(entries, State())
+    start, state = entries, State()
+    if again := [entry for entry in reader.about(hand) if entry.type == HandReopened.type]:
+        start, state = reader.events_since(again[-1].seq - 1), State(phase=Phase.ARCHIVED, hand=hand)
+    played = chapter(start, state)
+    if not played.is_over:
+        raise CommandRefused("Hand %(hand)s is not over yet.", hand=hand)
+    end = played.end
+    if played.is_void:
+        misdealt = played.steps[-1].entry.type != HandVoided.type
+        end = replace(end, phase=Phase.VOID, settlement=None, paid=frozenset(), misdealt=misdealt)
     return replace(end, names=_names_since(reader, entries[0].seq, end))
-
-
-def _until_its_end(entries: Iterable[Entry], state: State) -> State:
-    """Return a hand's state just before the event that closed it."""
-    entries = list(entries)
-    own = list(takewhile(lambda entry: entry.type not in _ENDS, entries))
-    if len(own) == len(entries):
-        raise CommandRefused("Hand %(hand)s is not over yet.", hand=state.hand or entries[0].hand or 0)
-    ended = entries[len(own)].type
-    events: list[Event] = [entry.event for entry in own]
-    end = fold(events, state)
-    if ended == HandArchived.type:
-        return end
-    return replace(
-        end, phase=Phase.VOID, settlement=None, paid=frozenset(), misdealt=ended != HandVoided.type
-    )
 
 
 def _names_since(reader: JournalReader, seq: int, end: State) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from firmware.messages import Message
 from firmware.table import CommandRefused
-from firmware.table.commands.setup import SetClock
+from firmware.table.topics.setup import SetClock
 
 UNIT: Final = Path("/run/feltwatch-clock.sock")
 """The service manager's socket for it (systemd/units/feltwatch-clock.socket)."""

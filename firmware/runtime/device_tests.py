@@ -24,11 +24,11 @@ from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime import box_clock
 from firmware.runtime.disks import name_disk, tags
 from firmware.table import CommandRefused, State
-from firmware.table.commands.camera import AskJob, Look
-from firmware.table.commands.setup import EndTrial, NameDisk, SetClock, TryDevice
-from firmware.table.events import setup as ev
-from firmware.table.events.base import Event
+from firmware.table import events as ev
+from firmware.table.events import Event
 from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.topics.camera import AskJob, Look
+from firmware.table.topics.setup import EndTrial, NameDisk, SetClock, TryDevice
 from firmware.table.zone import use_zone, zone_now
 
 LASTS_S: Final = 8.0

@@ -14,9 +14,8 @@ from firmware.devices.errors import DeviceSettings
 from firmware.devices.puck.reading import Disks, PuckReading
 from firmware.record.journal.journal import JournalReader
 from firmware.table import CommandRefused
-from firmware.table.commands.setup import NameDisk
-from firmware.table.events.base import Event
-from firmware.table.events.setup import DisksNamed
+from firmware.table.events import DisksNamed, Event
+from firmware.table.topics.setup import NameDisk
 
 log = logging.getLogger(__name__)
 

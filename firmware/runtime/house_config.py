@@ -9,8 +9,8 @@ from firmware.record.journal.journal import Journal
 from firmware.rules import Profile, RulesError, load_profile, profile_toml
 from firmware.runtime.config import Config
 from firmware.runtime.errors import ConfigError
-from firmware.table.commands.decide import House
 from firmware.table.events import SeatOpened
+from firmware.table.house import House
 from vision.reading.networks import networks_hash
 
 SOFTWARE = f"feltwatch {version('feltwatch')}"

@@ -29,10 +29,9 @@ from firmware.record.stick_request import StickDesk
 from firmware.runtime.config import KeepingConfig
 from firmware.table import State, TableError
 from firmware.table import events as ev
-from firmware.table.commands.evidence import DropImages, ExportHand, RecordCommand, SignHead
-from firmware.table.effects.evidence import last_hand
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.topics.evidence import DropImages, ExportHand, RecordCommand, SignHead
 
 log = logging.getLogger(__name__)
 
@@ -167,7 +166,7 @@ class RecordMaintenance:
             self._need_key(),
             seq=seq,
             digest=digest,
-            hands=last_hand(table.state),
+            hands=table.state.last_hand,
             wall_ms=self._wall().wall_ms,
             table=table.state.house.table,
         )

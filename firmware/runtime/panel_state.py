@@ -6,12 +6,12 @@ from typing import Final
 
 from firmware.devices.panel.interface import LampName, Light
 from firmware.table import Ask, CommandRefused, Phase, State, apply
+from firmware.table.dealing import need_right_seats
 from firmware.table.events import LookedAgain
 from firmware.table.house import House
-from firmware.table.opening import need_right_seats
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.streets import not_complete
-from firmware.table.white import looks_again, payback_refused
+from firmware.table.topics.white import looks_again, payback_refused
 
 WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
 """White is lit during placing once all cards are placed."""

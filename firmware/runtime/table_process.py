@@ -53,26 +53,20 @@ from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
-from firmware.table.commands.camera import AskJob, CameraCommand, Look
-from firmware.table.commands.decide import (
-    Command,
-    Confirm,
-    House,
-    LookAgain,
-    Next,
-    decide,
-    parse_command,
-    step,
-)
-from firmware.table.commands.evidence import RecordCommand
-from firmware.table.commands.house import SetHouse, profile_text
-from firmware.table.commands.setup import AskHealth
-from firmware.table.effects.evidence import record_fault_sentence
+from firmware.table.command import Command, parse_command
+from firmware.table.decide import decide, step
 from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
-from firmware.table.house import house_now
-from firmware.table.house_profiles import KeepProfile, kept_text
+from firmware.table.house import House, house_now
 from firmware.table.phase import OPEN
 from firmware.table.settling import natural_verdict, pending_natural, rules_of
+from firmware.table.topics.camera import AskJob, CameraCommand, Look
+from firmware.table.topics.evidence import RecordCommand
+from firmware.table.topics.house import SetHouse, profile_text
+from firmware.table.topics.profiles import KeepProfile, kept_text
+from firmware.table.topics.reading import LookAgain
+from firmware.table.topics.settlement import Confirm
+from firmware.table.topics.setup import AskHealth
+from firmware.table.topics.white import Next
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +167,7 @@ class TableProcess:
         opened = self.state.opened
         return self._rules_of(opened) if opened and self.state.phase in OPEN else self._house.rules
 
-    def _rules_of(self, opened: ev.HandOpened) -> Profile:
+    def _rules_of(self, opened: ev.Opening) -> Profile:
         return rules_of(opened, self._reader.content(opened.profile_hash))
 
     # ---- from other threads ----
@@ -538,7 +532,7 @@ class TableProcess:
         if self._maintenance is not None:
             faults |= self._maintenance.faults
         if self.state.record_fault is not None:
-            faults["record"] = record_fault_sentence(self.state.record_fault)
+            faults["record"] = self.state.record_fault.sentence
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
         if self._scheduler.trouble:

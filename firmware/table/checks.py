@@ -1,4 +1,4 @@
-"""Shared helpers of the effects: checks that raise CommandRefused, and small changes of a state."""
+"""Shared helpers of the events: checks that raise CommandRefused, and small changes of a state."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from firmware.messages import Message, Text
 from firmware.rules import CARDS as DECK
 from firmware.rules import SEATS
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, Row
 from firmware.table.phase import Phase
-from firmware.table.state import Seat, State
+from firmware.table.seen import ROWS, Row
+from firmware.table.state import Card, Seat, State
 
 CARDS: Final = frozenset(card.code for card in DECK)
+PLACES: Final = "ABCD"
+"""The places on a felt."""
 
 
 def need_no_trial(state: State) -> None:
@@ -83,13 +85,25 @@ def need_room(seat: Seat, row: Row) -> None:
         )
 
 
-def with_seat(state: State, number: int, **changes: Any) -> tuple[Seat, ...]:
-    """Return the seats with one of them changed."""
+def with_seat(state: State, number: int, **changes: Any) -> State:
+    """Return the state with one of its seats changed."""
     need_seat(state, number)
-    return tuple(replace(seat, **changes) if seat.seat == number else seat for seat in state.seats)
+    seats = tuple(replace(seat, **changes) if seat.seat == number else seat for seat in state.seats)
+    return replace(state, seats=seats)
 
 
-def back_to_review(state: State, **changes: Any) -> State:
+def with_card(state: State, number: int, row: Row, index: int, *instead: Card, **changes: Any) -> State:
+    """Return the state with other cards, or none, in the place of one card of a seat that is changed in this way."""
+    cards = need_seat(state, number).row(row)
+    return with_seat(state, number, **{row: (*cards[:index], *instead, *cards[index + 1 :])}, **changes)
+
+
+def without_reading(state: State, phase: Phase, seats: tuple[Seat, ...]) -> State:
+    """Return the state in another phase, with these seats, without what the last reading said of the whole table."""
+    return replace(state, phase=phase, seats=seats, frame=None, verdicts={}, reading_failure="", awaited=None)
+
+
+def back_to_review(state: State) -> State:
     """Return to review (or stay in placing) without the settlement and its payment marks; the journal keeps them."""
     phase = Phase.PLACING if state.phase is Phase.PLACING else Phase.REVIEW
-    return replace(state, phase=phase, settlement=None, paid=frozenset(), **changes)
+    return replace(state, phase=phase, settlement=None, paid=frozenset())

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.rules import CARDS as DECK
-from firmware.table.events.camera import DeckChecked
 from firmware.table.seen import Capture
+from firmware.table.topics.camera import DeckChecked
 
 CARDS: Final = tuple(card.code for card in DECK)
 

@@ -6,7 +6,7 @@ import hashlib
 from json.encoder import encode_basestring
 from typing import Any, Final, NamedTuple
 
-from firmware.table.events import Event, canonical, parse
+from firmware.table.event import Event, canonical, parse
 
 
 class Entry(NamedTuple):

@@ -9,11 +9,11 @@ from pydantic import JsonValue
 
 from firmware.rules import DOLLARS, Currency, Profile, RulesError, parse_profile
 from firmware.table.errors import TableError
-from firmware.table.events import SeatOpened
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
 from firmware.table.settling import rules_of
 from firmware.table.state import State
+from firmware.table.values import SeatOpened
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""People and roles, and the table of the roles that may give each command."""
+"""People, roles and sets of roles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -39,80 +38,11 @@ PINS_FOLDER: Final = "pins"
 PIN_ROLES: Final = frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR})
 """Roles that need a PIN."""
 
-_TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
-_SETTING_UP: Final = frozenset({Role.TECHNICIAN})
-_FLOOR: Final = frozenset({Role.FLOOR})
-_HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-_TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
-_LISTING: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-
-COMMAND_ROLES: Final[Mapping[str, frozenset[Role]]] = {
-    "next": _TABLE,
-    "confirm": _TABLE,
-    "look_again": _TABLE,
-    "key_button": _TABLE,
-    "declare": _TABLE,
-    "withdraw": _TABLE,
-    "surrender": _TABLE,
-    "withdraw_surrender": _TABLE,
-    "undo_confirm": _TABLE,
-    "set_card": _TABLE,
-    "key_row": _TABLE,
-    "mark_paid": _TABLE,
-    "void": _TABLE,
-    "misdeal": _TABLE,
-    "resolve": _TABLE,
-    "key_hand": _TABLE,
-    "place_card": _TABLE,
-    "archive": _TABLE,
-    "undo_close": _TABLE,
-    "open_hand": _TABLE,
-    "back_to_setting": _TABLE,
-    "keep_button": _TABLE,
-    "reopen": _FLOOR,
-    "mark_paid_back": _TABLE,
-    "count_stack": _TABLE,
-    "sit_out": _TABLE,
-    "pass_round": _TABLE,
-    "two_hands": _TABLE,
-    "seat_player": _TABLE,
-    "leave_seat": _TABLE,
-    "rename_player": _TABLE,
-    "buy_in": _TABLE,
-    "add_on": _TABLE,
-    "set_house": _HOUSE,
-    "keep_profile": _FLOOR,
-    "dispute": _FLOOR,
-    "close_dispute": _FLOOR,
-    "mark_reviewed": _FLOOR,
-    "read_record_fault": _HOUSE,
-    "sign_head": frozenset({*_TABLE, Role.TECHNICIAN}),
-    "export_hand": frozenset({Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR}),
-    "drop_images": frozenset({Role.TECHNICIAN}),
-    "log_on": _TABLE,
-    "log_off": _TABLE,
-    "unlock": frozenset(Role),
-    "lock": frozenset(Role),
-    "stay": PIN_ROLES,
-    "list_person": _LISTING,
-    "remove_person": _LISTING,
-    "set_pin": _LISTING,
-    "settle_step": _TECHNICIAN,
-    "end_set_up": _TECHNICIAN,
-    "try_device": _TECHNICIAN,
-    "end_trial": _TECHNICIAN,
-    "set_clock": _TECHNICIAN,
-    "name_disk": _TECHNICIAN,
-    "health": frozenset(Role),
-    "look": _SETTING_UP,
-    "calibrate_felt": _SETTING_UP,
-    "calibrate_lens": _SETTING_UP,
-    "enrol_deck": _SETTING_UP,
-    "use_calibration": _SETTING_UP,
-    "check_deck": _TABLE | _SETTING_UP,
-    "job": _TABLE | _SETTING_UP,
-}
-"""The roles that may give each command. A command that is not listed is refused for every role."""
+AT_TABLE: Final = frozenset({Role.DEALER, Role.FLOOR})
+FLOOR: Final = frozenset({Role.FLOOR})
+HOUSE: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
+TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
+ANYBODY: Final = frozenset(Role)
 
 FREE_TRIES: Final = 3
 """Wrong PINs in a row before the first lock-out."""

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
+
+from firmware.messages import Message
 
 
 class Phase(StrEnum):
-    """The phase of a hand. The values are stored in journals: never rename one."""
+    """The phase of a hand, and its label, a word for people. The values are stored in journals: never rename one."""
 
-    IDLE = "idle"
-    DEALING = "dealing"
-    SETTING = "setting"
-    PLACING = "placing"
-    SHOWDOWN = "showdown"
-    READING = "reading"
-    REVIEW = "review"
-    SETTLED = "settled"
-    ARCHIVED = "archived"
-    VOID = "void"
+    label: Message
+
+    def __new__(cls, value: str, label: Message) -> Self:
+        """Make a member from its stored value and its label."""
+        phase = str.__new__(cls, value)
+        phase._value_ = value
+        phase.label = label
+        return phase
+
+    IDLE = "idle", Message("idle")
+    DEALING = "dealing", Message("dealing")
+    SETTING = "setting", Message("setting")
+    PLACING = "placing", Message("placing")
+    SHOWDOWN = "showdown", Message("showdown")
+    READING = "reading", Message("reading")
+    REVIEW = "review", Message("review")
+    SETTLED = "settled", Message("settled")
+    ARCHIVED = "archived", Message("archived")
+    VOID = "void", Message("void")
 
 
 BETWEEN_HANDS: Final = frozenset({Phase.IDLE, Phase.ARCHIVED, Phase.VOID})

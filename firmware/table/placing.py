@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from firmware.table import events as ev
-from firmware.table.events import ROWS, Capture, CardReading, Event, Row, RowReading, Thing
-from firmware.table.events.placing import Irregular
+from firmware.table.events import ROWS, Capture, CardReading, Event, Irregular, Row, RowReading, Thing
 from firmware.table.seen import NO_FACES
 from firmware.table.state import Card, Seat, State
 from firmware.table.streets import open_seats, streets_of
@@ -200,25 +199,22 @@ def _same_row(recorded: _Recorded, found: _Found) -> bool:
 
 
 def _find(this: _Comparison, what: Irregular, recorded: _Recorded, found: _Found | None = None) -> None:
-    moved = what == "card_moved"
+    fields: dict[str, Any] = {"seat": recorded.seat, "row": recorded.row}
+    if found:
+        fields |= {"seen": found.card}
+    if found and what == "card_moved":
+        fields |= {"to_seat": found.look.seat, "to_row": found.look.row}
+    if what == "card_missing":
+        lying = [t.what for t in this.things if (t.seat, t.row) == (recorded.seat, recorded.row)]
+        fields |= {"detail": ", ".join(dict.fromkeys(lying))}
     look = found.look if found else _look(this, recorded.seat, recorded.row)
-    lying = [t.what for t in this.things if (t.seat, t.row) == (recorded.seat, recorded.row)]
-    this.findings.append(
-        ev.IrregularitySeen(
-            0,
-            what,
-            recorded.seat,
-            recorded.row,
-            recorded.index,
-            recorded.name,
-            found.look.seat if found and moved else None,
-            found.look.row if found and moved else None,
-            found.card if found else None,
-            ", ".join(dict.fromkeys(lying)) if what == "card_missing" else "",
-            look.capture,
-            this.frame,
-        )
-    )
+    _add(this, what, look, index=recorded.index, card=recorded.name, **fields)
+
+
+def _add(this: _Comparison, what: Irregular, look: RowReading, **fields: Any) -> None:
+    """Add an irregularity of the row of this reading, if the fields name no other row."""
+    fields = {"seat": look.seat, "row": look.row, **fields}
+    this.findings.append(ev.IrregularitySeen(0, what, **fields, capture=look.capture, frame=this.frame))
 
 
 def _look(this: _Comparison, seat: int, row: Row) -> RowReading:
@@ -241,10 +237,10 @@ def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
         look, card = found.look, found.card
         seat, row = look.seat, look.row
         if rows[seat, row] >= ROWS[row]:
-            this.findings.append(_at(this, "extra_card", look, None, card))
+            _add_card(this, "extra_card", look, None, card)
             continue
         if card.sure and card.card in known:
-            this.findings.append(_at(this, "card_twice", look, rows[seat, row], card))
+            _add_card(this, "card_twice", look, rows[seat, row], card)
         if card.sure and card.card:
             known.add(card.card)
         last[seat] = (row, rows[seat, row], card, look.capture)
@@ -254,33 +250,19 @@ def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
     slowest = min((streets_of(count) for count in counts.values()), default=0)
     for seat, (row, index, card, _) in last.items():
         if streets_of(counts[seat]) > slowest + 1 and counts[seat] > before[seat]:
-            this.findings.append(_at(this, "out_of_turn", _look(this, seat, row), index, card))
+            _add_card(this, "out_of_turn", _look(this, seat, row), index, card)
 
 
-def _at(
+def _add_card(
     this: _Comparison, what: Irregular, look: RowReading, index: int | None, card: CardReading
-) -> ev.IrregularitySeen:
-    name = card.card if card.sure else None
-    return ev.IrregularitySeen(
-        0, what, look.seat, look.row, index, name, seen=card, capture=look.capture, frame=this.frame
-    )
+) -> None:
+    _add(this, what, look, index=index, card=card.card if card.sure else None, seen=card)
 
 
 def _face_down(this: _Comparison) -> None:
     for thing in this.things:
         if thing.what in NO_FACES and any((k.seat, k.row) == (thing.seat, thing.row) for k in this.looks):
-            look = _look(this, thing.seat, thing.row)
-            this.findings.append(
-                ev.IrregularitySeen(
-                    0,
-                    "face_down",
-                    thing.seat,
-                    thing.row,
-                    detail=thing.what,
-                    capture=look.capture,
-                    frame=this.frame,
-                )
-            )
+            _add(this, "face_down", _look(this, thing.seat, thing.row), detail=thing.what)
 
 
 # ---- against what is known already ----

@@ -16,12 +16,13 @@ from firmware.rules import (
     settlement_json,
 )
 from firmware.table.errors import CommandRefused, TableError
-from firmware.table.events import ROWS, HandOpened
 from firmware.table.phase import Phase
+from firmware.table.seen import ROWS
 from firmware.table.state import Ask, Seat, State
+from firmware.table.values import Opening
 
 
-def rules_of(opened: HandOpened, text: bytes | None) -> Profile:
+def rules_of(opened: Opening, text: bytes | None) -> Profile:
     """Return the rules that a hand was opened with: the profile's stored text with the hand's own options.
 
     Raises TableError if the text is missing or invalid: a hand is never settled by other rules.

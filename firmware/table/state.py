@@ -1,6 +1,6 @@
 """The table's state: a pure fold over the events.
 
-`State` is the current state; `firmware.table.effects` defines how each event changes it.
+`State` is the current state; each event's `apply` defines how it changes (`firmware.table.topics`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,21 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 
 from firmware.messages import Text
-from firmware.table.events import (
-    ROWS,
-    Calibration,
-    Capture,
-    CardsAwaited,
-    HandOpened,
-    HouseSettings,
-    IrregularitySeen,
-    Payback,
-    Puck,
-    RecordFault,
-    Row,
-)
 from firmware.table.people import Person
 from firmware.table.phase import Phase
-from firmware.table.seen import NO_FACES
+from firmware.table.seen import NO_FACES, ROWS, Capture, Row
+from firmware.table.settings import HouseSettings
+from firmware.table.values import (
+    AwaitedCards,
+    Calibrates,
+    Calibration,
+    Irregularity,
+    Opening,
+    Payback,
+    Puck,
+    RecordDamage,
+    SeatOpened,
+)
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,14 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A seat that plays this hand. `stack` is cents before the hand, None for uncapped.
+class Seat(SeatOpened):
+    """A seat in this hand.
 
     An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are other objects that the
     last reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the position of its
     declaration or surrender among all those of the hand, from 1.
     """
 
-    seat: int
-    player: str
-    place: str
-    stack: int | None = None
-    open: bool = False
-    fantasyland: bool = False
     declares: bool = False
     found: bool = False
     confirmed: bool = False
@@ -138,14 +131,14 @@ class State:
 
     phase: Phase = Phase.IDLE
     hand: int = 0
-    opened: HandOpened | None = None
+    opened: Opening | None = None
     seats: tuple[Seat, ...] = ()
     button: int | None = None
     button_keyed: bool = False
     puck: Puck = field(default_factory=Puck)
     frame: Capture | None = None
     reading_failure: Text = ""
-    awaited: CardsAwaited | None = None
+    awaited: AwaitedCards | None = None
     """The seats at which the last reading saw too few cards; the table is read again automatically."""
     button_kept: int | None = None
     """Between hands: the seat at which the button stays although it should have moved."""
@@ -159,7 +152,7 @@ class State:
     withdrawn: int = 0
     """The number of the last hand if its opening was taken back; the number is not used again."""
     keyed: str = ""
-    irregularities: tuple[IrregularitySeen, ...] = ()
+    irregularities: tuple[Irregularity, ...] = ()
     irregularities_seen: int = 0
     dismissed: frozenset[tuple[Any, ...]] = frozenset()
     fantasyland: frozenset[str] = frozenset()
@@ -181,7 +174,7 @@ class State:
     people: tuple[Person, ...] = ()
     dealer: str = ""
     down: int = 0
-    record_fault: RecordFault | None = None
+    record_fault: RecordDamage | None = None
     """What is wrong with the record, until a floor person has read it; nothing is played until then."""
     set_up: bool = False
     on_trial: bool = False
@@ -193,6 +186,21 @@ class State:
     def seat(self, number: int) -> Seat | None:
         """Return the seat with this number, or None if it does not play."""
         return next((seat for seat in self.seats if seat.seat == number), None)
+
+    def calibration_hash(self, what: Calibrates) -> str:
+        """Return the hash of a calibration in force; "" without one."""
+        made = self.calibrations.get(what)
+        return made.hash if made else ""
+
+    def stack_of(self, player: str) -> int | None:
+        """Return a player's stack in cents; before his first hand, the stack he came with. None: not tracked."""
+        came = next((seat.stack for seat in self.house.of(player)), None)
+        return self.stacks.get(player, came)
+
+    @property
+    def last_hand(self) -> int:
+        """The number of the hand opened last, also while a past hand is reopened."""
+        return (self.suspended_state or self).hand
 
     @property
     def next_hand(self) -> int:
@@ -231,7 +239,7 @@ INITIAL: Final = State()
 _BUTTON_ASKED: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
 
 
-def _irregular(irregularities: Iterable[IrregularitySeen]) -> Iterator[Question]:
+def _irregular(irregularities: Iterable[Irregularity]) -> Iterator[Question]:
     for seen in irregularities:
         if seen.what != "card_twice":  # `_duplicates` asks about those
             cards = (seen.card,) if seen.card else ()

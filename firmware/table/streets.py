@@ -9,8 +9,8 @@ from firmware.messages import Message
 from firmware.rules import CARDS, Profile, Rows, RulesError, parse_cards
 from firmware.rules.growing import growth
 from firmware.rules.order import clockwise_from
-from firmware.table.events import ROWS
 from firmware.table.phase import Phase
+from firmware.table.seen import ROWS
 from firmware.table.state import Ask, Seat, State
 
 FIRST: Final = 5

@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 from firmware.devices.puck.reading import Disks
 from firmware.devices.puck.simulated import ACTION_TAG
 from firmware.table import events as ev
-from firmware.table.commands.setup import TryDevice
 from firmware.table.people import Role
 from firmware.table.settings import HouseSeat
+from firmware.table.topics.setup import TryDevice
 from tests.browser.state import Act, State, touch
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.panel import Panel

@@ -16,8 +16,8 @@ from firmware.record.journal.journal import JournalReader
 from firmware.runtime.reading.messages import CameraJob, JobLost, JobProgress
 from firmware.runtime.reading.setup_jobs import CameraJobs
 from firmware.runtime.reading.setup_worker import CameraBench, SpreadError
-from firmware.table.commands.camera import CameraCommand
 from firmware.table.people import Role
+from firmware.table.topics.camera import CameraCommand
 from tests.dealer_ui.felt import Felt
 from tests.rendered import rendered
 from tests.vision.boards import board_photo

@@ -21,13 +21,14 @@ from firmware.rules import load_profile, profile_toml
 from firmware.runtime.device_tests import DeviceTestCommand
 from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
-from firmware.table.commands.camera import CameraCommand
-from firmware.table.commands.decide import House, decide, parse_command, step
-from firmware.table.commands.house import SetHouse, profile_text
-from firmware.table.commands.setup import AskHealth
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
-from firmware.table.house import house_now
+from firmware.table.house import House, house_now
+from firmware.table.topics.camera import CameraCommand
+from firmware.table.topics.house import SetHouse, profile_text
+from firmware.table.topics.setup import AskHealth
 
 Spot = tuple[int, ev.Row, int]
 

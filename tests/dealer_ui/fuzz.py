@@ -29,7 +29,8 @@ from werkzeug.http import parse_cookie
 from dealer_ui.glance.routes import PAST
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
-from firmware.table.people import COMMAND_ROLES, Role
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.people import Role
 from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table
 

@@ -13,8 +13,8 @@ from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG, SimulatedPuck
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.table import CommandRefused
-from firmware.table.commands.camera import AskJob, Look
 from firmware.table.people import Role
+from firmware.table.topics.camera import AskJob, Look
 from tests.dealer_ui.felt import Felt
 
 NOON_MS = 1_772_366_400_000

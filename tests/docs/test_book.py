@@ -18,7 +18,7 @@ import pytest
 from docs.facts import LINK, ROOT, WORDS, linked, made
 from docs.glossary import catalogue
 from docs.laminate import CARD, SIZES, write
-from firmware.table.people import COMMAND_ROLES
+from firmware.table.command import COMMAND_ROLES
 from tests.browser.golden import FOLDER as GOLDEN
 from tests.browser.golden import MOST, different, load
 from tests.browser.pictures import FOLDER as PICTURES

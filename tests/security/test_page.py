@@ -37,10 +37,11 @@ from firmware.record import archive
 from firmware.record.archive_lines import read_lines
 from firmware.record.journal import captures
 from firmware.table import events as ev
-from firmware.table.commands.people import Unlock
-from firmware.table.effects import apply
+from firmware.table.command import COMMAND_ROLES
 from firmware.table.errors import NotAllowed
-from firmware.table.people import COMMAND_ROLES, Role
+from firmware.table.event import apply
+from firmware.table.people import Role
+from firmware.table.topics.people import Unlock
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
 from tests.dealer_ui.serving import running

@@ -25,10 +25,9 @@ from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
 from firmware.table import events as ev
-from firmware.table.effects import apply
-from firmware.table.effects.evidence import what_is_wrong
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused, UnknownEvent
+from firmware.table.event import apply
 from firmware.table.events import canonical
 from firmware.table.state import INITIAL
 
@@ -146,7 +145,7 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
         )
     else:
         if fault is not None:
-            yield Problem(fault.seen if fault.what == "rewritten" else None, what_is_wrong(fault))
+            yield Problem(fault.seen if fault.what == "rewritten" else None, fault.problem)
 
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:

@@ -18,9 +18,9 @@ from firmware.record.journal.row_index import (
     scan,
 )
 from firmware.table import events as ev
-from firmware.table.effects import fold
 from firmware.table.entry import COLUMNS, Entry, content_hash
 from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
+from firmware.table.event import fold
 from firmware.table.state import State
 
 

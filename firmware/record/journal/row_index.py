@@ -20,6 +20,10 @@ from firmware.table.entry import COLUMNS, Entry
 
 log = logging.getLogger(__name__)
 
+ENDS: Final = frozenset(
+    {ev.HandArchived.type, ev.HandVoided.type, ev.HandMisdealt.type, ev.HandWithdrawn.type}
+)
+"""Types of the rows that end a hand."""
 ABOUT_TYPES: Final = frozenset(
     {
         ev.HandReopened.type,

@@ -8,7 +8,7 @@ from typing import Final
 from firmware.messages import Message, Text, in_turn
 from firmware.runtime.reading.messages import ReaderSetup, ReadingDone
 from firmware.table.entry import content_hash
-from firmware.table.events.camera import Calibration
+from firmware.table.events import Calibration
 from firmware.table.house import House
 
 KINDS: Final[Mapping[str, str]] = {"felt": "felt calibration", "lens": "lens calibration", "deck": "deck"}

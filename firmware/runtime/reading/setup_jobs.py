@@ -16,7 +16,12 @@ from firmware.runtime.reading.calibrations import KINDS
 from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, JobLost, JobProgress
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
-from firmware.table.commands.camera import (
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.deck_tally import LaidCard, Round, tally
+from firmware.table.errors import NotAllowed
+from firmware.table.events import Calibrated, Calibration, CalibrationDropped, DeckChecked, DeckEnrolled
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.topics.camera import (
     AskJob,
     CalibrateFelt,
     CalibrateLens,
@@ -26,17 +31,6 @@ from firmware.table.commands.camera import (
     Look,
     UseCalibration,
 )
-from firmware.table.deck_tally import LaidCard, Round, tally
-from firmware.table.errors import NotAllowed
-from firmware.table.events.camera import (
-    Calibrated,
-    Calibration,
-    CalibrationDropped,
-    DeckChecked,
-    DeckEnrolled,
-)
-from firmware.table.people import COMMAND_ROLES
-from firmware.table.phase import BETWEEN_HANDS
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +197,7 @@ class CameraJobs:
                 return {"ok": True, "seq": self._end_count(record, who.actor)}
 
     def _end_count(self, record: Record, actor: str) -> int:
-        checked = tally(self._rounds, _hash(record.state, "deck"))
+        checked = tally(self._rounds, record.state.calibration_hash("deck"))
         seq = record.write([checked], actor)
         self._counted = checked
         return seq
@@ -236,7 +230,8 @@ class CameraJobs:
     def _bring_in(self, job: _Job, done: JobDone, record: Record) -> None:
         """Record the events of a finished job. Raises CommandRefused, JournalError."""
         frame = ev.Capture(**done.frame) if done.frame else None
-        what = {"felt": "felt", "lens_commit": "lens", "deck_commit": "deck"}.get(job.work)
+        kinds: dict[str, ev.Calibrates] = {"felt": "felt", "lens_commit": "lens", "deck_commit": "deck"}
+        what = kinds.get(job.work)
         if what is not None:
             before = record.state.calibrations.get(what)
             digest = self._journal.keep(KINDS[what], done.text.encode())
@@ -246,20 +241,17 @@ class CameraJobs:
                 done.result.get("stands_on", {}),
                 done.result["figures"],
             )
-            event: ev.Event
-            match what:
-                case "deck":
-                    event = DeckEnrolled(made, frame)
-                case "lens":
-                    event = Calibrated("lens", made, frame)
-                case _:
-                    event = Calibrated("felt", made, frame, done.result["moved"] or {})
+            event = (
+                DeckEnrolled(made, frame)
+                if what == "deck"
+                else Calibrated(what, made, frame, done.result.get("moved") or {})
+            )
             record.write([event], job.actor)
             job.result["hash"] = digest
             job.result["before"] = asdict(before) if before else None
         if job.work == "count":
             self._rounds.append(_round(done, frame))
-            checked = tally(self._rounds, _hash(record.state, "deck"))
+            checked = tally(self._rounds, record.state.calibration_hash("deck"))
             job.result["tally"] = asdict(checked) | {"whole": checked.whole, "frames": []}
             job.result["strange"] = self._rounds[-1].strange
             if checked.whole:
@@ -288,8 +280,3 @@ def _between(state: State) -> bool:
 def _need_between(state: State) -> None:
     if not _between(state):
         raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
-
-
-def _hash(state: State, what: str) -> str:
-    made = state.calibrations.get(what)
-    return made.hash if made else ""

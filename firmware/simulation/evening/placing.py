@@ -11,7 +11,7 @@ from firmware.rules import CARDS
 from firmware.simulation.evening.reader_model import FACE_DOWN
 from firmware.simulation.live.players import SetHand, Spot
 from firmware.table import State
-from firmware.table.events import ROWS, IrregularitySeen
+from firmware.table.events import ROWS, Irregularity
 from firmware.table.streets import cards_by, open_seats
 
 MISCHIEF: Final = 0.015
@@ -82,7 +82,7 @@ class Placing:
         """Return whether the record has every card that was placed."""
         return all(seat.placed >= cards_by(self.street) for seat in open_seats(state))
 
-    def stands(self, seen: IrregularitySeen) -> str:
+    def stands(self, seen: Irregularity) -> str:
         """Return which side of an irregularity is right now that the felt is correct: the record or the table."""
         truth = self.should_lie()
         here = truth.get(seen.seat, {}).get(seen.row, [])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from firmware.simulation.live.players import SetHand, Spot
 from firmware.table import Question, State
-from firmware.table.events import ROWS, IrregularitySeen
+from firmware.table.events import ROWS, Irregularity
 from firmware.table.streets import cards_by, open_seats
 from vision.synthetic.render import FACE_DOWN
 
@@ -49,7 +49,7 @@ def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
     return at if at in left else (likely or left)[0]
 
 
-def stands(seen: IrregularitySeen, shown: Mapping[int, Mapping[str, Sequence[str]]]) -> str:
+def stands(seen: Irregularity, shown: Mapping[int, Mapping[str, Sequence[str]]]) -> str:
     """Return which side of an irregularity the true cards confirm: "record" or "table"."""
     here = shown[seen.seat].get(seen.row, ())
     match seen.what:

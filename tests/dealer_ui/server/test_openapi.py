@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
 from dealer_ui.server.openapi import description
-from firmware.table.commands.decide import parse_command
-from firmware.table.people import COMMAND_ROLES, Role
+from firmware.table.command import COMMAND_ROLES, parse_command
+from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.fuzz import Attack, Found, attacks
 

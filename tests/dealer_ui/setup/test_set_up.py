@@ -21,7 +21,7 @@ from dealer_ui.web.pages import own_address
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import load_profile, profile_names
 from firmware.table import events as ev
-from firmware.table.events import setup as events_setup
+from firmware.table import events as events_setup
 from tests.dealer_ui.house import config, page_of
 from tests.firmware.running_table import Table
 

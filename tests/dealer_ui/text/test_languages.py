@@ -24,7 +24,6 @@ from flask import Flask
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.command import SOCKET
 from dealer_ui.text import hand_words, i18n, rule_words
-from dealer_ui.text.event_words import EVENT_NAMES, PHASE_NAMES
 from dealer_ui.text.hand_words import category_name, natural_words, row_text, row_words
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
 from dealer_ui.text.messages import say, say_answer, say_json
@@ -37,8 +36,8 @@ from firmware.rules.strength import Category
 from firmware.runtime.reading.scheduler import LEFT_LYING
 from firmware.runtime.record_faults import CLOCK, DISK, FILES
 from firmware.table import events as ev
-from firmware.table.effects import TRANSITIONS
 from firmware.table.errors import CommandRefused
+from firmware.table.events import BY_TYPE, Settled
 from firmware.table.phase import Phase
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
@@ -165,14 +164,23 @@ def test_what_the_record_stands_on_is_said_in_every_language(code: str, said: Me
     assert re.findall(r"\d+", other) == re.findall(r"\d+", str(said))
 
 
-def test_every_event_and_phase_has_a_name() -> None:
-    assert set(EVENT_NAMES) == {event.type.replace("_", " ").capitalize() for event in TRANSITIONS}
-    assert set(PHASE_NAMES) == set(Phase)
+@each_language
+def test_every_event_and_phase_has_a_name(code: str) -> None:
+    names = [*(kind.title for kind in BY_TYPE.values()), *(phase.label for phase in Phase)]
+    translated = {message.id for message in messages(catalogue(code)) if message.string}
+    assert {name.message for name in names} <= translated
+
+
+def test_a_refusal_names_event_and_phases_in_the_language_of_the_page() -> None:
+    refused = Message(
+        "%(event)s does not lead from %(phase)s to %(to)s.",
+        event=Settled.title,
+        phase=Phase.REVIEW.label,
+        to=Phase.VOID.label,
+    )
+    assert str(refused) == "Settling does not lead from review to void."
     with speaking("es"):
-        refused = Message(
-            "%(event)s does not lead from %(phase)s to %(to)s.", event="Settled", phase="review", to="void"
-        )
-        assert say(refused) == "Liquidación: no lleva de revisión a anulada."
+        assert say(refused) == "Liquidación: no lleva de revisión a nula."
 
 
 def test_every_text_of_the_rules_is_known() -> None:

@@ -12,7 +12,7 @@ import dealer_ui
 from dealer_ui.text.i18n import speaking
 from dealer_ui.view.seats import offered_names
 from firmware.record.journal.journal import JournalReader
-from firmware.table.effects.house import RECENT
+from firmware.table.topics.players import RECENT
 from tests.dealer_ui.felt import Felt
 
 FOLDER: Final = Path(dealer_ui.__file__).parent

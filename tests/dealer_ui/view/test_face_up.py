@@ -12,7 +12,7 @@ from dealer_ui.view.build import view
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from firmware.table import Phase
 from firmware.table import events as ev
-from firmware.table.events.placing import Irregular
+from firmware.table.events import Irregular
 
 if TYPE_CHECKING:
     from dealer_ui.view.screen import Screen

@@ -14,7 +14,8 @@ from werkzeug.test import TestResponse
 
 from dealer_ui.web import guard
 from dealer_ui.web.sessions import COOKIE, Sessions
-from firmware.table.people import COMMAND_ROLES, Person, Role
+from firmware.table.command import COMMAND_ROLES
+from firmware.table.people import Person, Role
 from tests.dealer_ui.house import PEOPLE, house, page_of
 from tests.firmware.running_table import Table
 

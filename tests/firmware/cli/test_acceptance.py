@@ -23,8 +23,7 @@ from firmware.record.journal.journal import JournalReader
 from firmware.rules import settle_json
 from firmware.runtime.config import Config, SeatConfig, TimesConfig
 from firmware.simulation.live.table import SimulatedTable
-from firmware.table.events.devices import DeviceFault, DeviceRecovered, PuckSeen
-from firmware.table.events.setup import DeviceTried
+from firmware.table.events import DeviceFault, DeviceRecovered, DeviceTried, PuckSeen
 from firmware.table_client import TableLink
 from tests.waiting import DEADLINE
 from vision.synthetic.render import render_table

@@ -14,7 +14,7 @@ from firmware.health.checks import CHECKS, DAY_MS, Check, Facts, Verdict, judge,
 from firmware.health.record_facts import record_facts
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
-from firmware.table.events.camera import Calibrated, Calibration
+from firmware.table.events import Calibrated, Calibration
 from firmware.table.settings import HouseSettings
 
 

@@ -39,7 +39,7 @@ from firmware.record.journal.journal import Journal
 from firmware.rules import load_profile, profile_toml
 from firmware.table import CommandRefused, Phase, fold
 from firmware.table import events as ev
-from firmware.table.events.camera import Calibration
+from firmware.table.events import Calibration
 from firmware.table.settling import settlement
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 

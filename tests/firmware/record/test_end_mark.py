@@ -36,7 +36,7 @@ def killed(tmp_path: Path, deal: Deal) -> Path:
         return Path(shutil.copytree(running, tmp_path / "killed"))
 
 
-def fault(folder: Path) -> ev.RecordFault | None:
+def fault(folder: Path) -> ev.RecordDamage | None:
     with Journal(folder) as journal:
         return journal.recover().record_fault
 

@@ -13,7 +13,6 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile
 from firmware.table import (
-    TRANSITIONS,
     Ask,
     CaptureError,
     CommandRefused,
@@ -24,7 +23,9 @@ from firmware.table import (
     fold,
 )
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
+from firmware.table.house import House
 from firmware.table.phase import BETWEEN_HANDS, OPEN
 from firmware.table.placing import compare
 
@@ -111,7 +112,7 @@ def test_4_no_card_of_a_closed_seat_is_known_before_the_signal(fantasyland: Deal
     }  # they carry no reading of this hand
     carries = {
         kind
-        for kind in TRANSITIONS
+        for kind in ev.BY_TYPE.values()
         if any("card" in name or name == "rows" for name in kind.__dataclass_fields__)
     }
     assert carries <= named | others
@@ -126,7 +127,7 @@ def test_5_a_hand_ends_once(deal: Deal) -> None:
     for phase in OPEN - {Phase.PLACING}:
         with pytest.raises(CommandRefused):
             apply(deal.at(phase), deal.opened(2))
-    assert set(TRANSITIONS[ev.HandOpened]) == BETWEEN_HANDS
+    assert set(ev.HandOpened.leads) == BETWEEN_HANDS
 
 
 def test_6_an_unknown_puck_is_no_button(deal: Deal) -> None:

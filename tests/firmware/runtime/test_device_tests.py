@@ -20,11 +20,11 @@ from firmware.runtime.config import Config
 from firmware.runtime.device_tests import LASTS_S, SLOW_MS, DeviceTests, Finding
 from firmware.table import CommandRefused, Phase, State, fold
 from firmware.table import events as ev
-from firmware.table.commands.camera import AskJob, Look
-from firmware.table.commands.setup import EndTrial, NameDisk, TryDevice
-from firmware.table.events.setup import Device
+from firmware.table.events import Device
 from firmware.table.people import Role
 from firmware.table.settings import HouseSeat, HouseSettings
+from firmware.table.topics.camera import AskJob, Look
+from firmware.table.topics.setup import EndTrial, NameDisk, TryDevice
 from tests.firmware.running_table import Table as Process
 
 ADA = Who("technician:Ada", Role.TECHNICIAN, "Ada")

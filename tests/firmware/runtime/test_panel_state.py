@@ -13,7 +13,7 @@ from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.table_process import BUTTON_COMMANDS
 from firmware.table import INITIAL, Card, CommandRefused, Phase, Seat
 from firmware.table import events as ev
-from firmware.table.commands.decide import decide, step
+from firmware.table.decide import decide, step
 from firmware.table.events import Payback
 from tests.dealer_ui.felt import Felt
 

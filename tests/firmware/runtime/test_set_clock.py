@@ -20,7 +20,7 @@ import pytest
 
 from firmware.runtime.box_clock import ask
 from firmware.table import CommandRefused
-from firmware.table.commands.setup import SetClock
+from firmware.table.topics.setup import SetClock
 
 MODULE = "firmware.runtime.set_clock"
 

@@ -277,7 +277,7 @@ def test_the_report_for_people_and_the_exit_of_a_run_that_lost_something(
 
     settlement = settling.settlement
     monkeypatch.setattr(
-        "firmware.table.commands.decide.settlement",
+        "firmware.table.decide.settlement",
         lambda *args: settlement(*args) | {"points": {}},
         raising=True,
     )

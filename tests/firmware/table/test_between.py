@@ -14,10 +14,12 @@ from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, settle_json
 from firmware.table import INITIAL, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.events import canonical
-from firmware.table.opening import opened
+from firmware.table.house import House
 from firmware.table.settling import hand_json
+from firmware.table.topics.opening import opened
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal

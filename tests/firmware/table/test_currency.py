@@ -9,7 +9,7 @@ from firmware.table import CommandRefused, Phase, apply, fold
 from firmware.table import events as ev
 from firmware.table.events import parse
 from firmware.table.house import currency_now
-from firmware.table.opening import opened
+from firmware.table.topics.opening import opened
 from tests.firmware.table.test_house import Table, face_up, house_of, table
 
 __all__ = ["face_up", "table"]

@@ -14,14 +14,15 @@ from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_names, profile_toml
 from firmware.table import CommandRefused, Phase, State, TableError, apply, fold
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
-from firmware.table.commands.house import SetHouse, profile_text
+from firmware.table.command import COMMAND_ROLES, parse_command
+from firmware.table.decide import decide, step
 from firmware.table.entry import content_hash
 from firmware.table.events import canonical, parse
-from firmware.table.house import house_now
-from firmware.table.opening import opened
-from firmware.table.people import COMMAND_ROLES, Role
+from firmware.table.house import House, house_now
+from firmware.table.people import Role
 from firmware.table.settings import FIELDS, HouseSeat, HouseSettings
+from firmware.table.topics.house import SetHouse, profile_text
+from firmware.table.topics.opening import opened
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal

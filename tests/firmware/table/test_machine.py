@@ -14,9 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from firmware.rules import CARDS, load_profile, profile_names, settle_json
 from firmware.table import INITIAL, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.events import canonical, parse, payload
-from firmware.table.house import house_now
+from firmware.table.house import House, house_now
 from firmware.table.phase import OPEN
 from firmware.table.placing import compare
 from firmware.table.settling import hand_json

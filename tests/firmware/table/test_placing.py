@@ -11,7 +11,7 @@ import pytest
 from firmware.rules import load_profile
 from firmware.table import Ask, CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
-from firmware.table.commands.decide import step
+from firmware.table.decide import step
 from firmware.table.placing import compare
 from firmware.table.streets import dead_seats, not_complete, street, turn
 from tests.firmware.conftest import Deal as DealOf

@@ -12,8 +12,10 @@ from firmware.rules import load_profile, profile_names, settle_json
 from firmware.simulation.live.players import Players, SetHand, in_placing_order
 from firmware.table import INITIAL, Phase, State
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.events import canonical
+from firmware.table.house import House
 from firmware.table.placing import compare
 from firmware.table.streets import cards_by, turn
 

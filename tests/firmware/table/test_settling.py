@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from firmware.rules import CARDS, Declaration, load_profile, profile_toml, settle_json
 from firmware.table import Ask, CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
-from firmware.table.commands.decide import House, decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
+from firmware.table.house import House
 from firmware.table.settling import (
     Verdict,
     hand_json,

@@ -22,8 +22,8 @@ from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_toml
 from firmware.table import Phase, State
 from firmware.table import events as ev
-from firmware.table.commands.decide import step
-from firmware.table.opening import opened, opening_withdrawn
+from firmware.table.decide import step
+from firmware.table.topics.opening import opened, opening_withdrawn
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 from tests.firmware.table.test_between import house_of
 

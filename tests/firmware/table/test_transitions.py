@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.table import TRANSITIONS, CommandRefused, Phase, State, apply, fold
+from firmware.table import CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
-from firmware.table.effects import _EFFECTS
-from firmware.table.effects import evidence as effects_evidence
-from firmware.table.effects import house as effects_house
-from firmware.table.effects import people as people_effects
-from firmware.table.effects.house import stack_of
-from firmware.table.events import BY_TYPE
 from firmware.table.people import Role
 
 if TYPE_CHECKING:
@@ -130,6 +124,36 @@ CASES = [
 ]
 
 
+EVIDENCE = {
+    "hand_disputed",
+    "dispute_closed",
+    "hand_reviewed",
+    "images_dropped",
+    "key_announced",
+    "head_signed",
+    "record_restored",
+    "record_fault",
+    "record_fault_read",
+}
+HOUSE_EVENTS = {
+    "house_set",
+    "player_seated",
+    "player_left",
+    "player_renamed",
+    "bought_in",
+    "added_on",
+    "stack_counted",
+    "seating_changed",
+}
+PEOPLE = {
+    "person_listed",
+    "person_struck",
+    "pin_set",
+    "pin_tried",
+    "pin_accepted",
+    "logged_on",
+    "logged_off",
+}
 FACE_UP = {"card_placed", "card_reread", "irregularity_seen", "irregularity_ended"}
 SURE = ev.CardReading("9c", 0.99, True)
 MISSING = ev.IrregularitySeen(1, "card_missing", 1, "middle", 0, "9c")
@@ -194,14 +218,14 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = replace(state, calibrations={"lens": LENS})
     if name == "card_resolved" and phase is Phase.REVIEW:
         state = fold(deal.until(Phase.REVIEW, UNSURE))
-    if BY_TYPE[name] in effects_evidence.EFFECTS:
+    if name in EVIDENCE:
         disputed = frozenset({1} if name == "dispute_closed" else ())
         state = replace(state, hand=state.hand + 5, disputed=disputed)
     if name == "record_fault_read":
         state = apply(state, DOUBT)
-    if BY_TYPE[name] in effects_house.EFFECTS:
+    if name in HOUSE_EVENTS:
         state = apply(state, ev.TableStarted(house=HOUSE))
-    if BY_TYPE[name] in people_effects.EFFECTS:
+    if name in PEOPLE:
         state = fold(STAFF, state)
     to = {
         Phase.DEALING: Phase.SETTING,
@@ -241,10 +265,10 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "profile_kept": ev.ProfileKept("friday", "0" * 64, "a new rule"),
         "training_begun": ev.TrainingBegun(),
         "player_seated": ev.PlayerSeated(5, "p5", "", 100),
-        "player_left": ev.PlayerLeft("p1", stack_of(state, "p1")),
+        "player_left": ev.PlayerLeft("p1", state.stack_of("p1")),
         "player_renamed": ev.PlayerRenamed("p1", "Ann"),
         "bought_in": ev.BoughtIn("p3", 100, 100),
-        "added_on": ev.AddedOn("p1", 100, (stack_of(state, "p1") or 0) + 100),
+        "added_on": ev.AddedOn("p1", 100, (state.stack_of("p1") or 0) + 100),
         "card_resolved": ev.CardResolved(1, "middle", 0 if phase is Phase.PLACING else 2, "5h"),
         "card_corrected": ev.CardCorrected(1, "middle", 0 if phase is Phase.PLACING else 2, "5s"),
         "row_keyed": ev.RowKeyed(1, "front", ("2c", "3c", "4c")),
@@ -303,8 +327,22 @@ def test_each_event_in_each_phase_does_what_the_table_says(
 
 
 def test_the_table_names_every_event_once() -> None:
-    assert set(TRANSITIONS) == set(ev.EVENTS) == set(_EFFECTS)
     assert set(EXPECTED) == set(ev.BY_TYPE)
+
+
+def test_these_events_and_no_others_are_permitted_while_a_record_fault_is_unread() -> None:
+    devices = {"table_started", "device_fault", "device_recovered", "puck_seen", "training_begun"}
+    set_up = {
+        "step_settled",
+        "trial_begun",
+        "trial_ended",
+        "device_tried",
+        "clock_set",
+        "disks_named",
+        "set_up_ended",
+    }
+    expected = (PEOPLE | EVIDENCE | devices | set_up) - {"images_dropped"}
+    assert {name for name, kind in ev.BY_TYPE.items() if kind.in_doubt} == expected
 
 
 def test_phases_are_entered_in_order_and_none_is_skipped(deal: Deal) -> None:

@@ -14,7 +14,8 @@ from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile
 from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
-from firmware.table.commands.decide import decide, parse_command, step
+from firmware.table.command import parse_command
+from firmware.table.decide import decide, step
 from firmware.table.events import canonical, parse
 from firmware.table.settling import hand_json
 from tests.firmware.conftest import Deal

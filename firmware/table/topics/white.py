@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from firmware.messages import Message, listed
 from firmware.rules import Profile
-from firmware.table import events as ev
-from firmware.table.effects import apply
+from firmware.table.command import Command, Context
+from firmware.table.dealing import need_right_seats
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, Event
+from firmware.table.event import Event, apply
 from firmware.table.house import House
-from firmware.table.opening import need_right_seats, opened
+from firmware.table.people import AT_TABLE
 from firmware.table.phase import Phase
+from firmware.table.seen import ROWS
 from firmware.table.settling import settlement
 from firmware.table.state import Ask, State
+from firmware.table.topics.ending import HandArchived, PaybackMarked
+from firmware.table.topics.opening import opened
+from firmware.table.topics.playing import PhaseAdvanced
+from firmware.table.topics.reading import LookedAgain
+from firmware.table.topics.settlement import PaymentMarked
+
+
+class Next(Command, roles=AT_TABLE):
+    """Open a hand or continue, with the white button."""
+
+    do: Literal["next"] = "next"
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return white(context.state, context.house, context.rules)
 
 
 def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
@@ -20,17 +37,17 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
-            return (ev.PaybackMarked(due),) if due else (opened(state, house),)
+            return (PaybackMarked(due),) if due else (opened(state, house),)
         case Phase.DEALING:
             need_right_seats(state, house)
             opens = any(seat.open for seat in state.seats)
-            return (ev.PhaseAdvanced(Phase.PLACING if opens else Phase.SETTING),)
+            return (PhaseAdvanced(Phase.PLACING if opens else Phase.SETTING),)
         case Phase.SETTING | Phase.PLACING:
-            return (ev.PhaseAdvanced(Phase.SHOWDOWN),)
+            return (PhaseAdvanced(Phase.SHOWDOWN),)
         case Phase.SETTLED:
             if state.unpaid and not state.reopened:
-                return (ev.PaymentMarked(*state.unpaid[0]),)
-            archived = ev.HandArchived()
+                return (PaymentMarked(*state.unpaid[0]),)
+            archived = HandArchived()
             if state.reopened or next_refused(state, house):
                 return (archived,)
             return (archived, opened(apply(state, archived), house))
@@ -38,7 +55,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             raise CommandRefused("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
             if looks_again(state):
-                return (ev.LookedAgain(),)
+                return (LookedAgain(),)
             if not state.questions:
                 settlement(state, rules)  # the hand did not settle automatically; this raises the reason
             raise CommandRefused(_what_is_open(state))
@@ -46,7 +63,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
 
 def next_refused(state: State, house: House) -> Message | None:
     """Return why no next hand can be dealt, now or after the open hand is closed; None if one can."""
-    closed = apply(state, ev.HandArchived()) if state.phase is Phase.SETTLED else state
+    closed = apply(state, HandArchived()) if state.phase is Phase.SETTLED else state
     try:
         opened(closed, house)
     except CommandRefused as error:
@@ -89,7 +106,7 @@ def payback_refused(state: State) -> Message | None:
     if due is None:
         return None
     try:
-        apply(state, ev.PaybackMarked(due))
+        apply(state, PaybackMarked(due))
     except CommandRefused as error:
         return error.sentence
     return None

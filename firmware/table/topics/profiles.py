@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from firmware.messages import Message
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -22,20 +23,48 @@ from firmware.rules import (
     profile_toml,
 )
 from firmware.rules.profiles.library import LONGEST_TEXT
-from firmware.table.commands.people import SignedCommand
+from firmware.table.command import Command, Context, Reason
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused
-from firmware.table.events.profiles import ProfileKept
+from firmware.table.event import EVERY_PHASE, Event, stays
+from firmware.table.people import FLOOR
+from firmware.table.phase import Phase
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-class KeepProfile(SignedCommand):
+class ProfileKept(Event, leads=EVERY_PHASE):
+    """A version of a house's own profile was stored, with the reason; this does not put it in force.
+
+    `hash` is the SHA-256 of its text in the journal's content table. A repeated hash means a return to that version.
+    """
+
+    type = "profile_kept"
+    title = Message("Profile kept")
+    name: str
+    hash: str
+    reason: str
+
+
+class TrainingBegun(Event, leads=stays({Phase.IDLE}), in_doubt=True):
+    """The first event of a training record: its hands are no real games, and no table opens it."""
+
+    type = "training_begun"
+    title = Message("Training begun")
+
+
+class KeepProfile(Command, roles=FLOOR):
     """Store a version of a house's own profile: `text` is TOML, and may extend a packaged profile."""
 
     do: Literal["keep_profile"] = "keep_profile"
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
-    reason: Annotated[str, Field(min_length=1, max_length=200)]
+    reason: Reason
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        if not self.reason.strip():
+            raise CommandRefused("Say why the profile is changed.")
+        text = kept_text(self)
+        return (ProfileKept(sent_profile(text).name, content_hash(text.encode()), self.reason.strip()),)
 
 
 @dataclass(frozen=True)
@@ -74,14 +103,6 @@ def kept_text(command: KeepProfile) -> str:
             "The profile contradicts itself: %(path)s: %(why)s", path=found[0].path, why=found[0].sentence
         )
     return profile_toml(profile)
-
-
-def decide_keeping(command: KeepProfile) -> ProfileKept:
-    """Return a command's event; its text must be in the journal before the event. Raises CommandRefused."""
-    if not command.reason.strip():
-        raise CommandRefused("Say why the profile is changed.")
-    text = kept_text(command)
-    return ProfileKept(sent_profile(text).name, content_hash(text.encode()), command.reason.strip())
 
 
 def versions(entries: Iterable[Entry]) -> Mapping[str, tuple[Version, ...]]:

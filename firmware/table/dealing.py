@@ -1,24 +1,19 @@
-"""Opens hands: who is dealt in and where the button is. Also reopens past hands."""
+"""Who is dealt in next, at which place, and where the button is. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from firmware.messages import Message, all_of, listed
 from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
 from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
-from firmware.table import events as ev
+from firmware.table.checks import PLACES
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, Event, Row
 from firmware.table.house import House
 from firmware.table.phase import Phase
-from firmware.table.seen import NO_FACES
-from firmware.table.state import Seat, State
-
-PLACES: Final = "ABCD"
+from firmware.table.state import State
+from firmware.table.values import SeatOpened
 
 
 def _absent(player: str, why: Absence) -> Message:
@@ -31,57 +26,6 @@ def _absent(player: str, why: Absence) -> Message:
             return Message("%(player)s has too few chips", player=player)
         case Absence.FIFTH:
             return Message("%(player)s waits, four others playing", player=player)
-
-
-Past = Callable[[int], State]
-"""Returns the last end state of a hand by its number. Raises CommandRefused for a hand that is not in the record."""
-
-
-def opened(state: State, house: House) -> ev.HandOpened:
-    """Return the next hand's opening. Raises CommandRefused if no hand can be dealt.
-
-    Stacks continue from the last hand; a new player starts with the configured stack.
-    """
-    if "disk" in state.faults:
-        full = state.faults["disk"]
-        raise CommandRefused(full)
-    stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
-    return ev.HandOpened(
-        hand=state.next_hand,
-        profile=house.profile,
-        profile_hash=house.profile_hash,
-        unit=house.unit,
-        seats=_dealt_in(state, house, stacks),
-        button=state.puck.seat,
-        puck=state.puck,
-        faults=dict(state.faults),
-        options=dict(house.options),
-        layout_hash=house.layout_hash,
-        model_hash=house.model_hash,
-        software=house.software,
-        dealer=state.dealer,
-        down=state.down,
-        people=state.people,
-        stacks={**state.stacks, **stacks},
-        fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),
-        sits_out=tuple(sorted(state.sits_out)),
-        two_hands=state.two_hands,
-        paybacks=tuple(back for back in state.paybacks if not back.paid),
-        house=state.house,
-        calibrations=dict(state.calibrations),
-        disputed=tuple(sorted(state.disputed)),
-        recent=state.recent,
-        closed=_can_be_taken_back(state),
-        passed=tuple(sorted(state.passes)),
-    )
-
-
-def _can_be_taken_back(state: State) -> int:
-    """Return the hand whose closing can still be undone, 0 for none."""
-    try:
-        return closing_undone(state).opened.hand
-    except CommandRefused:
-        return 0
 
 
 def sitters(state: State, house: House) -> list[Sitter]:
@@ -97,15 +41,16 @@ def sitters(state: State, house: House) -> list[Sitter]:
     ]
 
 
-def _of_players(house: House) -> list[ev.SeatOpened]:
+def _of_players(house: House) -> list[SeatOpened]:
     """Return each player's first seat; a player with two configured seats counts once."""
-    first: dict[str, ev.SeatOpened] = {}
+    first: dict[str, SeatOpened] = {}
     for seat in house.seats:
         first.setdefault(seat.player, seat)
     return list(first.values())
 
 
-def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[ev.SeatOpened, ...]:
+def dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[SeatOpened, ...]:
+    """Return the seats of the next hand. Raises CommandRefused if no hand can be dealt."""
     players = {seat.seat: seat for seat in _of_players(house)}
     if not players:
         raise CommandRefused("Nobody sits at this table; seat two players first.")
@@ -125,7 +70,7 @@ def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> t
     face_up = house.rules.deal.kind == "face_up"
     lucky = _fantasyland_seats(state, house.rules, playing)
     return tuple(
-        ev.SeatOpened(
+        SeatOpened(
             seat=seat.seat,
             player=seat.player,
             place=place,
@@ -137,7 +82,7 @@ def _dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> t
     )
 
 
-def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[ev.SeatOpened]) -> frozenset[int]:
+def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[SeatOpened]) -> frozenset[int]:
     """Return the seats whose next hand is a Fantasy Land hand: both seats of a player with two, or the earning seat."""
     if not offers_fantasyland(rules):
         return frozenset()
@@ -192,18 +137,18 @@ def right_buttons(state: State, house: House) -> tuple[int, ...]:
     return tuple(n for n, seats in sorted(found.items()) if {of[seat] for seat in seats} == playing)
 
 
-def _two_each(playing: Sequence[ev.SeatOpened]) -> list[ev.SeatOpened]:
+def _two_each(playing: Sequence[SeatOpened]) -> list[SeatOpened]:
     """Give each of two players the next free seat clockwise as a second one."""
     taken = {seat.seat for seat in playing}
     both = list(playing)
     for seat in playing:
         free = next(n for n in clockwise_from([n for n in SEATS if n not in taken], seat.seat))
         taken.add(free)
-        both.append(ev.SeatOpened(free, seat.player, ""))
+        both.append(SeatOpened(free, seat.player, ""))
     return sorted(both, key=lambda seat: seat.seat)
 
 
-def _places(playing: Sequence[ev.SeatOpened]) -> list[str]:
+def _places(playing: Sequence[SeatOpened]) -> list[str]:
     """Return a place for each seat: its own if no earlier seat has it, otherwise a free one."""
     own = [seat.place for seat in playing]
     firsts = {place: index for index, place in reversed(list(enumerate(own))) if place}
@@ -229,85 +174,3 @@ def need_right_seats(state: State, house: House) -> None:
             players=all_of(sorted(wanted - playing)),
             others=all_of(sorted(playing - wanted)),
         )
-
-
-def reopened(past: State, reason: str) -> ev.HandReopened:
-    """Return the reopening of a past hand that was settled or void.
-
-    Raises CommandRefused for a misdeal, and for a hand whose button is unknown.
-    """
-    if past.opened is None or past.button is None or past.misdealt:
-        raise CommandRefused(
-            "Hand %(hand)s was not played to its end; there is nothing to correct.", hand=past.hand
-        )
-    doubtful = _doubtful(past)
-    return ev.HandReopened(
-        reason,
-        past.opened,
-        past.button,
-        tuple(_end(seat, doubtful) for seat in past.seats),
-        dict(past.settlement or {}),
-        past.frame,
-        dict(past.names),
-    )
-
-
-def closing_undone(state: State) -> ev.HandReopened:
-    """Return the event that undoes the closing of the last hand. Raises CommandRefused."""
-    if state.phase is not Phase.ARCHIVED or state.settlement is None or state.opened is None:
-        raise CommandRefused("There is no closing to take back.")
-    after = state.settlement.get("stacks", {})
-    changed = any(state.stacks.get(s.player, -1) != after.get(s.player, s.stack) for s in state.seats)
-    if changed or any(back.hand == state.hand for back in state.paybacks):
-        raise CommandRefused(
-            "Chips or players have changed since hand %(hand)s was closed; reopen it as a disputed hand.",
-            hand=state.hand,
-        )
-    return replace(reopened(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
-
-
-def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
-    """Return the events that withdraw the open hand and undo the closing of the one before. Raises CommandRefused."""
-    if state.opened is None or not state.opened.closed:
-        raise CommandRefused("There is no closing to take back.")
-    if state.phase is not Phase.DEALING:
-        raise CommandRefused(
-            "Cards of hand %(hand)s are dealt; when it is over, reopen hand %(closed)s as a disputed hand.",
-            hand=state.hand,
-            closed=state.opened.closed,
-        )
-    end = past(state.opened.closed)
-    again = replace(reopened(end, "Closed too soon"), resumed=True, paid=tuple(sorted(end.paid)))
-    return ev.HandWithdrawn(), again
-
-
-def _doubtful(past: State) -> frozenset[tuple[int, Row]]:
-    """Return the rows with open questions other than about a card's name when a hand was voided."""
-    irregular = {(seen.seat, seen.row) for seen in past.irregularities}
-    moved_to = {(i.to_seat, i.to_row) for i in past.irregularities if i.to_seat and i.to_row}
-    faceless = {
-        (seat.seat, row)
-        for seat in past.seats
-        for row in ROWS
-        if not NO_FACES.isdisjoint(seat.things.get(row, ()))
-    }
-    return frozenset(irregular | moved_to | faceless)
-
-
-def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> ev.SeatEnd:
-    """Return a seat's certain cards and declarations; incomplete rows are asked about after the reopening."""
-    rows = {
-        row: tuple(card.card for card in seat.row(row) if card.sure and card.card is not None)
-        for row in ROWS
-        if (seat.seat, row) not in doubtful
-    }
-    return ev.SeatEnd(
-        seat.seat,
-        seat.declares,
-        seat.confirmed,
-        seat.surrenders,
-        rows,
-        dict(seat.captures),
-        seat.found,
-        seat.acted,
-    )

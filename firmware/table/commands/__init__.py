@@ -1,1 +1,0 @@
-"""The commands of buttons and pages, and the events that they cause."""

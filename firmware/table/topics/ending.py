@@ -1,0 +1,182 @@
+"""A hand ends: archived, void, or a misdeal. What a correction changed is paid back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from firmware.messages import Message
+from firmware.rules import chips_plan
+from firmware.table.checks import need_reason
+from firmware.table.command import Command, Context, Reason
+from firmware.table.errors import CommandRefused
+from firmware.table.event import Event, leads_to, stays
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
+from firmware.table.state import State
+from firmware.table.values import Payback
+
+PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed")
+"""Fields of the state that change while a past hand is reopened, and stay so when it is closed."""
+
+
+class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.VOID)):
+    """The hand is over and its settlement is final.
+
+    `unmarked`: payments that were not marked as made; the players settled them among themselves.
+    """
+
+    type = "hand_archived"
+    title = Message("Hand archived")
+    unmarked: tuple[tuple[int, int], ...] = ()
+
+    def apply(self, state: State) -> State:
+        settlement = state.settlement or {}
+        waiting = _fantasyland(state, settlement)
+        if state.suspended_state is not None:
+            return _closed_again(state, settlement, waiting)
+        after = settlement.get("stacks", {})
+        stacks = {player: after.get(player, stack) for player, stack in state.stacks.items()}
+        return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting)
+
+
+class HandVoided(Event, leads=leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)):
+    """The hand is over and settles nothing."""
+
+    type = "hand_voided"
+    title = Message("Hand voided")
+    reason: str
+
+    def apply(self, state: State) -> State:
+        need_reason(self.reason, Message("Say why the hand is void."))
+        if state.suspended_state is not None:
+            assert state.opened is not None
+            return _closed_again(state, {}, frozenset(state.opened.fantasyland))
+        return _void(state, self.reason)
+
+
+class HandMisdealt(Event, leads=leads_to(MISDEALING, Phase.VOID)):
+    """The deal was wrong: the hand is over and settles nothing, and the button stays."""
+
+    type = "hand_misdealt"
+    title = Message("Hand misdealt")
+    reason: str
+
+    def apply(self, state: State) -> State:
+        need_reason(self.reason, Message("Say why it is a misdeal."))
+        return replace(_void(state, self.reason), misdealt=True)
+
+
+class PaybackMarked(Event, leads=stays(BETWEEN_HANDS)):
+    """A payback was marked as made, or its mark was taken back. `number` counts from 1."""
+
+    type = "payback_marked"
+    title = Message("Payback marked")
+    number: int
+    paid: bool = True
+
+    def apply(self, state: State) -> State:
+        index = self.number - 1
+        if not 0 <= index < len(state.paybacks):
+            raise CommandRefused("There is no payback %(number)s.", number=self.number)
+        back = state.paybacks[index]
+        if back.paid == self.paid:
+            raise CommandRefused(
+                Message("It is marked paid back already.")
+                if self.paid
+                else Message("It is not marked paid back.")
+            )
+        stacks = dict(state.stacks)
+        amount = back.amount if self.paid else -back.amount
+        for player, cents in ((back.payer, -amount), (back.winner, amount)):
+            stack = stacks.get(player)
+            if stack is None:
+                continue  # his stack is not tracked
+            if stack + cents < 0:
+                raise CommandRefused(
+                    "%(player)s has less than that on the table; count %(player)s's stack first.",
+                    player=player,
+                )
+            stacks[player] = stack + cents
+        marked = (*state.paybacks[:index], replace(back, paid=self.paid), *state.paybacks[index + 1 :])
+        return replace(state, paybacks=marked, stacks=stacks)
+
+
+class CloseHand(Command, roles=AT_TABLE):
+    """Close a settled hand without opening the next. The players settle open payments among themselves."""
+
+    do: Literal["archive"] = "archive"
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return (HandArchived(() if context.state.reopened else context.state.unpaid),)
+
+
+class Void(Command, roles=AT_TABLE, causes=HandVoided):
+    """Void the hand: it settles nothing."""
+
+    do: Literal["void"] = "void"
+    reason: str = Field(min_length=1, max_length=200)
+
+
+class Misdeal(Command, roles=AT_TABLE, causes=HandMisdealt):
+    """Call a misdeal; the hand settles nothing."""
+
+    do: Literal["misdeal"] = "misdeal"
+    reason: Reason
+
+
+class MarkPaidBack(Command, roles=AT_TABLE, causes=PaybackMarked):
+    """Mark a payback as made, or take the mark back."""
+
+    do: Literal["mark_paid_back"] = "mark_paid_back"
+    number: int
+    paid: bool = True
+
+
+def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
+    """Return the players with Fantasy Land in their next hand: earned, kept, or not yet played (RULES.md 9)."""
+    player = {seat.seat: seat.player for seat in state.seats}
+    had = frozenset(state.opened.fantasyland) if state.opened else frozenset()
+    earned = {player[hand["seat"]] for hand in settlement.get("hands", ()) if hand.get("fantasyland_next")}
+    return (had - frozenset(player.values())) | earned
+
+
+def _void(state: State, reason: str) -> State:
+    return replace(
+        state, phase=Phase.VOID, void_reason=reason, settlement=None, paid=frozenset(), irregularities=()
+    )
+
+
+def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
+    """Return the table's own state with the new paybacks. Chips move when a payback is marked."""
+    table = state.suspended_state
+    assert table is not None
+
+    def called(player: str) -> str:
+        return state.names.get(player, player)
+
+    change = _won(state, settlement)
+    for player, won in _won(state, state.previous_settlement or {}).items():
+        change[player] -= won
+    owed = tuple(
+        Payback(state.hand, called(transfer.payer), called(transfer.winner), transfer.amount)
+        for transfer in chips_plan(change)
+    )
+    if table.hand == state.hand:
+        fantasyland = frozenset(map(called, waiting)) & table.stacks.keys()
+        table = replace(table, settlement=dict(settlement) or None, fantasyland=fantasyland)
+        if settlement:
+            table = replace(table, phase=Phase.ARCHIVED, void_reason="")
+    passed = {name: getattr(state, name) for name in PASSED_ON}
+    return replace(table, paybacks=(*table.paybacks, *owed), **passed)
+
+
+def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+    """Return what each player of the hand won, in cents."""
+    won = {seat.player: 0 for seat in state.seats}
+    for seat in state.seats:
+        won[seat.player] += settlement.get("paid", {}).get(str(seat.seat), 0)
+    return won

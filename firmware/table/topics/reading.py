@@ -1,0 +1,319 @@
+"""The camera's readings after the showdown, and the cards that the dealer names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import JsonValue
+
+from firmware.messages import Message, Text
+from firmware.table.checks import (
+    back_to_review,
+    need_card,
+    need_no_payment,
+    need_open_seat,
+    need_seat,
+    with_card,
+    with_seat,
+    without_reading,
+)
+from firmware.table.command import Command, Context
+from firmware.table.errors import CommandRefused
+from firmware.table.event import Event, leads_to, stays
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import Phase
+from firmware.table.seen import ROWS, Capture, Row, RowReading, Thing
+from firmware.table.settling import pending_natural
+from firmware.table.state import Card, Seat, State
+from firmware.table.swaps import swap
+from firmware.table.topics.placing import as_card
+from firmware.table.values import AwaitedCards
+
+_ANSWERED: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
+
+
+_UNCONFIRMED: Final[dict[str, Any]] = {"found": False, "confirmed": False}
+"""Changes of a seat whose cards change: its natural must be found and confirmed again."""
+
+
+class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
+    """A reading after the showdown signal found too few cards at these seats; it is repeated automatically."""
+
+    type = "cards_awaited"
+    title = Message("Cards awaited")
+
+    def apply(self, state: State) -> State:
+        for number in self.seats:
+            need_seat(state, number)
+        return replace(state, awaited=self)
+
+
+class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
+    """The camera read the table. `verdicts` are vision's checks of the picture; `ms` are durations in milliseconds.
+
+    `things` are other objects in the zones of the seats that play.
+    """
+
+    type = "reading_taken"
+    title = Message("Reading taken")
+    WHOLE: ClassVar[frozenset[str]] = frozenset({"frames", "all_frames", "longest_frame", "images"})
+    """Keys of `ms` for the whole reading; the others are the stages of its last frame."""
+    rows: tuple[RowReading, ...]
+    frame: Capture | None = None
+    verdicts: dict[str, JsonValue] = field(default_factory=dict)
+    ms: dict[str, JsonValue] = field(default_factory=dict)
+    things: tuple[Thing, ...] = ()
+
+    @property
+    def frame_ms(self) -> float:
+        """Milliseconds from the last frame's pixels to named cards; 0 if `ms` is empty."""
+        stages = (ms for stage, ms in self.ms.items() if stage not in self.WHOLE)
+        return sum(ms for ms in stages if isinstance(ms, int | float))
+
+    def apply(self, state: State) -> State:
+        seen: dict[int, dict[Row, RowReading]] = {seat.seat: {} for seat in state.seats}
+        for reading in self.rows:
+            need_seat(state, reading.seat)
+            if reading.row in seen[reading.seat]:
+                raise CommandRefused(
+                    "Seat %(seat)s's %(row)s row was read twice in one reading.",
+                    seat=reading.seat,
+                    row=reading.row,
+                )
+            for card in reading.cards:
+                as_card(card)
+            seen[reading.seat][reading.row] = reading
+        things: dict[int, dict[Row, tuple[str, ...]]] = {seat.seat: {} for seat in state.seats}
+        for thing in self.things:
+            need_seat(state, thing.seat)
+            lying = things[thing.seat]
+            lying[thing.row] = (*lying.get(thing.row, ()), thing.what)
+        seats = tuple(_after_look(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
+        state = without_reading(state, Phase.REVIEW, seats)
+        return replace(state, frame=self.frame, verdicts=self.verdicts)
+
+
+class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
+    """The camera could not read the table; `reason` is a message for the dealer."""
+
+    type = "reading_failed"
+    title = Message("Reading failed")
+    reason: Text
+    frame: Capture | None = None
+
+    def apply(self, state: State) -> State:
+        seats = tuple(_after_look(seat, {}) for seat in state.seats)
+        state = without_reading(state, Phase.REVIEW, seats)
+        return replace(state, frame=self.frame, reading_failure=self.reason)
+
+
+class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)):
+    """The red button: the table is read again. `seat` is the seat whose natural was being shown, if any."""
+
+    type = "looked_again"
+    title = Message("Looked again")
+    seat: int | None = None
+
+    def apply(self, state: State) -> State:
+        need_no_payment(state)
+        if state.reopened:
+            raise CommandRefused(
+                "A past hand is on the page; its cards no longer lie on the table. Correct it by its pictures."
+            )
+        seats = tuple(replace(seat, found=seat.found and seat.confirmed) for seat in state.seats)
+        return replace(
+            state,
+            phase=Phase.READING,
+            seats=seats,
+            settlement=None,
+            keyed="",
+            awaited=None,
+            dismissed=frozenset(),
+        )
+
+
+class CardResolved(Event, leads=stays({Phase.PLACING, Phase.REVIEW})):
+    """The dealer named an unsure card. `index` counts from 0."""
+
+    type = "card_resolved"
+    title = Message("Card resolved")
+    seat: int
+    row: Row
+    index: int
+    card: str
+
+    def apply(self, state: State) -> State:
+        before, after = _put_card(state, self.seat, self.row, self.index, self.card)
+        if before.sure:
+            raise CommandRefused(
+                "That card is certain (%(card)s); correct it instead.", card=str(before.card)
+            )
+        return after
+
+
+class CardCorrected(Event, leads=_ANSWERED):
+    """The dealer changed a card that had been certain."""
+
+    type = "card_corrected"
+    title = Message("Card corrected")
+    seat: int
+    row: Row
+    index: int
+    card: str
+    was: str | None = None
+
+    def apply(self, state: State) -> State:
+        before, after = _put_card(state, self.seat, self.row, self.index, self.card)
+        if not before.sure:
+            raise CommandRefused("That card is unsure; answer it instead.")
+        if before.card == self.card:
+            raise CommandRefused("That card is already %(card)s.", card=self.card)
+        return back_to_review(with_seat(after, self.seat, **_UNCONFIRMED))
+
+
+class RowKeyed(Event, leads=_ANSWERED):
+    """The dealer keyed a whole row."""
+
+    type = "row_keyed"
+    title = Message("Row keyed")
+    seat: int
+    row: Row
+    cards: tuple[str, ...]
+
+    def apply(self, state: State) -> State:
+        size = ROWS[self.row]
+        placing = state.phase is Phase.PLACING
+        seat = need_open_seat(state, self.seat) if placing else need_seat(state, self.seat)
+        if len(self.cards) > size or (len(self.cards) < size and not placing):
+            raise CommandRefused(
+                "A %(row)s row has %(size)s cards, not %(count)s.",
+                row=self.row,
+                size=size,
+                count=len(self.cards),
+            )
+        for card in self.cards:
+            need_card(card)
+        lie = {card.card: card for card in seat.row(self.row)}
+        cards = tuple(
+            replace(lie[code], sure=True, by="dealer") if code in lie else Card(code, True, "dealer")
+            for code in self.cards
+        )
+        things = {row: what for row, what in seat.things.items() if row != self.row}
+        changes: dict[str, Any] = {self.row: cards, "things": things} | _UNCONFIRMED
+        return back_to_review(with_seat(state, self.seat, **changes))
+
+
+class LookAgain(Command, roles=AT_TABLE):
+    """Read the table again, with the red button."""
+
+    do: Literal["look_again"] = "look_again"
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return (LookedAgain(pending_natural(context.state, context.rules)),)
+
+
+class SetCard(Command, roles=AT_TABLE):
+    """Name an unsure card, or correct a card.
+
+    `swap`: if the camera gave this name to another card and all 52 names are on the table, swap the two cards.
+    """
+
+    do: Literal["set_card"] = "set_card"
+    seat: int
+    row: Row
+    index: int
+    card: str
+    swap: bool = False
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        seat = context.state.seat(self.seat)
+        cards = seat.row(self.row) if seat else ()
+        lies = cards[self.index] if 0 <= self.index < len(cards) else None
+        code = _code(self.card)
+        pair = swap(context.state, self.seat, self.row, self.index, code) if self.swap else None
+        if pair is not None:
+            one, other = pair
+            return (
+                CardCorrected(one.seat, one.row, one.index, other.card, one.card),
+                CardCorrected(other.seat, other.row, other.index, one.card, other.card),
+            )
+        if lies is not None and lies.sure:
+            return (CardCorrected(self.seat, self.row, self.index, code, lies.card),)
+        return (CardResolved(self.seat, self.row, self.index, code),)
+
+
+class KeyRow(Command, roles=AT_TABLE):
+    """Key a whole row, left to right."""
+
+    do: Literal["key_row"] = "key_row"
+    seat: int
+    row: Row
+    cards: str
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        return (RowKeyed(self.seat, self.row, tuple(_code(card) for card in self.cards.split())),)
+
+
+class PlaceCard(Command, roles=AT_TABLE):
+    """Key the next card of an open seat's row."""
+
+    do: Literal["place_card"] = "place_card"
+    seat: int
+    row: Row
+    card: str
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        seat = context.state.seat(self.seat)
+        lie = seat.row(self.row) if seat else ()
+        if any(not card.sure or card.card is None for card in lie):
+            raise CommandRefused("Name the unsure card of that row first.")
+        return (RowKeyed(self.seat, self.row, (*(card.card for card in lie if card.card), _code(self.card))),)
+
+
+def _code(text: str) -> str:
+    """Convert 10h to Th, as for the settlement JSON. `apply` refuses invalid cards."""
+    return "T" + text[2:] if text.startswith("10") else text
+
+
+def _after_look(
+    seat: Seat, rows: Mapping[Row, RowReading], things: Mapping[Row, tuple[str, ...]] | None = None
+) -> Seat:
+    """Return a seat after a reading: a closed seat takes the camera's cards.
+
+    A confirmed natural keeps its cards, because the marker on it hides them. An open seat keeps its recorded cards;
+    differences from them become irregularities.
+    """
+    if seat.open:
+        return replace(seat, captures={**seat.captures, **_captures(rows)})
+    if seat.confirmed:
+        return seat
+    cards: dict[str, Any] = {
+        row: tuple(as_card(card) for card in (rows[row].cards if row in rows else ())) for row in ROWS
+    }
+    return replace(seat, captures=_captures(rows), things=things or {}, found=False, **cards)
+
+
+def _captures(rows: Mapping[Row, RowReading]) -> dict[Row, Capture]:
+    return {row: reading.capture for row, reading in rows.items() if reading.capture is not None}
+
+
+def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, State]:
+    """Return the previous card and the state with the dealer's card in its place."""
+    if state.phase is Phase.PLACING:
+        need_open_seat(state, number)
+    cards = need_seat(state, number).row(row)
+    need_card(card)
+    if not 0 <= index < len(cards):
+        raise CommandRefused(
+            "Seat %(seat)s's %(row)s row has %(count)s cards; there is none at %(index)s. Key the whole row.",
+            seat=number,
+            row=row,
+            count=len(cards),
+            index=index,
+        )
+    before = cards[index]
+    seen = before.card if before.by == "camera" else before.seen
+    named = replace(before, card=card, sure=True, by="dealer", seen=seen)
+    return before, with_card(state, number, row, index, named)

@@ -1,0 +1,222 @@
+"""Values that events carry and the state keeps; an event that is such a value inherits from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from firmware.messages import Message, Text
+from firmware.table.people import Person
+from firmware.table.seen import Capture, CardReading, Row
+from firmware.table.settings import HouseSettings
+
+PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]
+
+
+@dataclass(frozen=True)
+class Puck:
+    """The puck reader's state; `seat` is set only in state "seat"."""
+
+    state: PuckState = "unknown"
+    seat: int | None = None
+    detail: Text = ""
+
+
+Calibrates = Literal["felt", "lens", "deck"]
+"""What can be calibrated: the felt's position, the lens distortion, the faces of the house's deck."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A calibration: `hash` is the SHA-256 of its text in the journal's content table.
+
+    `name` is the deck's. `stands_on` are the hashes on which it depends: for a felt those of its "layout" and "lens"
+    ("": none), for a deck that of its "model". `figures` are measurements for people to compare.
+    """
+
+    hash: str
+    name: str = ""
+    stands_on: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SeatOpened:
+    """A seat that plays: its place on the felt, and the stack before the hand in cents (None: uncapped).
+
+    `open`: its cards are placed face up; `fantasyland`: its player plays a Fantasy Land hand.
+    """
+
+    seat: int
+    player: str
+    place: str
+    stack: int | None = None
+    open: bool = False
+    fantasyland: bool = False
+
+
+@dataclass(frozen=True)
+class SeatEnd:
+    """A seat at the end of a hand: its declaration or surrender, the order of these, and its certain cards by row."""
+
+    seat: int
+    declares: bool = False
+    confirmed: bool = False
+    surrenders: bool = False
+    rows: dict[Row, tuple[str, ...]] = field(default_factory=dict)
+    captures: dict[Row, Capture] = field(default_factory=dict)
+    found: bool = False
+    acted: int | None = None
+
+
+@dataclass(frozen=True)
+class Payback:
+    """A payment that a correction requires: `payer` owes `winner` this many cents, until it is marked as paid back."""
+
+    hand: int
+    payer: str
+    winner: str
+    amount: int
+    paid: bool = False
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a hand was opened: the whole table state, so that recovery needs no earlier row.
+
+    - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
+      that the house overrides, by dotted path. `unit`: cents a point.
+    - `button`: the puck's seat, if known. `puck`, `faults`: the state of the devices.
+    - `stacks`: those of all players, including players who do not play. `fantasyland`, `sits_out`: names of players.
+      `passed`: the players who pass this hand. `recent`: the players who left recently, the last one first.
+    - `paybacks`: those still open. `disputed`: the hands under dispute.
+    - `house`: the table's settings. `calibrations`: those in force, by "felt", "lens", "deck".
+    - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
+    """
+
+    hand: int
+    profile: str
+    profile_hash: str
+    unit: int
+    seats: tuple[SeatOpened, ...]
+    button: int | None = None
+    puck: Puck = field(default_factory=Puck)
+    faults: dict[str, Text] = field(default_factory=dict)
+    options: dict[str, JsonValue] = field(default_factory=dict)
+    layout_hash: str = ""
+    model_hash: str = ""
+    software: str = ""
+    dealer: str = ""
+    down: int = 0
+    people: tuple[Person, ...] = ()
+    stacks: dict[str, int | None] = field(default_factory=dict)
+    fantasyland: tuple[str, ...] = ()
+    sits_out: tuple[str, ...] = ()
+    two_hands: bool = False
+    paybacks: tuple[Payback, ...] = ()
+    house: HouseSettings = field(default_factory=HouseSettings)
+    disputed: tuple[int, ...] = ()
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    recent: tuple[str, ...] = ()
+    closed: int = 0
+    passed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AwaitedCards:
+    """The seats at which a reading after the showdown signal found too few cards; `empty`: those without any card."""
+
+    seats: tuple[int, ...]
+    empty: tuple[int, ...] = ()
+
+
+Irregular = Literal[
+    "card_moved", "card_missing", "card_changed", "card_twice", "extra_card", "face_down", "out_of_turn"
+]
+
+
+Stands = Literal["record", "table"]
+
+
+@dataclass(frozen=True)
+class Irregularity:
+    """A contradiction between a reading of the open seats and the record; README.md defines the values of `what`.
+
+    `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
+    are where the card lies now, `seen` the card that the reading shows there, `detail` the object that lies on it.
+    `number` counts from 1 in a hand.
+    """
+
+    number: int
+    what: Irregular
+    seat: int
+    row: Row
+    index: int | None = None
+    card: str | None = None
+    to_seat: int | None = None
+    to_row: Row | None = None
+    seen: CardReading | None = None
+    detail: str = ""
+    capture: Capture | None = None
+    frame: Capture | None = None
+
+    @property
+    def finding(self) -> tuple[Any, ...]:
+        """The key by which two irregularities are the same."""
+        seen = self.seen.card if self.seen else None
+        return (self.what, self.seat, self.row, self.index, self.card, self.to_seat, self.to_row, seen)
+
+
+@dataclass(frozen=True)
+class RecordDamage:
+    """What is wrong with the record, or may be.
+
+    `what`: "short": the record ends at row `seq`, but row `seen` had been written; "rewritten": row `seen` is not the
+    one that was written; "witness": the witness file is missing or damaged; "captures": there are images of hands
+    without rows; "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
+    that no row names, as far as known.
+    """
+
+    what: Literal["short", "rewritten", "witness", "captures", "damaged"]
+    seq: int
+    seen: int = 0
+    seen_hash: str = ""
+    captures: tuple[str, ...] = ()
+    detail: Text = ""
+
+    @property
+    def problem(self) -> Message:
+        """Return the message that describes a record self."""
+        match self.what:
+            case "short":
+                return Message(
+                    "The record ends at row %(seq)s, but row %(seen)s had been written: %(lost)s rows are missing.",
+                    seq=self.seq,
+                    seen=self.seen,
+                    lost=self.seen - self.seq,
+                )
+            case "rewritten":
+                return Message("Row %(seen)s of the record is not the one that was written.", seen=self.seen)
+            case "witness":
+                return Message(
+                    "The file that says how far the record went is missing or damaged: "
+                    "rows after %(seq)s may be missing.",
+                    seq=self.seq,
+                )
+            case "captures":
+                return Message(
+                    "There are images of later hands than the record tells of: rows after %(seq)s are missing.",
+                    seq=self.seq,
+                )
+            case "damaged":
+                return Message("The record is damaged. %(detail)s", detail=self.detail)
+
+    @property
+    def sentence(self) -> Message:
+        """The message that describes it and its consequence."""
+        return Message(
+            "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
+            said=self.problem,
+        )
