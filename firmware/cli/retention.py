@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -199,16 +200,45 @@ def backup(folder: Path, data: Path) -> None:
 
 
 @click.command("restore")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--from-pit",
+    "enrolment",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="ENROLMENT",
+    help="Fetch what this table has sent to the pit, with the enrolment in this folder.",
+)
 @data_option
 @click.confirmation_option(prompt="Replace the record by this backup?")
-def restore(folder: Path, data: Path) -> None:
-    """Replace the record by the backup in FOLDER. The table must be stopped.
+def restore(folder: Path | None, enrolment: Path | None, data: Path) -> None:
+    """Replace the record by the backup in FOLDER, or by what the pit has. The table must be stopped.
 
     The backup is copied and verified before anything is replaced. What it replaces is kept in the data folder. If the
     command is interrupted, give it again: it goes on. The record says that it was restored. PINs stay those of the
-    box: a person whose PIN was set after the backup needs a new one (feltwatch people pin NAME).
+    box: a person whose PIN was set after the backup needs a new one (feltwatch people pin NAME). The pit has no images
+    but those that it asked for, so a record from there is without.
     """
+    if (folder is None) == (enrolment is None):
+        raise click.UsageError("Name the folder of a backup, or --from-pit and the folder of the enrolment.")
+    if folder is not None:
+        _put_back(folder, data)
+        return
+    from firmware.uplink.client import Client
+    from firmware.uplink.errors import UplinkError
+    from firmware.uplink.fetch import fetch
+    from firmware.uplink.settings import load
+
+    assert enrolment is not None
+    with _errors_as_sentences(), TemporaryDirectory(prefix="feltwatch-pit-") as fetched:
+        settings = load(enrolment)
+        if settings is None:
+            raise UplinkError("There is no enrolment in %(path)s.", path=str(enrolment))
+        with _bar("fetching from the pit") as done, closing(Client(settings)) as client:
+            fetch(client, Path(fetched), done)
+        _put_back(Path(fetched), data)
+
+
+def _put_back(folder: Path, data: Path) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from firmware.record.archive_lines import SCHEMA, TOLD, Batch
+from firmware.record.archive_lines import SCHEMA, TOLD, Batch, line_in, write
 from firmware.record.journal import index_file
 from firmware.record.journal.disk import give_to_owner, make_file
 from firmware.record.journal.index_file import SHAPE, WAIT_S
@@ -98,7 +99,7 @@ def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int
         upto = min(end, seq + BATCH)
         if upto <= seq:
             return int(seq)
-        batch = Batch(db, subject)
+        batch = Batch(partial(line_in, db), subject)
         marks = ", ".join("?" * len(_TAKEN))
         for row in journal.execute(
             "SELECT seq, hand, wall_ms, type, payload FROM journal "
@@ -112,7 +113,7 @@ def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int
                     "Row %(row)s of the journal holds what no release wrote; feltwatch hands verify --all says more.",
                     row=row[0],
                 ) from error
-        batch.write()
+        write(db, batch)
         digest = journal.execute("SELECT hash FROM journal WHERE seq = ?", (upto,)).fetchone()[0]
         db.execute("UPDATE head SET seq = ?, hash = ?, subject = ?", (upto, digest, batch.subject))
     return int(upto)

@@ -90,7 +90,8 @@ class HandLine:
     """The images counted so far while the index is built: two events may name the same one."""
 
 
-_COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("seats", "names"))
+COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("seats", "names"))
+"""The fields of a line that are columns of the list."""
 _ENDS: Final = {
     ev.HandArchived.type: "settled",
     ev.HandVoided.type: "void",
@@ -101,7 +102,7 @@ _ENDS: Final = {
 
 def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> list[HandLine]:
     """Return the hands that an SQL clause selects (the text after FROM), with their seats. Raises sqlite3.Error."""
-    columns = ", ".join(f"hands.{name}" for name in _COLUMNS)
+    columns = ", ".join(f"hands.{name}" for name in COLUMNS)
     rows = db.execute(f"SELECT {columns} FROM {where}", values).fetchall()
     lines = {row[0]: HandLine(*row) for row in rows}
     marks = ", ".join("?" * len(lines))
@@ -116,32 +117,33 @@ def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> l
 
 
 class Batch:
-    """The hands of a stretch of the journal. `subject` is the past hand that is reopened now, 0 for none."""
+    """The hands of a stretch of the journal.
 
-    def __init__(self, db: sqlite3.Connection, subject: int) -> None:
-        self._db, self.subject = db, subject
-        self._lines: dict[int, HandLine] = {}
-        self._places: list[tuple[str, int, int]] = []
+    `find` gives the line of a hand that was opened before the stretch, None for one that never was. `subject` is the
+    past hand that is reopened now, 0 for none. `lines` are the hands that the rows changed, by number.
+    """
+
+    def __init__(self, find: Callable[[int], HandLine | None], subject: int = 0) -> None:
+        self._find, self.subject = find, subject
+        self.lines: dict[int, HandLine] = {}
+        self.places: list[tuple[str, int, int]] = []
 
     def _line(self, hand: int) -> HandLine | None:
-        if hand not in self._lines:
-            found = read_lines(self._db, "hands WHERE hand = ?", (hand,))
-            if not found:
-                return None
-            self._lines[hand] = found[0]
-        return self._lines[hand]
+        if hand not in self.lines and (found := self._find(hand)):
+            self.lines[hand] = found
+        return self.lines.get(hand)
 
     def take(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
         """Add the next row, of a type in `TOLD` or `INDEXED`. Raises what parsing raises for a row no release wrote."""
         if kind in INDEXED:
-            self._places.append((kind, hand_of(kind, hand, payload), seq))
+            self.places.append((kind, hand_of(kind, hand, payload), seq))
         if kind in TOLD:
             self._add(seq, hand, wall_ms, kind, payload)
 
     def _add(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
         if kind == ev.HandOpened.type:
             self.subject = 0
-            self._lines[hand] = _opened(seq, hand, wall_ms, json.loads(payload))
+            self.lines[hand] = _opened(seq, hand, wall_ms, json.loads(payload))
             return
         if kind == ev.HandReopened.type:
             self.subject = json.loads(payload)["opened"]["hand"]
@@ -158,23 +160,30 @@ class Batch:
                 line.ended_ms = wall_ms
             self.subject = 0
 
-    def write(self) -> None:
-        """Write all added rows. Raises sqlite3.Error."""
-        self._db.executemany("INSERT INTO places (type, hand, seq) VALUES (?, ?, ?)", self._places)
-        lines = self._lines.values()
-        marks = ", ".join("?" * len(_COLUMNS))
-        self._db.executemany(
-            f"INSERT OR REPLACE INTO hands ({', '.join(_COLUMNS)}) VALUES ({marks})",
-            ([getattr(line, name) for name in _COLUMNS] for line in lines),
-        )
-        self._db.executemany(
-            "INSERT OR REPLACE INTO seats (hand, seat, player, points, foul, natural) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                (line.hand, seat.seat, seat.player, seat.points, seat.foul, seat.natural)
-                for line in lines
-                for seat in line.seats
-            ),
-        )
+
+def line_in(db: sqlite3.Connection, hand: int) -> HandLine | None:
+    """Return the line of one hand in the index, or None. Raises sqlite3.Error."""
+    found = read_lines(db, "hands WHERE hand = ?", (hand,))
+    return found[0] if found else None
+
+
+def write(db: sqlite3.Connection, batch: Batch) -> None:
+    """Write the hands of a batch to the index. Raises sqlite3.Error."""
+    db.executemany("INSERT INTO places (type, hand, seq) VALUES (?, ?, ?)", batch.places)
+    lines = batch.lines.values()
+    marks = ", ".join("?" * len(COLUMNS))
+    db.executemany(
+        f"INSERT OR REPLACE INTO hands ({', '.join(COLUMNS)}) VALUES ({marks})",
+        ([getattr(line, name) for name in COLUMNS] for line in lines),
+    )
+    db.executemany(
+        "INSERT OR REPLACE INTO seats (hand, seat, player, points, foul, natural) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (line.hand, seat.seat, seat.player, seat.points, seat.foul, seat.natural)
+            for line in lines
+            for seat in line.seats
+        ),
+    )
 
 
 def _opened(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLine:

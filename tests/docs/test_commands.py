@@ -45,6 +45,7 @@ ELSEWHERE: Final = {
     "hands": "firmware/cli/test_hands.py",
     "keep": "firmware/cli/test_retention.py",
     "people": "firmware/cli/test_people.py",
+    "pit": "firmware/pit/test_command.py",
     "read": "vision/commands/test_read.py",
     "restore": "firmware/cli/test_retention.py",
     "review": "dealer_ui/remote/test_lan.py",
@@ -56,6 +57,7 @@ ELSEWHERE: Final = {
     "training": "firmware/simulation/test_training.py",
     "ui": "dealer_ui/server/test_command.py",
     "update": "security/test_updates.py",
+    "uplink": "firmware/pit/test_command.py",
 }
 """Which test runs the others: what needs a table, a browser, a box, or minutes."""
 

@@ -1,0 +1,1 @@
+"""The pit: every table's record, stored and verified in one place."""

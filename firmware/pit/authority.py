@@ -1,0 +1,142 @@
+"""The pit's certificate authority: it signs for the tables of this house, and for its own door.
+
+Certificates last ten years, not days, because a table has no clock battery; tables do not look at the dates. A table is
+struck off by a row of the database, which is looked at in each request.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from firmware.pit.errors import AuthorityError
+from firmware.uplink import settings as enrolment
+
+CERTIFICATE: Final = "authority.crt"
+KEY: Final = "authority.key"
+DOOR_CERTIFICATE: Final = "door.crt"
+DOOR_KEY: Final = "door.key"
+LASTS: Final = timedelta(days=3653)
+
+
+class Authority:
+    """The authority in a folder, made there the first time. Raises AuthorityError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not (folder / CERTIFICATE).exists():
+                self._make()
+            key = load_pem_private_key((folder / KEY).read_bytes(), None)
+            self._certificate = x509.load_pem_x509_certificate((folder / CERTIFICATE).read_bytes())
+        except (OSError, ValueError, TypeError) as error:
+            raise _cannot(folder, error) from error
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise AuthorityError("%(folder)s holds no authority of Feltwatch's.", folder=str(folder))
+        self._key = key
+
+    def _make(self) -> None:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = _name("Feltwatch pit")
+        made = _certificate(name, name, key.public_key(), is_authority=True, usage=None).sign(
+            key, hashes.SHA256()
+        )
+        _write(self.folder / KEY, _pem(key))
+        _write(self.folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
+
+    def door(self) -> None:
+        """Make the door's own certificate, if there is none."""
+        if not (self.folder / DOOR_CERTIFICATE).exists():
+            self._issue(
+                "Feltwatch pit door", self.folder / DOOR_CERTIFICATE, self.folder / DOOR_KEY, server=True
+            )
+
+    def enrol(self, name: str, folder: Path, pit: list[str]) -> int:
+        """Write a table's enrolment into a folder: key, certificate, and the pit's addresses.
+
+        Returns its certificate's serial number. Raises AuthorityError.
+        """
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
+            _write(folder / enrolment.AUTHORITY, self._certificate.public_bytes(Encoding.PEM))
+            lines = ", ".join(f'"{address}"' for address in pit)
+            _write(folder / enrolment.FILE, f"pit = [{lines}]\n".encode())
+        except OSError as error:
+            raise _cannot(folder, error) from error
+        return serial
+
+    def _issue(self, name: str, certificate: Path, key_file: Path, *, server: bool) -> int:
+        key = ec.generate_private_key(ec.SECP256R1())
+        usage = ExtendedKeyUsageOID.SERVER_AUTH if server else ExtendedKeyUsageOID.CLIENT_AUTH
+        made = _certificate(
+            _name(name), self._certificate.subject, key.public_key(), is_authority=False, usage=usage
+        ).sign(self._key, hashes.SHA256())
+        _write(key_file, _pem(key))
+        _write(certificate, made.public_bytes(Encoding.PEM))
+        return made.serial_number
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])
+
+
+def _certificate(
+    who: x509.Name,
+    issuer: x509.Name,
+    public: ec.EllipticCurvePublicKey,
+    *,
+    is_authority: bool,
+    usage: x509.ObjectIdentifier | None,
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(issuer)
+        .public_key(public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + LASTS)
+        .add_extension(
+            x509.BasicConstraints(ca=is_authority, path_length=0 if is_authority else None), critical=True
+        )
+    )
+    return builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False) if usage else builder
+
+
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+
+
+def _cannot(folder: Path, error: Exception) -> AuthorityError:
+    return AuthorityError(
+        "The certificates in %(folder)s cannot be made or read (%(why)s).",
+        folder=str(folder),
+        why=getattr(error, "strerror", None) or str(error),
+    )

@@ -1,0 +1,215 @@
+"""`feltwatch pit`: the pit's service, its tables, its list of hands."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
+
+import click
+
+from firmware.pit.errors import PitError
+from firmware.terminal import say, say_json
+
+FOLDER: Final = Path("/var/lib/feltwatch-pit")
+SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
+
+_url = click.option(
+    "--url",
+    envvar="FELTWATCH_PIT_DATABASE",
+    default="postgresql:///feltwatch_pit",
+    show_default=True,
+    help="The PostgreSQL database.",
+)
+_folder = click.option(
+    "--folder",
+    envvar="FELTWATCH_PIT",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FOLDER,
+    show_default=True,
+    help="The pit's own folder: its authority and its images.",
+)
+
+
+class _Pit(click.Group):
+    """Turns the package's errors into one sentence each."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except PitError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group("pit", cls=_Pit)
+def command() -> None:
+    """Keep the records of all tables in one PostgreSQL database.
+
+    Tables send by themselves, over HTTPS with a certificate each; nothing here can play, confirm or settle.
+    """
+
+
+@command.command("serve")
+@_url
+@_folder
+@click.option(
+    "--socket",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=SOCKET,
+    show_default=True,
+    help="The Unix socket of the door; only nginx may open it.",
+)
+def serve_command(url: str, folder: Path, path: Path) -> None:
+    """Serve the door, and make the list of hands from what comes."""
+    from firmware.pit.authority import Authority
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.door import make_door
+    from firmware.pit.files import Files
+    from firmware.pit.serve import Projector, listen_on, server
+    from firmware.systemd import ServiceManager
+
+    Authority(folder / "authority").door()
+    migrate(url)
+    with Database(url) as database, listen_on(path) as listening:
+        projector = Projector(database)
+        projector.start()
+        serving = server(make_door(database, Files(folder / "images")), listening)
+
+        def end(_number: int, _frame: FrameType | None) -> NoReturn:
+            raise SystemExit(0)
+
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+        ServiceManager.from_environment().alive()
+        try:
+            serving.run()
+        finally:
+            serving.close()
+            projector.stop()
+
+
+@command.command("front")
+@_folder
+@click.option("--listen", default="0.0.0.0:8443", show_default=True, help="The tables' address and port.")
+@click.option("--socket", "path", type=click.Path(path_type=Path), default=SOCKET, show_default=True)
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("/run/feltwatch-pit-front"),
+    show_default=True,
+    help="nginx's own folder.",
+)
+def front_command(folder: Path, listen: str, path: Path, work: Path) -> NoReturn:
+    """Run nginx before the door."""
+    from firmware.pit import front
+
+    if not front.NGINX.exists():
+        raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
+    arguments = front.command(listen, path, folder / "authority", work)
+    os.execv(arguments[0], arguments)
+
+
+@command.command("reindex")
+@_url
+def reindex_command(url: str) -> None:
+    """Make the list of hands again from the rows; nothing is lost by it."""
+    from firmware.pit.database import Database
+    from firmware.pit.projector import reindex
+
+    with Database(url) as database:
+        say(f"{reindex(database)} rows were followed.")
+
+
+@command.group("table")
+def table_group() -> None:
+    """Enrol tables, list them, strike them off."""
+
+
+@table_group.command("add")
+@click.argument("name")
+@click.option(
+    "--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write the enrolment here."
+)
+@click.option(
+    "--pit",
+    "addresses",
+    multiple=True,
+    required=True,
+    metavar="HOST:PORT",
+    help="The pit's address; a second one for a second server.",
+)
+@_url
+@_folder
+def add_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folder: Path) -> None:
+    """Enrol the table NAME: writes its key, its certificate and the pit's addresses into a folder.
+
+    Carry the folder to the table by a stick, into /var/lib/feltwatch-uplink, and delete it here.
+    """
+    from firmware.pit.authority import Authority
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.tables import enrol, free
+
+    migrate(url)
+    with Database(url) as database:
+        free(database, name)
+        enrol(database, name, Authority(folder / "authority").enrol(name, to, list(addresses)))
+    say(f"{name} is enrolled. Its files are in {to}.")
+
+
+@table_group.command("strike")
+@click.argument("name")
+@_url
+def strike_command(name: str, url: str) -> None:
+    """Strike the table NAME off: nothing more is taken from it, and what it sent stays."""
+    from firmware.pit.database import Database
+    from firmware.pit.tables import strike
+
+    with Database(url) as database:
+        strike(database, name)
+    say(f"{name} is struck off.")
+
+
+@table_group.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@_url
+def list_command(as_json: bool, url: str) -> None:
+    """List the tables: how far each has been heard, and what is wrong."""
+    from firmware.pit.database import Database
+    from firmware.pit.tables import listed
+
+    with Database(url) as database:
+        tables = listed(database)
+    if as_json:
+        say_json(
+            [
+                {
+                    "table": one.table.name,
+                    "have": one.seq,
+                    "behind": max(0, one.table_seq - one.seq),
+                    "heard": one.heard_at.isoformat() if one.heard_at else None,
+                    "release": one.release,
+                    "struck": one.struck_at is not None,
+                    "fork": one.fork_seq,
+                    "waits": one.stuck_why,
+                }
+                for one in tables
+            ]
+        )
+        return
+    for one in tables:
+        heard = f"{one.heard_at:%Y-%m-%d %H:%M:%S}" if one.heard_at else "never"
+        trouble = (
+            "struck off"
+            if one.struck_at
+            else f"record differs at row {one.fork_seq}"
+            if one.fork_seq
+            else one.stuck_why or ""
+        )
+        say(
+            f"{one.table.name}: {one.seq} rows, {max(0, one.table_seq - one.seq)} behind, heard {heard}  {trouble}"
+        )
+    if not tables:
+        say("No table is enrolled. Begin with: feltwatch pit table add NAME --to FOLDER --pit HOST:PORT")

@@ -1,0 +1,113 @@
+"""The pit's PostgreSQL: connections, and the schema's migrations.
+
+Migrations go forward only, each in one transaction, under an advisory lock, so that two services that start at once do
+not both migrate. A database of a later release is refused: the pit is updated before its tables, and never set back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from firmware.pit.errors import DatabaseError
+
+Connection = psycopg.Connection[TupleRow]
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+ANSWER_WITHIN_S: Final = 10.0
+"""Seconds to wait for a connection before the door says "later"."""
+_LOCK: Final = 0x46454C54
+"""The advisory lock of migrations."""
+
+
+class Database:
+    """Connections to one database, for several threads. A context manager that closes them."""
+
+    def __init__(self, url: str, *, connections: int = 8) -> None:
+        """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
+        self.url: Final = url
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            url, min_size=1, max_size=connections, open=False, timeout=ANSWER_WITHIN_S, check=_is_open
+        )
+
+    def __enter__(self) -> Database:
+        self._pool.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Yield a connection in a transaction: committed at the end, undone by an error.
+
+        Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
+        writer here can be repeated.
+        """
+        try:
+            with self._pool.connection() as connection, connection.transaction():
+                yield connection
+        except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise DatabaseError("The database does not answer (%(why)s).", why=_first_line(error)) from error
+
+
+def _is_open(connection: Connection) -> None:
+    ConnectionPool.check_connection(connection)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def migrate(url: str) -> str:
+    """Bring the database to this release's schema; return its revision. Raises DatabaseError."""
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    known = {script.revision for script in scripts.walk_revisions()}
+    newest = scripts.get_current_head()
+    assert newest is not None
+    try:
+        with psycopg.connect(url, autocommit=True) as held:
+            held.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            found = _revision(held)
+            if found is not None and found not in known:
+                raise DatabaseError(
+                    "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
+                    found=found,
+                )
+            engine = create_engine(
+                "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
+            )
+            with engine.begin() as connection:
+                steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
+                context = MigrationContext.configure(connection, opts=steps)
+                with Operations.context(context):
+                    context.run_migrations()
+            engine.dispose()
+    except psycopg.Error as error:
+        raise DatabaseError("The database cannot be used: %(why)s.", why=_first_line(error)) from error
+    return newest
+
+
+def _revision(connection: psycopg.Connection[Any]) -> str | None:
+    exists = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+    if not exists or exists[0] is None:
+        return None
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(row[0]) if row else None
+
+
+def columns(names: tuple[str, ...]) -> sql.Composed:
+    """Return names as a list of SQL identifiers."""
+    return sql.SQL(", ").join(map(sql.Identifier, names))

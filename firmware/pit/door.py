@@ -1,0 +1,163 @@
+"""The door: the routes by which tables send their records and fetch what is theirs. There is no route that plays.
+
+A table is who its certificate is: no field of a body says so. Every answer that refuses has a sentence in "error".
+Routes are closed to everybody without an enrolled certificate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from flask import Flask, Request, Response, g, request
+
+from firmware.pit import take as taking
+from firmware.pit.database import Database
+from firmware.pit.errors import DatabaseError, Fork, NotEnrolled, PitError
+from firmware.pit.files import Files, FilesError
+from firmware.pit.tables import Table, who
+from firmware.pit.wishes import fulfilled, lacking, wishes_of
+from firmware.table.entry import Entry, content_hash
+from firmware.uplink.wire import (
+    MOST_BYTES,
+    MOST_INFLATED,
+    MOST_ROWS,
+    WireError,
+    batch,
+    decode,
+    encode_rows,
+    is_hash,
+)
+
+MOST_IMAGE_BYTES: Final = 32 << 20
+"""Bytes of an image: a whole frame without losses is 20 MB."""
+SERIAL: Final = "X-Client-Serial"
+"""The header in which nginx says whose certificate it has checked; it overwrites what a client sends."""
+Identify = Callable[[Request], str | None]
+"""Returns the serial number of the client's checked certificate, None without one."""
+
+
+def by_nginx(asked: Request) -> str | None:
+    """Return the serial number that nginx hands on. Only nginx may open the socket that this is served on."""
+    return asked.headers.get(SERIAL) or None
+
+
+def make_door(database: Database, files: Files, identify: Identify = by_nginx) -> Flask:
+    """Return the application."""
+    app = Flask("firmware.pit")
+    app.config["MAX_CONTENT_LENGTH"] = MOST_IMAGE_BYTES
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+
+    @app.before_request
+    def only_tables() -> None:
+        serial = identify(request)
+        if serial is None:
+            raise NotEnrolled("A table shows its certificate.")
+        with database.transaction() as connection:
+            g.table = who(connection, serial)
+
+    @app.post("/v1/rows")
+    def rows() -> Response:
+        if (request.content_length or 0) > MOST_BYTES:
+            return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
+        table: Table = g.table
+        offer = decode(request.get_data(cache=False))
+        head = taking.take(database, table, offer)
+        with database.transaction() as connection:
+            lacking(connection, table, offer.missing)
+            wishes = wishes_of(connection, table)
+        return _answer(200, {"have": list(head), "wishes": wishes})
+
+    @app.get("/v1/record")
+    def record() -> Response:
+        after = request.args.get("after", default=0, type=int)
+        genesis = request.args.get("record", default="")
+        first, found = _rows_after(database, g.table, genesis, after)
+        return Response(encode_rows(first, found), mimetype="application/octet-stream")
+
+    @app.put("/v1/content/<digest>")
+    def content(digest: str) -> Response:
+        data = request.get_data(cache=False)
+        if len(data) > MOST_INFLATED or not is_hash(digest) or content_hash(data) != digest:
+            return _refused(400, PitError("These bytes are not what their name says."))
+        with database.transaction() as connection:
+            if not fulfilled(connection, g.table, digest, "content"):
+                return _refused(404, PitError("Nobody asked for that."))
+            connection.execute(
+                "INSERT INTO content (hash, bytes) VALUES (%s, %s) ON CONFLICT DO NOTHING", (digest, data)
+            )
+        return _answer(200, {})
+
+    @app.put("/v1/images/<digest>")
+    def image(digest: str) -> Response:
+        data = request.get_data(cache=False)
+        if not is_hash(digest) or content_hash(data) != digest:
+            return _refused(400, PitError("These bytes are not what their name says."))
+        with database.transaction() as connection:
+            if not fulfilled(connection, g.table, digest, "image"):
+                return _refused(404, PitError("Nobody asked for that."))
+            files.keep(digest, data)  # durable before the wish is: an error here undoes that
+        return _answer(200, {})
+
+    @app.get("/v1/files/<digest>")
+    def file(digest: str) -> Response:
+        with database.transaction() as connection:
+            row = connection.execute(
+                "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
+                (digest, g.table.table_id),
+            ).fetchone()
+        if row is None:
+            return _refused(404, PitError("There is no such file for this table."))
+        return Response(bytes(row[0]), mimetype="application/octet-stream")
+
+    _refusals(app)
+    return app
+
+
+def _rows_after(
+    database: Database, table: Table, genesis: str, after: int
+) -> tuple[dict[str, Any], tuple[Entry, ...]]:
+    """Return the newest branch's head of a table's record, and its rows after a number, as many as one body takes.
+
+    Without a name of a record it is the one that was heard of last.
+    """
+    names = ", ".join(Entry._fields)
+    with database.transaction() as connection:
+        row = connection.execute(
+            "SELECT record_id, genesis, head.seq, head.hash FROM record JOIN head USING (record_id)"
+            " WHERE table_id = %s AND (genesis = %s OR %s = '') ORDER BY heard_at DESC, branch DESC LIMIT 1",
+            (table.table_id, genesis, genesis),
+        ).fetchone()
+        if row is None:
+            return {"record": "", "head": [0, ""]}, ()
+        found = connection.execute(
+            f"SELECT {names} FROM entry WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
+            (row[0], max(0, after), MOST_ROWS),
+        ).fetchall()
+    return {"record": row[1], "head": [row[2], row[3]]}, batch(Entry(*one) for one in found)
+
+
+def _refusals(app: Flask) -> None:
+    """Give every error a sentence and a status; a later try may succeed after 503 only."""
+    for kind, status in ((NotEnrolled, 403), (WireError, 400), (DatabaseError, 503), (FilesError, 503)):
+        app.register_error_handler(kind, lambda error, status=status: _refused(status, error))
+    app.register_error_handler(Fork, lambda error: _answer(409, {"fork": error.seq, "error": str(error)}))
+    for status, sentence in (
+        (400, "The request cannot be read."),
+        (404, "There is nothing here."),
+        (405, "There is nothing here."),
+        (413, "The body is too long."),
+        (500, "The pit has failed; its log says why. The table keeps everything."),
+    ):
+        app.register_error_handler(
+            status, lambda _, status=status, sentence=sentence: _refused(status, PitError(sentence))
+        )
+
+
+def _refused(status: int, error: Exception) -> Response:
+    return _answer(status, {"error": str(error)})
+
+
+def _answer(status: int, value: dict[str, Any]) -> Response:
+    return Response(json.dumps(value), status, mimetype="application/json")

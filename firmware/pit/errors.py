@@ -1,0 +1,33 @@
+"""The errors of the pit. Each message says what to do."""
+
+from __future__ import annotations
+
+from firmware.messages import Message, Word
+
+
+class PitError(Exception):
+    """Root of this package's errors; `sentence` has the message's template and arguments."""
+
+    def __init__(self, message: str | Message, /, **args: Word) -> None:
+        self.sentence = message if isinstance(message, Message) else Message(message, **args)
+        super().__init__(str(self.sentence))
+
+
+class DatabaseError(PitError, OSError):
+    """The database cannot be used: it is away, of a later release, or without its tables."""
+
+
+class NotEnrolled(PitError):
+    """Nobody who may send: no table has this certificate, or it was struck off."""
+
+
+class Fork(PitError):
+    """What a table sends does not continue what the pit has of its record; `seq` is the row that differs."""
+
+    def __init__(self, message: str | Message, /, *, seq: int, **args: Word) -> None:
+        super().__init__(message, seq=seq, **args)
+        self.seq = seq
+
+
+class AuthorityError(PitError, OSError):
+    """The pit's certificate authority cannot be made, read or used."""

@@ -1,0 +1,29 @@
+"""nginx before the door: its configuration with this machine's paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+NGINX: Final = Path("/usr/sbin/nginx")
+SITE: Final = Path(__file__).with_name("pit.nginx.conf")
+
+
+def site(listen: str, door: Path, authority: Path, folder: Path) -> str:
+    """Return nginx's whole configuration.
+
+    `listen`: the tables' address and port; `door`: the door's Unix socket; `authority`: the folder of the certificates;
+    `folder`: nginx's own.
+    """
+    text = SITE.read_text(encoding="utf-8")
+    for name, place in {"listen": listen, "door": door, "authority": authority, "folder": folder}.items():
+        text = text.replace(f"@{name}@", str(place))
+    return text
+
+
+def command(listen: str, door: Path, authority: Path, folder: Path) -> list[str]:
+    """Write the configuration and return the command that runs nginx with it. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    conf = folder / "nginx.conf"
+    conf.write_text(site(listen, door, authority, folder), encoding="utf-8")
+    return [str(NGINX), "-e", "stderr", "-c", str(conf)]

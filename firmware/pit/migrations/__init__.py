@@ -1,0 +1,1 @@
+"""The schema of the pit's database, step by step."""

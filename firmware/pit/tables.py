@@ -1,0 +1,95 @@
+"""The tables of the house: enrolled by a certificate, struck off by a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import psycopg.errors
+
+from firmware.pit.database import Connection, Database
+from firmware.pit.errors import NotEnrolled, PitError
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that may send. `serial` is its certificate's, in lower-case hexadecimal digits."""
+
+    table_id: int
+    name: str
+    serial: str
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A table with what is known of it: its newest record, and when it was heard of last."""
+
+    table: Table
+    struck_at: datetime | None
+    seq: int
+    table_seq: int
+    heard_at: datetime | None
+    release: str
+    fork_seq: int | None
+    stuck_why: str | None
+
+
+def serial_text(serial: int | str) -> str:
+    """Return a certificate's serial number as this package stores it."""
+    return (f"{serial:x}" if isinstance(serial, int) else serial.lower()).lstrip("0")
+
+
+def who(connection: Connection, serial: str) -> Table:
+    """Return the table of a certificate. Raises NotEnrolled if there is none, or if it was struck off."""
+    row = connection.execute(
+        "SELECT table_id, name, serial, struck_at FROM gaming_table WHERE serial = %s", (serial_text(serial),)
+    ).fetchone()
+    if row is None:
+        raise NotEnrolled("No table has this certificate. Enrol the table.")
+    if row[3] is not None:
+        raise NotEnrolled("%(table)s was struck off. Enrol it again if it is to send.", table=row[1])
+    return Table(*row[:3])
+
+
+def enrol(database: Database, name: str, serial: int | str) -> Table:
+    """Add a table. Raises PitError if there is one of this name."""
+    try:
+        with database.transaction() as connection:
+            row = connection.execute(
+                "INSERT INTO gaming_table (name, serial) VALUES (%s, %s) RETURNING table_id, name, serial",
+                (name, serial_text(serial)),
+            ).fetchone()
+    except psycopg.errors.UniqueViolation as error:
+        raise PitError("There is a table %(name)s already.", name=name) from error
+    assert row is not None
+    return Table(*row)
+
+
+def strike(database: Database, name: str) -> None:
+    """Take nothing more from a table; what it sent stays. Raises PitError if there is none of this name."""
+    with database.transaction() as connection:
+        found = connection.execute(
+            "UPDATE gaming_table SET struck_at = coalesce(struck_at, now()) WHERE name = %s", (name,)
+        )
+        if not found.rowcount:
+            raise PitError("There is no table %(name)s.", name=name)
+
+
+def listed(database: Database) -> list[TableState]:
+    """Return all tables by name, each with its newest record."""
+    with database.transaction() as connection:
+        rows = connection.execute(
+            "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.seq, 0), coalesce(h.table_seq, 0),"
+            " h.heard_at, coalesce(h.release, ''), h.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
+            " (SELECT head.*, stuck_why FROM record JOIN head USING (record_id) JOIN projection USING (record_id)"
+            "  WHERE record.table_id = t.table_id"
+            "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true ORDER BY t.name"
+        ).fetchall()
+    return [TableState(Table(*row[:3]), *row[3:]) for row in rows]
+
+
+def free(database: Database, name: str) -> None:
+    """Raise PitError if there is a table of this name."""
+    with database.transaction() as connection:
+        if connection.execute("SELECT FROM gaming_table WHERE name = %s", (name,)).fetchone() is not None:
+            raise PitError("There is a table %(name)s already.", name=name)

@@ -1,0 +1,175 @@
+"""Takes a table's rows: one transaction that compares what is repeated, verifies what is new, and stores it.
+
+The database holds the cursor: the answer says how far the pit has the record, and the table goes on from there. Rows
+are opaque here. Their hashes and their order are checked, their events are not read: a later release's are stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from firmware.pit.database import Connection, Database, columns
+from firmware.pit.errors import Fork
+from firmware.pit.tables import Table
+from firmware.table.entry import Entry
+from firmware.table.events import RecordRestored
+from firmware.uplink.wire import Head, Offer, encode_rows
+
+_COLUMNS: Final = ("record_id", *Entry._fields)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    record_id: int
+    branch: int
+    head: Head
+
+
+def take(database: Database, table: Table, offer: Offer) -> Head:
+    """Store what is new of an offer; return how far the pit has the record. When it returns, that is durable.
+
+    Rows beyond the next one are no error: the answer says where to go on. Raises Fork, with the rows in quarantine, for
+    an offer that does not continue what the pit has; DatabaseError while the database is away.
+    """
+    try:
+        with database.transaction() as connection:
+            return _take(connection, table, offer)
+    except Fork as fork:
+        with database.transaction() as connection:
+            _quarantine(connection, table, offer, fork)
+        raise
+
+
+def _take(connection: Connection, table: Table, offer: Offer) -> Head:
+    if not offer.record:
+        return Head()
+    stored = _locked(connection, table, offer.record)
+    _verify(offer.rows)
+    restored = next((row for row in offer.rows if row.type == RecordRestored.type), None)
+    if restored and _is_branch(connection, stored, restored):
+        stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
+    new = _new(connection, stored, offer)
+    head = Head(new[-1].seq, new[-1].hash) if new else stored.head
+    if new:
+        with connection.cursor().copy(f"COPY entry ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
+            for row in new:
+                copy.write_row((stored.record_id, *row))
+    connection.execute(
+        "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
+        " table_seq = %s, release = %s, health = %s, fork_seq = NULL, fork_at = NULL WHERE record_id = %s",
+        (*head, bool(new), offer.head.seq, offer.release, json.dumps(offer.health), stored.record_id),
+    )
+    return head
+
+
+def _locked(connection: Connection, table: Table, genesis: str) -> _Stored:
+    """Return the record's newest branch, with its head locked; a record that is new is opened."""
+    find = (
+        "SELECT record_id, branch, table_id, head.seq, head.hash FROM record JOIN head USING (record_id)"
+        " WHERE genesis = %s ORDER BY branch DESC LIMIT 1 FOR UPDATE OF head"
+    )
+    row = connection.execute(find, (genesis,)).fetchone()
+    if row is None:
+        made = connection.execute(
+            "INSERT INTO record (table_id, genesis) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING record_id",
+            (table.table_id, genesis),
+        ).fetchone()
+        if made:
+            connection.execute("INSERT INTO head (record_id) VALUES (%s)", made)
+            connection.execute("INSERT INTO projection (record_id) VALUES (%s)", made)
+        row = connection.execute(find, (genesis,)).fetchone()
+        assert row is not None
+    record_id, branch, table_id, seq, digest = row
+    if table_id != table.table_id:
+        raise Fork("This record is another table's. Tell a technician which table this is.", seq=1)
+    return _Stored(record_id, branch, Head(seq, digest))
+
+
+def _verify(rows: Sequence[Entry]) -> None:
+    """Raise Fork unless the rows follow each other and each has its right hash."""
+    before: Entry | None = None
+    for row in rows:
+        if row.hash != row.sealed():
+            raise Fork("Row %(seq)s was changed after it was written.", seq=row.seq)
+        if row.seq < 1 or (before and (row.seq, row.previous) != (before.seq + 1, before.hash)):
+            raise Fork("Row %(seq)s does not follow the row before it.", seq=row.seq)
+        if (row.seq == 1) != (row.previous == ""):
+            raise Fork("Row %(seq)s does not follow the row before it.", seq=row.seq)
+        before = row
+
+
+def _new(connection: Connection, stored: _Stored, offer: Offer) -> Sequence[Entry]:
+    """Return the rows that the pit lacks, and follow on what it has. Raises Fork for any that differ."""
+    head = stored.head
+    if offer.rows and offer.rows[0].seq == 1 and offer.rows[0].hash != offer.record:
+        raise Fork("The first row is not the one that names the record.", seq=1)
+    known = [Head(row.seq, row.hash) for row in offer.rows if row.seq <= head.seq]
+    for seq, digest in (offer.head, *known[-1:]):  # the last repeated row's hash covers all before it
+        if 0 < seq <= head.seq and digest != _hash(connection, stored, seq):
+            raise Fork("Row %(seq)s is another than the one that was sent before.", seq=seq)
+    new = [row for row in offer.rows if row.seq > head.seq]
+    if not new or new[0].seq > head.seq + 1:
+        return ()
+    if new[0].previous != head.hash:
+        raise Fork("Row %(seq)s does not continue what was sent before.", seq=new[0].seq)
+    return new
+
+
+def _hash(connection: Connection, stored: _Stored, seq: int) -> str | None:
+    if seq == stored.head.seq:
+        return stored.head.hash
+    row = connection.execute(
+        "SELECT hash FROM entry WHERE record_id = %s AND seq = %s", (stored.record_id, seq)
+    ).fetchone()
+    return str(row[0]) if row else None
+
+
+def _is_branch(connection: Connection, stored: _Stored, restored: Entry) -> bool:
+    """Return whether a restore at the table set the record back behind what the pit has, and goes on from there."""
+    if restored.seq > stored.head.seq or restored.hash == _hash(connection, stored, restored.seq):
+        return False
+    return restored.seq > 1 and restored.previous == _hash(connection, stored, restored.seq - 1)
+
+
+def _branch(connection: Connection, table: Table, genesis: str, old: _Stored, stem: int) -> _Stored:
+    """Open the record's next branch with the rows that both have in common; the old one keeps all of its own."""
+    row = connection.execute(
+        "INSERT INTO record (table_id, genesis, branch, stem) VALUES (%s, %s, %s, %s) RETURNING record_id",
+        (table.table_id, genesis, old.branch + 1, stem),
+    ).fetchone()
+    assert row is not None
+    record_id = int(row[0])
+    names = columns(Entry._fields).as_string(connection)
+    connection.execute(
+        f"INSERT INTO entry (record_id, {names}, taken_at) SELECT %s, {names}, taken_at FROM entry"
+        " WHERE record_id = %s AND seq <= %s",
+        (record_id, old.record_id, stem),
+    )
+    digest = _hash(connection, old, stem)
+    assert digest is not None
+    connection.execute(
+        "INSERT INTO head (record_id, seq, hash) VALUES (%s, %s, %s)", (record_id, stem, digest)
+    )
+    connection.execute("INSERT INTO projection (record_id) VALUES (%s)", (record_id,))
+    return _Stored(record_id, old.branch + 1, Head(stem, digest))
+
+
+def _quarantine(connection: Connection, table: Table, offer: Offer, fork: Fork) -> None:
+    """Keep an offer that was refused, once, and mark its record."""
+    body = encode_rows({"head": list(offer.head)}, offer.rows)
+    digest = hashlib.sha256(b"".join(row.hash.encode() for row in offer.rows) + body).hexdigest()
+    connection.execute(
+        "INSERT INTO quarantine (table_id, genesis, why, seq, digest, rows) VALUES (%s, %s, %s, %s, %s, %s)"
+        " ON CONFLICT DO NOTHING",
+        (table.table_id, offer.record, str(fork), fork.seq, digest, body),
+    )
+    connection.execute(
+        "UPDATE head SET heard_at = now(), fork_seq = %s, fork_at = coalesce(fork_at, now()), table_seq = %s"
+        " WHERE record_id = (SELECT record_id FROM record WHERE genesis = %s AND table_id = %s"
+        " ORDER BY branch DESC LIMIT 1)",
+        (fork.seq, offer.head.seq, offer.record, table.table_id),
+    )

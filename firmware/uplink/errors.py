@@ -1,0 +1,25 @@
+"""The errors of the uplink."""
+
+from __future__ import annotations
+
+from firmware.table.errors import TableError
+
+
+class UplinkError(TableError, OSError):
+    """Root of this package's errors: the pit cannot be reached, refuses, or is set up wrongly."""
+
+
+class NotReached(UplinkError):
+    """The pit cannot be reached now, or answers that a later try may succeed."""
+
+
+class Refused(UplinkError):
+    """The pit takes nothing from this table; a person has to look."""
+
+
+class Forked(UplinkError):
+    """The pit has another row `seq` than this record."""
+
+    def __init__(self, seq: int, why: str) -> None:
+        super().__init__("The pit has another row %(seq)s than this table (%(text)s).", seq=seq, text=why)
+        self.seq = seq

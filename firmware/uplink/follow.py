@@ -1,0 +1,169 @@
+"""Follows the journal and posts what is new. The pit's answer is the only cursor: nothing is remembered here.
+
+The journal is opened read-only for each look, and the table process never waits for this one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.file import opened
+from firmware.record.journal.reader import entries
+from firmware.table.entry import Entry, content_hash
+from firmware.table.errors import CaptureError, JournalError
+from firmware.table.events import RecordRestored
+from firmware.uplink.client import Client
+from firmware.uplink.errors import Forked, NotReached, Refused
+from firmware.uplink.wire import MOST_ROWS, Head, Offer, batch
+
+LOOK_EVERY_S: Final = 0.2
+"""Seconds between two looks at the journal: what is new meanwhile is one request (FLEET, trap 7)."""
+HEARTBEAT_S: Final = 10.0
+"""Seconds between two requests without rows."""
+FIRST_BACK_OFF_S: Final = 0.2
+LONGEST_BACK_OFF_S: Final = 30.0
+FORKED_S: Final = 60.0
+"""Seconds between two offers of a record that the pit does not take: a person has to look."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """How far the pit has heard of this table, for people. `trouble` says in English why it is no further.
+
+    `at`: when the pit answered last, on the uplink's clock.
+    """
+
+    have: Head = field(default_factory=Head)
+    behind: int = 0
+    trouble: str = ""
+    at: float = 0.0
+
+
+class Follower:
+    """One table's uplink. `step` does what is due now and returns the seconds until the next step."""
+
+    def __init__(
+        self,
+        data: Path,
+        client: Client,
+        *,
+        release: str,
+        health: Callable[[], dict[str, Any]] = dict,
+        clock: Callable[[], float],
+        rng: random.Random,
+    ) -> None:
+        """`data`: the table's data folder; `clock`: monotonic seconds; `rng` spreads tries that many tables make."""
+        self._path = data / "journal.sqlite"
+        self._captures = CaptureStore(data)
+        self._client = client
+        self._release = release
+        self._health = health
+        self._clock = clock
+        self._rng = rng
+        self._have: Head | None = None
+        self._spoke: float | None = None
+        self._failures = 0
+        self._missing: tuple[str, ...] = ()
+        self.heard = Heard()
+
+    def step(self) -> float:
+        """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""
+        try:
+            return self._step()
+        except Forked as fork:
+            return self._forked(fork)
+        except Refused as error:
+            self._lost(str(error))
+            return FORKED_S * self._rng.uniform(0.5, 1.0)
+        except (NotReached, JournalError) as error:
+            self._lost(str(error))
+            longest = min(LONGEST_BACK_OFF_S, FIRST_BACK_OFF_S * 2.0 ** min(self._failures, 10))
+            self._failures += 1
+            return longest * self._rng.uniform(0.5, 1.0)
+
+    def _lost(self, why: str) -> None:
+        self._client.close()
+        self._have = None  # the next connection begins with the pit's answer
+        self.heard = replace(self.heard, trouble=why)
+
+    def _step(self) -> float:
+        genesis, head, rows = self._look()
+        due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
+        if self._have is not None and not rows and not due:
+            return LOOK_EVERY_S
+        answer = self._client.offer(Offer(genesis, head, self._release, self._health(), self._missing, rows))
+        self._missing = ()
+        self._spoke, self._failures = self._clock(), 0
+        stuck = bool(rows) and answer.have == self._have
+        self._have = answer.have
+        self.heard = Heard(answer.have, max(0, head.seq - answer.have.seq), at=self._spoke)
+        if stuck:
+            raise NotReached("The pit takes these rows and does not go on.")
+        for wish in answer.wishes:
+            self._fulfil(wish)
+        return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
+
+    def _look(self) -> tuple[str, Head, tuple[Entry, ...]]:
+        """Return the record's name, its head, and the rows that the pit lacks; none before its first answer."""
+        with opened(self._path, training=False) as db:
+            if db is None:
+                return "", Head(), ()
+            last = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+            if last is None:
+                return "", Head(), ()
+            (genesis,) = db.execute("SELECT hash FROM journal WHERE seq = 1").fetchone()
+            have = self._have.seq if self._have is not None else last[0]
+            rows = entries(db, "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", (have, last[0], MOST_ROWS))
+        return genesis, Head(*last), batch(rows)
+
+    def _forked(self, fork: Forked) -> float:
+        """After a restore at this table, show the pit where the record goes on; else wait for a person."""
+        restored = self._restored()
+        if restored:
+            genesis, head, _ = self._look()
+            try:
+                answer = self._client.offer(Offer(genesis, head, self._release, rows=restored))
+            except (Forked, Refused, NotReached) as error:
+                self._lost(str(error))
+                return FORKED_S * self._rng.uniform(0.5, 1.0)
+            self._have = answer.have
+            return 0.0
+        self._lost(str(fork))
+        return FORKED_S * self._rng.uniform(0.5, 1.0)
+
+    def _restored(self) -> tuple[Entry, ...]:
+        """Return the rows from the last restore on, as many as one request takes; none if there was no restore."""
+        with opened(self._path, training=False) as db:
+            if db is None:
+                return ()
+            at = db.execute("SELECT max(seq) FROM journal WHERE type = ?", (RecordRestored.type,)).fetchone()[
+                0
+            ]
+            if at is None:
+                return ()
+            return batch(entries(db, "WHERE seq >= ? ORDER BY seq LIMIT ?", (at, MOST_ROWS)))
+
+    def _fulfil(self, wish: dict[str, Any]) -> None:
+        """Send what the pit asks for; note what this table does not have any more."""
+        digest, kind, name = wish["hash"], wish.get("kind"), str(wish.get("name", ""))
+        data = self._content(digest) if kind == "content" else self._image(name)
+        if data is None or content_hash(data) != digest:
+            self._missing = (*self._missing, digest)
+            return
+        self._client.put(str(kind), digest, data)
+
+    def _content(self, digest: str) -> bytes | None:
+        with opened(self._path, training=False) as db:
+            row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
+        return bytes(row[0]) if row else None
+
+    def _image(self, name: str) -> bytes | None:
+        try:
+            return self._captures.read(name)
+        except (CaptureError, OSError):
+            return None

@@ -1,0 +1,75 @@
+"""Where the pit is, and who this table is to it: the files of an enrolment. Without them the uplink is off."""
+
+from __future__ import annotations
+
+import ssl
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from firmware.uplink.errors import UplinkError
+
+FILE: Final = "uplink.toml"
+CERTIFICATE: Final = "table.crt"
+KEY: Final = "table.key"
+AUTHORITY: Final = "pit.crt"
+_NO_CHECK_TIME: Final = 0x200000
+"""X509_V_FLAG_NO_CHECK_TIME of OpenSSL: a Raspberry Pi without a clock battery may be years off."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An enrolment: the pit's addresses, in the order in which they are tried, and the folder of the certificates."""
+
+    addresses: tuple[tuple[str, int], ...]
+    folder: Path
+
+    def context(self) -> ssl.SSLContext:
+        """Return the TLS settings: this table's certificate, and the pit's authority alone, whose dates do not count.
+
+        Raises UplinkError.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.check_hostname = (
+            False  # a pit has no name that its tables could check; its authority signs for one house
+        )
+        context.verify_flags |= _NO_CHECK_TIME
+        try:
+            context.load_verify_locations(self.folder / AUTHORITY)
+            context.load_cert_chain(self.folder / CERTIFICATE, self.folder / KEY)
+        except (OSError, ssl.SSLError) as error:
+            raise UplinkError(
+                "The enrolment in %(folder)s cannot be used (%(why)s). Enrol the table again.",
+                folder=str(self.folder),
+                why=error.strerror or str(error),
+            ) from error
+        return context
+
+
+def load(folder: Path) -> Settings | None:
+    """Return the enrolment in a folder, None where the table is not enrolled. Raises UplinkError."""
+    path = folder / FILE
+    try:
+        written: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UplinkError("%(path)s cannot be read (%(why)s).", path=str(path), why=str(error)) from error
+    addresses = written.get("pit")
+    if not isinstance(addresses, list) or not addresses or not all(isinstance(one, str) for one in addresses):
+        raise UplinkError('%(path)s needs a line such as pit = ["pit.local:8443"].', path=str(path))
+    return Settings(tuple(_address(one, path) for one in addresses), folder)
+
+
+def _address(text: str, path: Path) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{text}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or not port or parts.path:
+        raise UplinkError("%(path)s: %(text)s is no address with a port.", path=str(path), text=repr(text))
+    return host, port

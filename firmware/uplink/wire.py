@@ -1,0 +1,167 @@
+"""What travels between a table and the pit: one JSON object, then rows of the journal, a line each, deflated.
+
+A row is a JSON array in the order of `Entry`. Its payload travels as the text that was hashed, never parsed and written
+again. The first line of a request is an `Offer` without its rows; of the pit's answer to a restore, an empty object.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from firmware.table.entry import Entry
+from firmware.table.errors import TableError
+from firmware.table.events import HandOpened, HouseSet, ProfileKept
+
+MOST_ROWS: Final = 500
+"""Rows in one request (FLEET section 5)."""
+MOST_BYTES: Final = 1 << 20
+"""Bytes of a request's body as it is sent (FLEET section 5)."""
+MOST_INFLATED: Final = 16 << 20
+"""Bytes of a body once inflated: a body of `MOST_BYTES` that inflates to more is an attack."""
+BATCH_BYTES: Final = 768 << 10
+"""Bytes of rows, before they are deflated, at which a batch is full; one longer row travels alone."""
+_TEXTS: Final = (2, 5, 6, 7, 8, 9, 10, 11)
+_NUMBERS: Final = (0, 1, 3, 4)
+_HIGHEST: Final = 2**63 - 1
+_HASH: Final = frozenset("0123456789abcdef")
+_TEXTS_OF: Final = {
+    HandOpened.type: {"profile_hash": "profile", "layout_hash": "layout"},
+    HouseSet.type: {"profile_hash": "profile"},
+    ProfileKept.type: {"hash": "profile"},
+}
+"""The fields that name a text by its hash, and what it is, by the type of the row."""
+
+
+class WireError(TableError, ValueError):
+    """A body that is not as described above."""
+
+
+class Head(NamedTuple):
+    """The last row of a record: its number and its hash; 0 and "" for a record without rows."""
+
+    seq: int = 0
+    hash: str = ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a table sends: which record, how far it goes, and rows. Without rows it is the heartbeat.
+
+    `record` is the hash of the record's first row, its identity; "" while it has none. `health` is for people to read,
+    `missing` the hashes of what the pit asked for and the table does not have any more.
+    """
+
+    record: str
+    head: Head
+    release: str = ""
+    health: dict[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    rows: tuple[Entry, ...] = ()
+
+
+def encode(offer: Offer) -> bytes:
+    """Return the body of a request."""
+    first = {
+        "record": offer.record,
+        "head": list(offer.head),
+        "release": offer.release,
+        "health": offer.health,
+        "missing": list(offer.missing),
+    }
+    return encode_rows(first, offer.rows)
+
+
+def encode_rows(first: dict[str, Any], rows: Iterable[Entry]) -> bytes:
+    """Return a body: an object, then rows."""
+    lines = (json.dumps(part, ensure_ascii=False, separators=(",", ":")) for part in (first, *rows))
+    return zlib.compress("\n".join(lines).encode(), 6)
+
+
+def decode(body: bytes) -> Offer:
+    """Return the offer in a request's body. Raises WireError."""
+    first, rows = decode_rows(body)
+    record, head = first.get("record"), first.get("head")
+    release, health, missing = first.get("release", ""), first.get("health", {}), first.get("missing", [])
+    if not isinstance(record, str) or (record and not is_hash(record)):
+        raise WireError("The body does not say which record it is of.")
+    match head:
+        case [int(seq), str(digest)] if 0 <= seq <= _HIGHEST and (is_hash(digest) if seq else not digest):
+            if bool(seq) != bool(record):
+                raise WireError("A record has rows and a name, or neither.")
+        case _:
+            raise WireError("The body does not say how far the record goes.")
+    if (
+        not (isinstance(release, str) and isinstance(health, dict) and isinstance(missing, list))
+        or not _storable(release, 100)
+        or not _storable(json.dumps(health), 20_000)
+        or not all(map(is_hash, missing))
+    ):
+        raise WireError("The body's first line is of no release of this product.")
+    if len(rows) > MOST_ROWS:
+        raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
+    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows)
+
+
+def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
+    """Return the object and the rows in a body. Hashes are not checked here. Raises WireError."""
+    if len(body) > MOST_BYTES:
+        raise WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES)
+    inflater = zlib.decompressobj()
+    try:
+        text = inflater.decompress(body, MOST_INFLATED)
+        whole = inflater.eof and not inflater.unconsumed_tail and not inflater.unused_data
+        lines = [json.loads(line) for line in text.decode().split("\n")] if whole else []
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise WireError("The body is not JSON, deflated.") from error
+    if not whole:
+        raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED)
+    if not lines or not isinstance(lines[0], dict):
+        raise WireError("The body's first line is no JSON object.")
+    return lines[0], tuple(_row(line, number) for number, line in enumerate(lines[1:], start=1))
+
+
+def _row(line: Any, number: int) -> Entry:
+    if not isinstance(line, list) or len(line) != len(Entry._fields):
+        raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
+    numbers = all(type(line[i]) is int and -_HIGHEST <= line[i] <= _HIGHEST for i in _NUMBERS)
+    if not numbers or not all(isinstance(line[i], str) and _storable(line[i]) for i in _TEXTS):
+        raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
+    return Entry(*line)
+
+
+def is_hash(value: object) -> bool:
+    """Return whether a value is a SHA-256 in hex."""
+    return isinstance(value, str) and len(value) == 64 and _HASH.issuperset(value)
+
+
+def _storable(text: str, most: int = MOST_INFLATED) -> bool:
+    """Return whether the database can hold a text: it is UTF-8 without NUL, of so many bytes at most."""
+    try:
+        return "\0" not in text and len(text.encode()) <= most
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+
+
+def texts_named(kind: str, payload: str) -> dict[str, str]:
+    """Return the texts that a row names: what each is, by the hash under which it is stored."""
+    fields = _TEXTS_OF.get(kind)
+    if not fields:
+        return {}
+    value = json.loads(payload)
+    return {value[name]: what for name, what in fields.items() if is_hash(value.get(name))}
+
+
+def batch(rows: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Return as many of the first rows as one request takes: at least one, if there is any."""
+    taken: list[Entry] = []
+    size = 0
+    for row in rows:
+        size += len(row.payload.encode()) + 400
+        if taken and (size > BATCH_BYTES or len(taken) == MOST_ROWS):
+            break
+        taken.append(row)
+    return tuple(taken)

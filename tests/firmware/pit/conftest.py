@@ -1,0 +1,169 @@
+"""A PostgreSQL for the session, a fresh database and a door for each test that asks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from firmware.bench.generated_record import generate_record
+from firmware.pit.authority import Authority
+from firmware.pit.database import Database, migrate
+from firmware.pit.door import make_door
+from firmware.pit.files import Files
+from firmware.pit.front import NGINX
+from firmware.pit.front import command as front_command
+from firmware.pit.serve import listen_on, server
+from firmware.pit.tables import Table, enrol
+from firmware.pit.tls_front import TlsFront, by_tls
+from firmware.uplink.client import Client
+from firmware.uplink.follow import Follower
+from firmware.uplink.settings import load
+from tests.firmware.pit.postgres import Postgres, binaries
+from tests.waiting import until
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    if binaries() is None:
+        pytest.skip("PostgreSQL is not installed: sudo apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder.chmod(0o711)
+    server = Postgres(folder)
+    server.start()
+    migrate(server.make("template_pit"))
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> Iterator[Database]:
+    with Database(postgres.make(f"pit_{next(_NUMBERS)}", "template_pit"), connections=4) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The record of twelve hands; copy it before you change it."""
+    folder = tmp_path_factory.mktemp("record")
+    generate_record(folder, 12, pool=6)
+    return folder
+
+
+@dataclass
+class Pit:
+    """A pit that serves over TLS, and the means to enrol tables."""
+
+    database: Database
+    authority: Authority
+    address: tuple[str, int]
+    folder: Path
+    clients: list[Client] = field(default_factory=list)
+
+    def enrol(self, name: str) -> tuple[Table, Path]:
+        """Enrol a table; return it and the folder of its enrolment."""
+        folder = self.folder / name
+        serial = self.authority.enrol(name, folder, [f"127.0.0.1:{self.address[1]}"])
+        return enrol(self.database, name, serial), folder
+
+    def follower(self, enrolment: Path, data: Path, clock: Callable[[], float] = time.monotonic) -> Follower:
+        """Return the uplink of a table with this enrolment, whose record lies in `data`."""
+        settings = load(enrolment)
+        assert settings is not None
+        client = Client(settings)
+        self.clients.append(client)
+        return Follower(data, client, release="0.2.0", clock=clock, rng=random.Random(1))
+
+
+@pytest.fixture(params=["nginx", "without nginx"])
+def pit(request: pytest.FixtureRequest, database: Database, tmp_path: Path) -> Iterator[Pit]:
+    """The pit's door as in a house, behind nginx, and as in the demo."""
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
+    authority = Authority(folder / "authority")
+    authority.door()
+    try:
+        with ExitStack() as parts:
+            opened = behind_nginx if request.param == "nginx" else without_nginx
+            address = parts.enter_context(opened(database, authority, folder))
+            made = Pit(database, authority, address, folder)
+            yield made
+            for client in made.clients:
+                client.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def without_nginx(database: Database, authority: Authority, folder: Path) -> Iterator[tuple[str, int]]:
+    app = make_door(database, Files(folder / "images"), by_tls)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        front = TlsFront(app, listening, authority.folder)
+        thread = threading.Thread(target=front.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield listening.getsockname()
+        finally:
+            front.shutdown()
+            thread.join()
+            front.server_close()
+
+
+@contextmanager
+def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iterator[tuple[str, int]]:
+    if not NGINX.exists():
+        pytest.skip("nginx is not installed: sudo apt-get install nginx-light")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    listening = listen_on(folder / "door.sock")
+    door = server(make_door(database, Files(folder / "images")), listening)
+    thread = threading.Thread(target=door.run, daemon=True)
+    thread.start()
+    command = front_command(
+        f"127.0.0.1:{address[1]}", folder / "door.sock", authority.folder, folder / "nginx"
+    )
+    as_root = ["-g", "user root;"] if os.geteuid() == 0 else []
+    with (
+        (folder / "nginx.log").open("wb") as log,
+        subprocess.Popen([*command, *as_root], stderr=log) as nginx,
+    ):
+        try:
+            until(lambda: answers(address))
+            yield address
+        finally:
+            nginx.terminate()
+            nginx.wait()
+            door.close()
+            thread.join()
+            listening.close()
+
+
+def answers(address: tuple[str, int]) -> bool:
+    """Return whether somebody listens there."""
+    try:
+        socket.create_connection(address, 5).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture
+def data(record: Path, tmp_path: Path) -> Path:
+    """A data folder with its own copy of the record."""
+    return shutil.copytree(record, tmp_path / "data")

@@ -1,0 +1,100 @@
+"""`feltwatch pit` and `feltwatch uplink`, as a technician types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from firmware.pit.command import command as pit_command
+from firmware.pit.database import Database
+from firmware.pit.projector import project
+from firmware.pit.tables import enrol
+from firmware.pit.take import take
+from firmware.record.journal.reader import JournalReader
+from firmware.uplink.command import command as uplink_command
+from firmware.uplink.settings import load
+from firmware.uplink.wire import Head, Offer
+
+
+@pytest.fixture
+def pit(database: Database, tmp_path: Path) -> list[str]:
+    return ["--url", database.url, "--folder", str(tmp_path / "pit")]
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(pit_command, list(words))
+
+
+def test_a_table_is_enrolled_listed_and_struck_off(
+    database: Database, pit: list[str], tmp_path: Path
+) -> None:
+    url, to = pit[:2], tmp_path / "stick"
+    assert "No table is enrolled" in run("table", "list", *url).output
+    done = run("table", "add", "Table 7", "--to", str(to), "--pit", "pit.local:8443", *pit)
+    assert done.exit_code == 0, done.output
+    settings = load(to)
+    assert settings is not None
+    assert settings.addresses == (("pit.local", 8443),)
+    settings.context()
+    assert (to / "table.key").stat().st_mode & 0o077 == 0
+    assert "heard never" in run("table", "list", *url).output
+    assert run("table", "strike", "Table 7", *url).exit_code == 0
+    assert json.loads(run("table", "list", "--json", *url).stdout)[0]["struck"] is True
+
+
+def test_a_second_table_of_the_same_name_is_refused_before_anything_is_written(
+    pit: list[str], tmp_path: Path
+) -> None:
+    add = ("table", "add", "Table 7", "--pit", "pit:1", *pit)
+    assert run(*add, "--to", str(tmp_path / "one")).exit_code == 0
+    done = run(*add, "--to", str(tmp_path / "two"))
+    assert done.exit_code == 1
+    assert "already" in done.output
+    assert not (tmp_path / "two").exists()
+
+
+def test_an_unknown_table_and_a_database_that_is_away_get_a_sentence(pit: list[str], tmp_path: Path) -> None:
+    assert "There is no table Nobody." in run("table", "strike", "Nobody", *pit[:2]).output
+    away = run(
+        "table",
+        "add",
+        "T",
+        "--to",
+        str(tmp_path / "t"),
+        "--pit",
+        "a:1",
+        "--url",
+        f"postgresql:///x?host={tmp_path}",
+    )
+    assert away.exit_code == 1
+    assert "The database cannot be used" in away.output
+
+
+def test_the_list_of_hands_is_made_again(database: Database, pit: list[str], record: Path) -> None:
+    rows = JournalReader(record).events_since(0)
+    take(
+        database,
+        enrol(database, "Table 1", 1),
+        Offer(rows[0].hash, Head(rows[-1].seq, rows[-1].hash), rows=tuple(rows)),
+    )
+    assert project(database) == len(rows)
+    assert f"{len(rows)} rows" in run("reindex", *pit[:2]).output
+
+
+def test_a_table_that_is_not_enrolled_sends_nothing_and_says_so(record: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(uplink_command, ["--data", str(record), "--enrolment", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "not enrolled" in done.output
+
+
+@pytest.mark.parametrize(
+    "text", ["", "pit = []", "pit = 1", 'pit = ["host"]', 'pit = ["host:x"]', 'pit = ["host:1/x"]', "pit = ["]
+)
+def test_a_bad_enrolment_gets_a_sentence(record: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "uplink.toml").write_text(text)
+    done = CliRunner().invoke(uplink_command, ["--data", str(record), "--enrolment", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "uplink.toml" in done.output

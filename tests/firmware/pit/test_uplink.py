@@ -1,0 +1,422 @@
+"""A table's uplink and the pit's door, over real TLS, with a real record and a real database."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import shutil
+import socket
+import ssl
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from firmware.bench.generated_record import generate_record
+from firmware.cli.retention import restore as restore_command
+from firmware.pit.authority import Authority
+from firmware.pit.projector import project, reindex
+from firmware.pit.tables import listed, strike
+from firmware.record.backup import back_up, restore
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.clocks import now
+from firmware.record.journal.journal import Journal
+from firmware.record.journal.reader import JournalReader
+from firmware.table import events as ev
+from firmware.table.entry import Entry
+from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, Follower
+from firmware.uplink.settings import Settings, load
+from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
+from tests.firmware.pit.conftest import Pit
+
+
+def send_all(follower: Follower) -> None:
+    """Let the uplink go on until it has nothing more to send."""
+    for _ in range(200):
+        wait = follower.step()
+        assert not follower.heard.trouble, follower.heard.trouble
+        if wait and not follower.heard.behind:
+            return
+    raise AssertionError("the uplink does not come to an end")
+
+
+def stored(pit: Pit, branch: int = 1) -> list[Entry]:
+    names = ", ".join(Entry._fields)
+    with pit.database.transaction() as connection:
+        return [
+            Entry(*row)
+            for row in connection.execute(
+                f"SELECT {names} FROM entry JOIN record USING (record_id) WHERE branch = %s ORDER BY seq",
+                (branch,),
+            )
+        ]
+
+
+def ask(
+    pit: Pit, enrolment: Path, method: str, path: str, body: bytes = b"", serial: str = ""
+) -> tuple[int, Any]:
+    """Send one request with a table's certificate, by other code than the uplink's; return status and JSON."""
+    settings = load(enrolment)
+    assert settings is not None
+    connection = http.client.HTTPSConnection(*settings.addresses[0], context=settings.context(), timeout=60)
+    connection.request(method, path, body, {"X-Client-Serial": serial} if serial else {})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    of_nginx = answer.status == 400 and data.startswith(b"<html>")  # a path that leads out of everything
+    return answer.status, {} if of_nginx else json.loads(data)
+
+
+def test_a_record_arrives_row_by_row_and_what_is_written_later_follows(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    assert stored(pit) == JournalReader(data).events_since(0)
+    generate_record(data, 3, pool=3)
+    send_all(follower)
+    assert stored(pit) == JournalReader(data).events_since(0)
+    assert follower.heard.have == JournalReader(data).head()
+
+
+def test_a_pit_with_an_empty_database_gets_everything_again(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    with pit.database.transaction() as connection:  # as the owner may: the disk of the pit was lost
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("DELETE FROM entry")
+        connection.execute("UPDATE head SET seq = 0, hash = ''")
+    for _ in range(20):
+        follower.step()
+    generate_record(data, 1, pool=1)
+    for _ in range(20):
+        follower.step()
+    assert stored(pit) == JournalReader(data).events_since(0)
+
+
+def test_a_restored_table_heals_by_the_same_exchange(pit: Pit, data: Path, tmp_path: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    back_up(data, tmp_path / "backup")
+    generate_record(data, 2, pool=2)
+    send_all(pit.follower(enrolment, data))
+    known = stored(pit)
+    restore(tmp_path / "backup", data, now)
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    assert stored(pit, 1) == known
+    assert stored(pit, 2) == JournalReader(data).events_since(0)
+    generate_record(data, 1, pool=1)
+    send_all(follower)
+    assert stored(pit, 2) == JournalReader(data).events_since(0)
+
+
+def test_while_the_pit_is_away_the_uplink_waits_longer_each_time_and_then_goes_on(
+    pit: Pit, data: Path, tmp_path: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nowhere = taken.getsockname()[1]
+    right = (enrolment / "uplink.toml").read_text()
+    (enrolment / "uplink.toml").write_text(f'pit = ["127.0.0.1:{nowhere}"]\n')
+    follower = pit.follower(enrolment, data)
+    waits = [follower.step() for _ in range(12)]
+    assert waits[0] <= FIRST_BACK_OFF_S
+    assert 15 <= waits[-1] <= 30
+    assert "cannot be reached" in follower.heard.trouble
+    (enrolment / "uplink.toml").write_text(right)
+    send_all(pit.follower(enrolment, data))
+
+
+def test_two_addresses_are_tried_in_turn(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nowhere = taken.getsockname()[1]
+    (enrolment / "uplink.toml").write_text(f'pit = ["127.0.0.1:{nowhere}", "127.0.0.1:{pit.address[1]}"]\n')
+    follower = pit.follower(enrolment, data)
+    follower.step()
+    assert follower.heard.trouble
+    send_all(follower)
+
+
+def test_a_rewritten_record_is_refused_and_the_table_offers_it_again_after_a_minute(
+    pit: Pit, data: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    send_all(pit.follower(enrolment, data))
+    shutil.rmtree(data)
+    with Journal(data) as journal:
+        journal.append([ev.TableStarted()], "table")
+    generate_record(data, 1, pool=1)
+    rows = JournalReader(data).events_since(0)
+    first = stored(pit)[0]
+    status, answer = ask(
+        pit, enrolment, "POST", "/v1/rows", encode(Offer(first.hash, Head(rows[-1].seq, rows[-1].hash)))
+    )
+    assert status == 409
+    assert answer["fork"] == rows[-1].seq
+    assert listed(pit.database)[0].fork_seq == rows[-1].seq
+
+
+def test_the_heartbeat_tells_a_rewritten_past_and_play_goes_on(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    with (
+        pit.database.transaction() as connection
+    ):  # the pit has another past: as if the table's was rewritten
+        connection.execute("UPDATE head SET hash = repeat('a', 64)")
+    again = pit.follower(enrolment, data)
+    wait = again.step()
+    assert FORKED_S / 2 <= wait <= FORKED_S
+    assert "another row" in again.heard.trouble
+    assert again.heard.behind == 0
+
+
+def test_a_heartbeat_goes_out_every_ten_seconds(pit: Pit, data: Path) -> None:
+    now = [0.0]
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data, lambda: now[0])
+    send_all(follower)
+    with pit.database.transaction() as connection:
+        connection.execute("UPDATE head SET heard_at = '2000-01-01'")
+    now[0] += HEARTBEAT_S - 0.1
+    follower.step()
+    assert str(listed(pit.database)[0].heard_at).startswith("2000")
+    now[0] += 0.2
+    follower.step()
+    assert not str(listed(pit.database)[0].heard_at).startswith("2000")
+
+
+# ---- who comes in ----
+
+
+def test_a_struck_off_table_is_refused_and_what_it_sent_stays(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    rows = stored(pit)
+    strike(pit.database, "Table 1")
+    generate_record(data, 1, pool=1)
+    follower.step()
+    assert "struck off" in follower.heard.trouble
+    assert stored(pit) == rows
+
+
+def test_a_certificate_of_the_authority_without_a_table_is_refused(pit: Pit, tmp_path: Path) -> None:
+    pit.authority.enrol("Nobody", tmp_path / "nobody", [f"127.0.0.1:{pit.address[1]}"])
+    assert ask(pit, tmp_path / "nobody", "GET", "/v1/record") == (
+        403,
+        {"error": "No table has this certificate. Enrol the table."},
+    )
+
+
+def test_no_certificate_and_one_of_another_authority_get_no_answer(
+    pit: Pit, tmp_path: Path, data: Path
+) -> None:
+    _, ours = pit.enrol("Table 1")
+    foreign = tmp_path / "foreign"
+    Authority(tmp_path / "other").enrol("Table 1", foreign, [f"127.0.0.1:{pit.address[1]}"])
+    shutil.copy(ours / "pit.crt", foreign / "pit.crt")  # it believes the pit; the pit does not believe it
+    follower = pit.follower(foreign, data)
+    follower.step()
+    assert "cannot be reached" in follower.heard.trouble or "shows its certificate" in follower.heard.trouble
+    bare = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    bare.check_hostname, bare.verify_mode = False, ssl.CERT_NONE
+    connection = http.client.HTTPSConnection("127.0.0.1", pit.address[1], context=bare, timeout=30)
+    try:
+        connection.request("GET", "/v1/record")
+        assert connection.getresponse().status in (400, 403)
+    except (OSError, http.client.HTTPException):
+        pass  # the handshake was refused
+    finally:
+        connection.close()
+
+
+def test_a_table_does_not_believe_a_pit_of_another_authority(pit: Pit, tmp_path: Path, data: Path) -> None:
+    _, ours = pit.enrol("Table 1")
+    Authority(tmp_path / "other").enrol("x", tmp_path / "x", [])
+    shutil.copy(tmp_path / "x" / "pit.crt", ours / "pit.crt")
+    follower = pit.follower(ours, data)
+    follower.step()
+    assert "cannot be reached" in follower.heard.trouble
+    assert stored(pit) == []
+
+
+def test_a_header_says_nothing_about_who_a_table_is(pit: Pit, data: Path) -> None:
+    one, ours = pit.enrol("Table 1")
+    two, theirs = pit.enrol("Table 2")
+    send_all(pit.follower(ours, data))
+    status, answer = ask(pit, theirs, "GET", "/v1/files/" + "a" * 64, serial=one.serial)
+    assert status == 404
+    assert answer["error"]
+    rows = JournalReader(data).events_since(0)
+    body = encode(Offer(rows[0].hash, Head(rows[-1].seq, rows[-1].hash), rows=tuple(rows[:5])))
+    status, answer = ask(pit, theirs, "POST", "/v1/rows", body, serial=one.serial)
+    assert status == 409
+    assert "another table's" in answer["error"]
+    assert two.serial != one.serial
+
+
+# ---- bad input ----
+
+_HEAD = {"record": "", "head": [0, ""], "release": "", "health": {}, "missing": []}
+
+
+def deflated(*lines: object) -> bytes:
+    return zlib.compress("\n".join(json.dumps(line) for line in lines).encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"", 400, "cut off"),
+        (b"not deflated", 400, "not JSON"),
+        (zlib.compress(b"not JSON"), 400, "not JSON"),
+        (zlib.compress(b"[" * 100_000), 400, "not JSON"),
+        (zlib.compress(b"\xff\xfe"), 400, "not JSON"),
+        (deflated([1]), 400, "no JSON object"),
+        (deflated({}), 400, "which record"),
+        (deflated({**_HEAD, "record": "x"}), 400, "which record"),
+        (deflated({**_HEAD, "head": [True, ""]}), 400, "how far"),
+        (deflated({**_HEAD, "head": [2**63, "a" * 64]}), 400, "how far"),
+        (deflated({**_HEAD, "release": "\0"}), 400, "no release"),
+        (deflated({**_HEAD, "health": {"a": "\ud800"}}), 200, ""),
+        (deflated(_HEAD, ["row"]), 400, "Line 1"),
+        (deflated(_HEAD, [1, 1, "b", 1, 1, "c", "a", "", "t", "p\0", "", "h"]), 400, "Line 1"),
+        (deflated(_HEAD, [1, 1, "b", 1, 1, "c", "a", "\ud800", "t", "p", "", "h"]), 400, "Line 1"),
+        (deflated(_HEAD, [1.0, 1, "b", 1, 1, "c", "a", "", "t", "p", "", "h"]), 400, "Line 1"),
+        (deflated(_HEAD, *[[1, 1, "b", 1, 1, "c", "a", "", "t", "p", "", "h"]] * 501), 400, "500 rows"),
+        (zlib.compress(b" " * (100 << 20)), 400, "inflates"),
+        (b"\0" * (MOST_BYTES + 1), 413, "too long"),
+        (b"\0" * (2 << 20), 413, "too long"),
+    ],
+)
+def test_every_bad_body_gets_a_sentence_and_stores_nothing(
+    pit: Pit, body: bytes, status: int, words: str
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    got, answer = ask(pit, enrolment, "POST", "/v1/rows", body)
+    assert got == status
+    assert words in answer.get("error", "")
+    assert stored(pit) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/v1/rows"),
+        ("POST", "/v1/play"),
+        ("DELETE", "/v1/record"),
+        ("PUT", "/v1/content/x/y"),
+    ],
+)
+def test_there_is_no_other_route(pit: Pit, method: str, path: str) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    status, answer = ask(pit, enrolment, method, path)
+    assert status in (404, 405)
+    assert answer["error"]
+
+
+def test_half_a_request_and_silent_sockets_keep_nobody_waiting(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    settings = load(enrolment)
+    assert isinstance(settings, Settings)
+    silent = [socket.create_connection(pit.address) for _ in range(100)]
+    half = settings.context().wrap_socket(socket.create_connection(pit.address))
+    half.sendall(b"POST /v1/rows HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
+    send_all(pit.follower(enrolment, data))
+    half.close()
+    for one in silent:
+        one.close()
+
+
+# ---- what is asked for, and what is shown ----
+
+
+def test_texts_that_rows_name_are_fetched_and_checked(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    now = [0.0]
+    follower = pit.follower(enrolment, data, lambda: now[0])
+    send_all(follower)
+    while project(pit.database):
+        pass
+    now[0] += HEARTBEAT_S
+    follower.step()
+    with pit.database.transaction() as connection:
+        found = connection.execute("SELECT hash, bytes FROM content").fetchall()
+    assert found
+    assert all(hashlib.sha256(data).hexdigest() == digest for digest, data in found)
+    assert {digest for digest, _ in found} <= set(JournalReader(data).contents())
+
+
+def test_nothing_is_stored_that_nobody_asked_for_or_under_a_wrong_name(pit: Pit) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    name = hashlib.sha256(b"x").hexdigest()
+    for kind in ("content", "images"):
+        assert ask(pit, enrolment, "PUT", f"/v1/{kind}/{name}", b"x")[0] == 404
+        assert ask(pit, enrolment, "PUT", f"/v1/{kind}/{name}", b"y")[0] == 400
+        assert ask(pit, enrolment, "PUT", f"/v1/{kind}/{'..%2f' * 3}", b"y")[0] in (400, 404)
+    assert not list((pit.folder / "images").rglob("*"))
+
+
+def test_the_list_of_hands_is_the_same_however_the_rows_came(pit: Pit, data: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    hands = "SELECT * FROM hand ORDER BY record_id, hand"
+    seats = "SELECT * FROM hand_seat ORDER BY record_id, hand, seat"
+    assert project(pit.database)
+    generate_record(data, 3, pool=3)
+    send_all(follower)
+    assert project(pit.database)
+    with pit.database.transaction() as connection:
+        before = [connection.execute(one).fetchall() for one in (hands, seats)]
+    assert reindex(pit.database) == JournalReader(data).head()[0]
+    with pit.database.transaction() as connection:
+        assert [connection.execute(one).fetchall() for one in (hands, seats)] == before
+    assert len(before[0]) == 15
+
+
+def test_a_row_of_a_later_release_stops_the_list_with_a_reason_and_no_row_is_refused(
+    pit: Pit, data: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    send_all(pit.follower(enrolment, data))
+    rows = stored(pit)
+    last = rows[-1]
+    later = last._replace(
+        seq=last.seq + 1, type="dealt_by_robot", payload="{}", previous=last.hash, command=""
+    )
+    later = later._replace(hash=later.sealed())
+    body = encode(Offer(rows[0].hash, Head(later.seq, later.hash), rows=(later,)))
+    assert ask(pit, enrolment, "POST", "/v1/rows", body)[0] == 200
+    assert project(pit.database) == len(rows)
+    assert project(pit.database) == 0
+    assert "dealt_by_robot" in str(listed(pit.database)[0].stuck_why)
+
+
+def test_a_new_card_gets_the_whole_record_from_the_pit_and_goes_on_with_it(
+    pit: Pit, data: Path, tmp_path: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    now = [0.0]
+    follower = pit.follower(enrolment, data, lambda: now[0])
+    send_all(follower)
+    while project(pit.database):
+        pass
+    now[0] += HEARTBEAT_S
+    follower.step()
+    sent = stored(pit)
+    card = tmp_path / "card"
+    done = CliRunner().invoke(restore_command, ["--from-pit", str(enrolment), "--data", str(card), "--yes"])
+    assert done.exit_code == 0, done.output
+    assert JournalReader(card).events_since(0)[: len(sent)] == sent
+    assert JournalReader(card).contents() == JournalReader(data).contents()
+    assert verify(card).ok
+    generate_record(card, 1, pool=1)
+    send_all(pit.follower(enrolment, card))
+    assert stored(pit) == JournalReader(card).events_since(0)
