@@ -18,6 +18,8 @@ from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE
 
 ROOT: Final = Path(__file__).parents[3]
 PRODUCT: Final = ("vision/felt", "vision/reading", "firmware", "dealer_ui")
+ENGLISH: Final = re.compile(r"firmware/(pit|uplink)/")
+"""Rooms beside the table's page, which speak English."""
 MARKS: Final = {
     "Message": 0,
     "_": 0,
@@ -84,6 +86,7 @@ def modules() -> dict[str, ast.Module]:
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for folder in PRODUCT
         for path in sorted((ROOT / folder).rglob("*.py"))
+        if not ENGLISH.match(path.relative_to(ROOT).as_posix())
     }
 
 
