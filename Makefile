@@ -112,7 +112,7 @@ docs: .venv/dev.stamp
 	@echo "The book: build/docs/index.html"
 
 # dealer_ui/translations/README.md
-MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k TableError -k CommandRefused \
+MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k Term -k TableError -k CommandRefused \
 	-k StillOpen -k NotAllowed -k UnknownEvent -k PinError -k CaptureError -k JournalError -k JournalBusy -k JournalFull \
 	-k JournalDamaged -k JournalUncertain -k KeyUnusable -k DisputeFileError -k TableUnreachable -k DeviceError -k DeviceMissing \
 	-k DeviceRefused -k DeviceSettings -k CameraError -k CameraMissing -k CameraHung -k FrameLate -k FrameUnreadable \

@@ -9,8 +9,10 @@ from typing import Final
 
 from babel.messages.pofile import read_po
 
-from dealer_ui.text.hand_words import CATEGORY_NAMES, HIGH, NATURAL_WORDS, SEVERAL
 from dealer_ui.text.i18n import LANGUAGES, SOURCE
+from firmware.rules import NATURAL_WORDS
+from firmware.rules.strength import Category
+from firmware.rules.words import HIGH, SEVERAL
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -49,7 +51,7 @@ GROUPS: Final[Mapping[str, Sequence[Word]]] = {
         ("", "Remove"),
     ),
     "Rows": (
-        *(("", name) for name in CATEGORY_NAMES.values()),
+        *(("", category.words.message) for category in reversed(Category)),
         ("", "%(rank)s high"),
         ("", "pair of %(ranks)s"),
         ("", "straight, %(rank)s high"),
@@ -58,9 +60,9 @@ GROUPS: Final[Mapping[str, Sequence[Word]]] = {
         ("", "foul"),
         ("", "FOUL"),
     ),
-    "Naturals": tuple(("", words) for words in NATURAL_WORDS.values()),
-    "Ranks, as the highest card": tuple(("high card", name) for name in HIGH.values()),
-    "Ranks, several of one": tuple(("ranks", name) for name in SEVERAL.values()),
+    "Naturals": tuple(("", words.message) for words in NATURAL_WORDS.values()),
+    "Ranks, as the highest card": tuple(("high card", name.message) for name in HIGH),
+    "Ranks, several of one": tuple(("ranks", name.message) for name in SEVERAL),
 }
 """What is shown. `%(…)s` stands for what the page fills in."""
 

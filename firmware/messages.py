@@ -113,6 +113,29 @@ def one_of(words: Iterable[Word]) -> Word:
     return reduce(lambda one, other: Message("%(one)s or %(other)s", one=one, other=other), words)
 
 
+class Term(Message):
+    """A message with a context ("ten" is a rank), a plural, or an English of its own. Its English is made once.
+
+    >>> str(Term("%(num)s point", plural="%(num)s points", num=2)), str(Term("Flush", english="flush"))
+    ('2 points', 'flush')
+    """
+
+    __slots__ = ("context", "english", "plural")
+
+    def __init__(
+        self, message: str, /, *, context: str = "", plural: str = "", english: str = "", **args: object
+    ) -> None:
+        super().__init__(message, **args)
+        self.context: Final = context
+        self.plural: Final = plural
+        """Said of every `num` but 1."""
+        shown = plural if plural and args.get("num") != 1 else message
+        self.english: Final = english or (shown % args if args else shown)
+
+    def __str__(self) -> str:
+        return self.english
+
+
 def in_turn(sentences: Iterable[Text]) -> Text:
     """Return sentences one after another; "" for none."""
     said = list(sentences)

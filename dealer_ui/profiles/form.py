@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.rule_words import option_says, option_text, option_title, places, target_words
+from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -123,7 +123,7 @@ def sections(profile: Profile) -> tuple[Section, ...]:
     for path, kind, value in profile.options():
         found[path.partition(".")[0]].append(_field(path, kind, value, profile))
     return tuple(
-        Section(name, option_title(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
+        Section(name, rule_text(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
     )
 
 
@@ -131,10 +131,10 @@ def _field(path: str, kind: Kind, value: Any, profile: Profile) -> Field:
     control, rows = _control(path, kind, value)
     some = none = ""
     if isinstance(kind, Amount):
-        some, none = option_text(places(kind.some)) % {"value": "{}"}, option_text(kind.none)
+        some, none = rule_text(kind.some) % {"value": "{}"}, rule_text(kind.none)
     clause, reading = profile.clause.get(path, ""), profile.reading.get(path, "")
     said = option_says(kind, value)
-    return Field(path, option_title(kind.title), control, said, clause, reading, rows, some, none)
+    return Field(path, rule_text(kind.title), control, said, clause, reading, rows, some, none)
 
 
 Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
@@ -144,23 +144,21 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
     match kind:
         case Choice():
             return "choice", _one(
-                Cell(path, name, option_text(words), name == value) for name, words in kind.values.items()
+                Cell(path, name, rule_text(words), name == value) for name, words in kind.values.items()
             )
         case Flag():
             return "choice", _one(
                 [
-                    Cell(path, "true", option_text(kind.yes), value is True),
-                    Cell(path, "false", option_text(kind.no), value is False),
+                    Cell(path, "true", rule_text(kind.yes), value is True),
+                    Cell(path, "false", rule_text(kind.no), value is False),
                 ]
             )
         case Amount():
-            return "money" if kind.money else "amount", _one(
-                [Cell(path, str(value), option_title(kind.title))]
-            )
+            return "money" if kind.money else "amount", _one([Cell(path, str(value), rule_text(kind.title))])
         case Text():
-            return "text", _one([Cell(path, value, option_title(kind.title))])
+            return "text", _one([Cell(path, value, rule_text(kind.title))])
         case SuitOrder():
-            return "suits", _one([Cell(path, " ".join(value), option_title(kind.title))])
+            return "suits", _one([Cell(path, " ".join(value), rule_text(kind.title))])
         case Bonuses():
             points = dict(value)
             return "points", _one(
@@ -265,7 +263,7 @@ _PATHS: Final = re.compile(rf"\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGN
 
 def _as_shown(error: str) -> str:
     """Name an error's options as in the form, not by their path."""
-    return _PATHS.sub(lambda found: f"“{option_title(OPTIONS[found[0].lower()][2].title)}”", error)
+    return _PATHS.sub(lambda found: f"“{rule_text(OPTIONS[found[0].lower()][2].title)}”", error)
 
 
 def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:

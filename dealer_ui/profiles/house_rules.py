@@ -16,7 +16,7 @@ from dealer_ui.profiles import house_rules_play as play
 from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, listed
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.rule_words import house_rule, option_says, option_title
+from dealer_ui.text.rule_words import option_says, rule_text
 from firmware.rules import Profile, RulesError
 from firmware.rules.profiles.document import SECTION_TITLES, Block, Heading, Paragraph, Table, changes
 from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind, NaturalKinds
@@ -148,7 +148,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     yield from _room(rules, open_rules)
     if profile.notes:
         yield Heading(2, _("Notes"))
-        yield from (Paragraph(house_rule(note)) for note in profile.notes)
+        yield from (Paragraph(rule_text(note)) for note in profile.notes)
     yield Heading(2, _("Adopted"))
     yield Table((_("House"), _("Name and office"), _("Signature"), _("Date")), (("", "", "", ""),))
     yield Heading(2, _("Index"))
@@ -241,7 +241,7 @@ def _without(rule: Numbered) -> bool:
 
 def _readings(rules: Values, rule: Numbered) -> str:
     """Return the profile's notes on the open points of the document."""
-    found = (house_rule(rules.profile.reading.get(path, "")) for path in rule.about)
+    found = (rule_text(rules.profile.reading.get(path, "")) for path in rule.about)
     return " ".join(dict.fromkeys(text for text in found if text))
 
 
@@ -317,8 +317,8 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
         (
             _(
                 "%(section)s: %(title)s",
-                section=option_title(SECTION_TITLES[change.path.partition(".")[0]]),
-                title=option_title(change.title),
+                section=rule_text(SECTION_TITLES[change.path.partition(".")[0]]),
+                title=rule_text(change.title),
             ),
             option_says(*kinds[change.path]),
             option_says(kinds[change.path][0], now[change.path]),
@@ -341,10 +341,10 @@ def _index(rules: Values) -> Table:
     rows = []
     for section in _IN_A_SETTLEMENT:
         clauses = (
-            _("%(title)s: %(numbers)s", title=option_title(kind.title), numbers=listed(found[path]))
+            _("%(title)s: %(numbers)s", title=rule_text(kind.title), numbers=listed(found[path]))
             for path, (_section, _name, kind) in OPTIONS.items()
             if path.startswith(f"{section}.") and path in found
         )
         if words := _("; ").join(clauses):
-            rows.append((option_title(SECTION_TITLES[section]), words))
+            rows.append((rule_text(SECTION_TITLES[section]), words))
     return Table((_("About"), _("Rules")), tuple(rows))

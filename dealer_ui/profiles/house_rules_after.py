@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.rule_words import BETTER, house_rule, option_title, target_words
+from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import money, small
 from firmware.rules.profiles.document import Table
-from firmware.rules.profiles.options import Text
+from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
 
 
@@ -57,7 +57,7 @@ def fantasy_land(rules: Values) -> Iterator[Ruled]:
 
 def _at_least(hands: tuple[tuple[str, str], ...]) -> str:
     return _(", or ").join(
-        _(BETTER[row], hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
+        _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
     )
 
 
@@ -100,5 +100,5 @@ def irregularities(rules: Values) -> Iterator[Ruled]:
     """Describe how the house handles irregularities."""
     for path, (_section, _name, kind) in OPTIONS.items():
         if isinstance(kind, Text):
-            text = house_rule(rules[path]) or _("The house has not written down what it does.")
-            yield Rule(_("%(what)s: %(text)s", what=option_title(kind.title), text=text), path)
+            text = rule_text(rules[path]) or _("The house has not written down what it does.")
+            yield Rule(_("%(what)s: %(text)s", what=rule_text(kind.title), text=text), path)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, listed, points
-from dealer_ui.text.hand_words import CATEGORY_NAMES, category_name
+from dealer_ui.text.hand_words import category_name
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.i18n import pgettext
-from dealer_ui.text.words import SUIT_NAMES, money
+from dealer_ui.text.messages import say
+from dealer_ui.text.words import money
+from firmware.rules import CATEGORIES
+from firmware.rules.words import SUITS
 
 _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
@@ -151,7 +153,7 @@ def rankings(rules: Values) -> Iterator[Ruled]:
     yield Rule(
         _(
             "The back and the middle rank as in poker, from the highest hand to the lowest: %(hands)s.",
-            hands=listed(category_name(name).lower() for name in CATEGORY_NAMES),
+            hands=listed(category_name(name).lower() for name in reversed(CATEGORIES)),
         ),
         "basics.ranking",
     )
@@ -218,7 +220,7 @@ def setting(rules: Values) -> Iterator[Ruled]:
         "foul.equal_rows",
     )
     if order := rules["foul.suit_tiebreak"]:
-        suits = listed(pgettext("suit", SUIT_NAMES[suit]) for suit in order)
+        suits = listed(say(SUITS[suit]) for suit in order)
         yield Rule(
             _(
                 "Where both are the same straight, flush or straight flush, the suit of the highest card decides, from "

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from dealer_ui.text.hand_words import natural_words
-from dealer_ui.text.rule_words import option_says, option_title, target_words
+from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import money
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
@@ -203,8 +203,8 @@ def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
 def _compare(path: str, kind: Kind, one: Any, other: Any) -> Compared:
     return Compared(
         path,
-        option_title(kind.title),
-        option_title(SECTION_TITLES[path.partition(".")[0]]),
+        rule_text(kind.title),
+        rule_text(SECTION_TITLES[path.partition(".")[0]]),
         option_says(kind, one),
         option_says(kind, other),
         one != other,

@@ -13,6 +13,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
+from firmware.rules.recorded import recorded
 from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
@@ -211,9 +212,8 @@ def _confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
 
 
 def _settled(event: ev.Settled, _step: Step) -> str:
-    pairs: Any = event.settlement.get("pairs", ())
     return ngettext(
-        "Settled: %(num)s payment.", "Settled: %(num)s payments.", sum(bool(p["paid"]) for p in pairs)
+        "Settled: %(num)s payment.", "Settled: %(num)s payments.", len(recorded(event.settlement).moving)
     )
 
 

@@ -17,6 +17,7 @@ from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.archive import Hand, Image
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
+from firmware.rules.recorded import NOTHING_SETTLED, RecordedHand, RecordedRow, RecordedSettlement, recorded
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, HandReopened, HandWithdrawn, Payback
 from firmware.table.settling import settlement as settle
@@ -132,7 +133,7 @@ def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payba
 
     `paybacks` are the table's, with their marks.
     """
-    end, settlement = recalled.last.end, recalled.settlement
+    end, settlement = recalled.last.end, _recorded(recalled.settlement)
     first = recalled.play.first.entry
     corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
@@ -160,6 +161,10 @@ def _void(recalled: PastHand) -> str:
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
+def _recorded(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
+    return recorded(settlement) if settlement is not None else None
+
+
 # ---- cards ----
 
 
@@ -174,23 +179,23 @@ def _undeclared(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
 
 
 def _seats(
-    end: State, settlement: Mapping[str, Any] | None, undeclared: Mapping[int, str]
+    end: State, settlement: RecordedSettlement | None, undeclared: Mapping[int, str]
 ) -> Iterable[SeatOf]:
-    hands = {hand["seat"]: hand for hand in (settlement or {}).get("hands", ())}
     why = foul_reasons(settlement) if settlement else {}
     for seat in end.seats:
-        hand = hands.get(seat.seat, {})
+        hand = settlement.hand(seat.seat) if settlement else None
+        judged = hand.rows if hand else {}
         rows = tuple(
             RowOf(
                 row,
                 tuple(card.card or "" for card in seat.row(row)),
-                _text(hand.get("rows", {}).get(row, {})),
-                hand.get("rows", {}).get(row, {}).get("bonus", 0),
+                _text(judged.get(row)),
+                judged[row].bonus if row in judged else 0,
                 tuple(i for i, card in enumerate(seat.row(row)) if card.by == "dealer"),
             )
             for row in ROWS
         )
-        won = (settlement or {}).get("paid", {}).get(str(seat.seat), 0)
+        won = settlement.paid.get(seat.seat, 0) if settlement else 0
         yield SeatOf(
             seat.seat,
             seat.player,
@@ -202,24 +207,24 @@ def _seats(
         )
 
 
-def _text(row: Mapping[str, Any]) -> str:
-    return row_text(row["category"], row["cards"]) if row.get("category") else ""
+def _text(row: RecordedRow | None) -> str:
+    return row_text(row.category, row.cards) if row and row.category else ""
 
 
-def _marks(hand: Mapping[str, Any], surrenders: bool, why: str, undeclared: str | None) -> Iterable[str]:
+def _marks(hand: RecordedHand | None, surrenders: bool, why: str, undeclared: str | None) -> Iterable[str]:
     if surrenders:
         yield _("surrendered")
-    if hand.get("foul"):
+    if hand and hand.is_foul:
         yield _("foul: %(why)s", why=why) if why else _("foul")
-    if hand.get("natural"):
-        yield _("natural: %(kind)s", kind=kind_name(hand["natural"]["kind"]))
-    if hand.get("declaration") == "not_borne_out":
+    if hand and hand.natural:
+        yield _("natural: %(kind)s", kind=kind_name(hand.natural.kind))
+    if hand and hand.declaration == "not_borne_out":
         yield _("declared a natural that the cards do not show")
-    if hand.get("declaration") == "voided_by_foul":
+    if hand and hand.declaration == "voided_by_foul":
         yield _("declared a natural that the foul voids")
     if undeclared:
         yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
-    if hand.get("fantasyland_next"):
+    if hand and hand.fantasyland_next:
         yield _("Fantasy Land next")
 
 
@@ -232,56 +237,51 @@ def _trend(cents: int) -> str:
 
 def shown(
     title: str,
-    settlement: Mapping[str, Any] | None,
+    settlement: RecordedSettlement | None,
     end: State,
-    other: Mapping[str, Any] | None = None,
+    other: RecordedSettlement | None = None,
     why: str = "",
 ) -> Settled:
     """Return a settlement as shown, with its differences from `other` marked; without one, `why` gives the reason."""
     if settlement is None:
         return Settled(title, why=why or _("Nothing is settled."))
     pays, _current = payments(settlement, frozenset())
-    beside = {(pair["a"], pair["b"]): pair for pair in (other or {}).get("pairs", ())}
+    beside = {pair.seats: pair for pair in other.pairs} if other else {}
     pairs = []
-    for pair, pay in zip(settlement["pairs"], pays, strict=True):
-        twin = beside.get((pair["a"], pair["b"]))
-        known = {_key(line) for line in (twin or {}).get("lines", ())}
+    for pair, pay in zip(settlement.pairs, pays, strict=True):
+        twin = beside.get(pair.seats)
         lines = tuple(
             Clause(
                 payment_line.text,
                 payment_line.points,
-                line["clause"],
-                twin is not None and _key(line) not in known,
+                line.clause,
+                twin is not None and line not in twin.lines,
             )
-            for line, payment_line in zip(pair["lines"], pay.lines, strict=True)
+            for line, payment_line in zip(pair.lines, pay.lines, strict=True)
         )
         direction = (
             ""
             if pay.state == "still"
             else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
         )
-        differs = twin is not None and (twin["paid"], twin["points"]) != (pair["paid"], pair["points"])
+        differs = twin is not None and (twin.paid, twin.points) != (pair.paid, pair.points)
         pairs.append(Paid(pay.label, direction, pay.amount, lines, pay.short, differs))
     return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
 
 
-def _key(line: Mapping[str, Any]) -> tuple[Any, ...]:
-    return line["id"], line["points"], line["clause"], str(line["args"]), line["why"]
-
-
-def _nets(settlement: Mapping[str, Any], end: State, other: Mapping[str, Any] | None) -> Iterable[Net]:
+def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement | None) -> Iterable[Net]:
     for seat in end.seats:
-        won = settlement["paid"].get(str(seat.seat), 0)
-        differs = other is not None and other.get("paid", {}).get(str(seat.seat), 0) != won
+        won = settlement.paid.get(seat.seat, 0)
+        differs = other is not None and other.paid.get(seat.seat, 0) != won
         yield Net(seat.seat, seat.player, signed_money(won), _trend(won), differs)
 
 
 def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settled, Settled]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
-    end, stands = recalled.last.end, recalled.settlement
+    end, stands = recalled.last.end, _recorded(recalled.settlement)
     try:
-        anew: Mapping[str, Any] | None = settle(end, rules)
-        if anew is not None and anew["irregularities"]:
+        anew = _recorded(settle(end, rules))
+        if anew is not None and anew.is_irregular:
             anew, why = None, _("Under this profile the hand cannot be settled: its cards are irregular.")
         else:
             why = ""
@@ -307,7 +307,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     event = entry.event
     assert isinstance(event, HandReopened)
     end = chapter.end
-    after = None if chapter.is_void else end.settlement
+    before, after = recorded(event.settlement), None if chapter.is_void else _recorded(end.settlement)
     waiting = (
         _("Not settled again yet.") if not chapter.is_over else _("The hand was made void: all is paid back.")
     )
@@ -316,15 +316,15 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
         who_is(entry.actor),
         say(event.reason).rstrip("."),
         corrected(chapter, hand),
-        shown(_("Before"), event.settlement, end, {} if chapter.is_void else after),
-        shown(_("After"), after, end, event.settlement, waiting),
+        shown(_("Before"), before, end, NOTHING_SETTLED if chapter.is_void else after),
+        shown(_("After"), after, end, before, waiting),
         tuple(_paybacks(chapter, after, paybacks)),
         chapter.is_over,
     )
 
 
 def _paybacks(
-    chapter: StepSequence, after: Mapping[str, Any] | None, known: Iterable[Payback]
+    chapter: StepSequence, after: RecordedSettlement | None, known: Iterable[Payback]
 ) -> Iterable[str]:
     """Describe each payback: payer, payee, sum, and whether the table has it marked as done."""
     state = chapter.end
@@ -333,8 +333,8 @@ def _paybacks(
     marked = {(back.hand, back.payer, back.winner, back.amount): back.paid for back in known}
     event = chapter.first.entry.event
     assert isinstance(event, HandReopened)
-    change = _won(state, after or {})
-    for player, won in _won(state, event.settlement).items():
+    change = _won(state, after or NOTHING_SETTLED)
+    for player, won in _won(state, recorded(event.settlement)).items():
         change[player] -= won
     for plan in chips_plan(change):
         words = _(
@@ -348,10 +348,10 @@ def _paybacks(
         yield words if paid is None else f"{words} · {stands[paid]}"
 
 
-def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+def _won(state: State, settlement: RecordedSettlement) -> dict[str, int]:
     won = {seat.player: 0 for seat in state.seats}
     for seat in state.seats:
-        won[seat.player] += settlement.get("paid", {}).get(str(seat.seat), 0)
+        won[seat.player] += settlement.paid.get(seat.seat, 0)
     return won
 
 

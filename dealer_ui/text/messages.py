@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.text.i18n import gettext, pgettext
-from dealer_ui.text.words import ROLE_NAMES, ROW_NAMES
-from firmware.messages import Message, MessageError, Text, Word
+from dealer_ui.text.i18n import SOURCE, gettext, language, ngettext, pgettext
+from dealer_ui.text.words import ROLE_NAMES
+from firmware.messages import Message, MessageError, Term, Text, Word
+from firmware.rules.words import ROW_NAMES
 
 VERBATIM: Final = frozenset(
     {"name", "person", "player", "players", "others", "title", "table", "command", "text"}
@@ -24,6 +25,8 @@ def say(text: Text | MessageError) -> str:
     if isinstance(text, str):
         return gettext(text) if text else ""
     found = text.sentence if isinstance(text, MessageError) else text
+    if isinstance(found, Term):
+        return _say_term(found)
     if not found.args:
         return say(found.message)
     return gettext(found.message, **{name: _word(name, word) for name, word in found.args.items()})
@@ -32,6 +35,15 @@ def say(text: Text | MessageError) -> str:
 def say_json(data: Mapping[str, Any] | str) -> str:
     """Say a message in its JSON form, or a plain text. Raises ValueError if it is neither."""
     return say(data if isinstance(data, str) else Message.from_json(data))
+
+
+def _say_term(term: Term) -> str:
+    if language() == SOURCE:
+        return str(term)
+    args = {name: say(word) if isinstance(word, Message) else word for name, word in term.args.items()}
+    if term.plural:
+        return ngettext(term.message, term.plural, int(args.pop("num")), **args)
+    return pgettext(term.context, term.message, **args) if term.context else gettext(term.message, **args)
 
 
 def say_answer(answer: Mapping[str, Any]) -> str:

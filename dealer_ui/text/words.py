@@ -5,38 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dealer_ui.text.i18n import N_, NP_, gettext, pgettext
-from firmware.rules import currency
+from dealer_ui.text.i18n import NP_, gettext, pgettext
+from firmware.rules import RANKS, currency
+from firmware.rules.words import ONE, SUITS
 
 MINUS: Final = "\N{MINUS SIGN}"
 _SUM: Final = re.compile(rf"([+{MINUS}]?)(\D*)([\d,.]*\d)(\D*)")
 
-SUIT_NAMES: Final = {
-    "c": NP_("suit", "clubs"),
-    "d": NP_("suit", "diamonds"),
-    "h": NP_("suit", "hearts"),
-    "s": NP_("suit", "spades"),
-}
-RANK_NAMES: Final = {
-    "2": NP_("rank", "two"),
-    "3": NP_("rank", "three"),
-    "4": NP_("rank", "four"),
-    "5": NP_("rank", "five"),
-    "6": NP_("rank", "six"),
-    "7": NP_("rank", "seven"),
-    "8": NP_("rank", "eight"),
-    "9": NP_("rank", "nine"),
-    "T": NP_("rank", "ten"),
-    "J": NP_("rank", "jack"),
-    "Q": NP_("rank", "queen"),
-    "K": NP_("rank", "king"),
-    "A": NP_("rank", "ace"),
-}
-ROW_NAMES: Final = {
-    "front": NP_("row", "front"),
-    "middle": NP_("row", "middle"),
-    "back": NP_("row", "back"),
-}
 ORDINALS: Final = (
     NP_("ordinal", "1st"),
     NP_("ordinal", "2nd"),
@@ -72,18 +47,6 @@ DEVICE_NAMES: Final = {
     "view": NP_("device", "view"),
     "table": NP_("device", "table"),
     "record": NP_("device", "record"),
-}
-NATURAL_NAMES: Final = {
-    "all_one_suit": N_("All one suit"),
-    "dragon": N_("Dragon"),
-    "super_dragon": N_("Super dragon"),
-    "all_one_color": N_("All one color"),
-    "twelve_one_suit": N_("Twelve one suit"),
-    "twelve_one_color": N_("Twelve one color"),
-    "six_pairs": N_("Six pairs"),
-    "five_pairs_trips": N_("Five pairs trips"),
-    "three_straights": N_("Three straights"),
-    "three_flushes": N_("Three flushes"),
 }
 
 
@@ -124,13 +87,13 @@ def rank_text(code: str) -> str:
 
 def card_name(code: str) -> str:
     """Name a card: `card_name("Th")` is `"ten of hearts"`."""
-    rank, suit = RANK_NAMES[code[0]], SUIT_NAMES[code[1]]
+    rank, suit = ONE[RANKS.index(code[0])].message, SUITS[code[1]].message
     return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
 
 
 def row_name(row: str) -> str:
     """Name a row: `"front"`."""
-    return pgettext("row", ROW_NAMES.get(row, row))
+    return pgettext("row", row)
 
 
 def role_name(role: str) -> str:
@@ -145,7 +108,7 @@ def device_name(name: str) -> str:
 
 def kind_name(kind: str) -> str:
     """Name a natural by its identifier: `"six_pairs"` is `"Six pairs"`."""
-    return gettext(NATURAL_NAMES[kind]) if kind in NATURAL_NAMES else capital(kind.replace("_", " "))
+    return gettext(kind.replace("_", " ").capitalize())
 
 
 def capital(words: str) -> str:

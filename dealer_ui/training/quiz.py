@@ -1,25 +1,26 @@
 """The questions of a training hand, and their answers. Pure: both come from the settlement, which the rules made.
 
-Nothing is decided here: fouls, naturals, the order of settling and payments are read from `feltwatch settle`'s JSON,
-and the reasons from its lines.
+Nothing is decided here: fouls, naturals, the order of settling and payments are read from the settlement, and the
+reasons from its lines.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
-from dealer_ui.text.rule_words import option_says, option_title
-from dealer_ui.text.settlement_lines import Reasons
+from dealer_ui.text.messages import say
+from dealer_ui.text.rule_words import option_says, rule_text
 from dealer_ui.text.words import money, signed_points
 from dealer_ui.view.quiz_screen import QuizClause
 from dealer_ui.view.screen import Flag, Row, Screen, Seat
 from firmware.rules import Profile
+from firmware.rules.recorded import RecordedPair, RecordedSettlement, recorded
 from firmware.table.state import State
 
 NOBODY = ""
@@ -62,37 +63,36 @@ class Question:
 
 def questions(state: State, rules: Profile) -> tuple[Question, ...]:
     """Return the questions of a settled hand, in the order of a dealer's work; none before the settlement."""
-    settlement = state.settlement
-    if settlement is None:
+    if state.settlement is None:
         return ()
+    settlement = recorded(state.settlement)
     asked = [*_naturals(state, settlement, rules)]
-    if any(hand["rows"] for hand in settlement["hands"]):  # a hand has been shown
+    if any(hand.rows for hand in settlement.hands):  # a hand has been shown
         asked.append(_fouls(settlement, rules))
-    moving = [pair for pair in settlement["pairs"] if pair["paid"]]
-    if len(moving) > 1:
-        asked.append(_first(state, settlement, rules, moving))
-    scored = [pair for pair in settlement["pairs"] if pair["points"]]
+    if len(settlement.moving) > 1:
+        asked.append(_first(state, settlement, rules))
+    scored = [pair for pair in settlement.pairs if pair.points]
     if scored:
         pair = random.Random(f"hand {state.hand}").choice(scored)  # the same on every call
-        asked.append(_pays(state, settlement, rules, pair))
+        asked.append(_pays(state, rules, pair))
     return tuple(asked)
 
 
-def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
-    hands = {hand["seat"]: hand for hand in settlement["hands"]}
+def _naturals(state: State, settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:
     if rules.naturals.declared == "automatic":
         yield from _undeclared(settlement, rules)
         return
-    for number in settlement["order"]:
+    for number in settlement.order:
         seat = state.seat(number)
         if seat is None or seat.surrenders or not seat.declares:
             continue
-        natural = hands[number]["natural"]
+        hand = settlement.hand(number)
+        natural = hand.natural if hand else None
         if natural:
             line = _(
                 "The cards are %(natural)s: %(points)s from each opponent.",
-                natural=natural_words(natural["kind"]),
-                points=_points(natural["value"]),
+                natural=natural_words(natural.kind),
+                points=_points(natural.value),
             )
             clauses = ["naturals.kinds"]
         else:
@@ -111,19 +111,19 @@ def _naturals(state: State, settlement: Mapping[str, Any], rules: Profile) -> It
         )
 
 
-def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Question]:
+def _undeclared(settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:
     """Ask about all hands at once if naturals count undeclared: a question about one hand would give it away."""
-    shown = sorted(hand["seat"] for hand in settlement["hands"] if hand["rows"])
+    shown = sorted(hand.seat for hand in settlement.hands if hand.rows)
     if not shown or not rules.naturals.kinds:
         return
-    naturals = {hand["seat"]: hand["natural"] for hand in settlement["hands"] if hand["natural"]}
+    naturals = {hand.seat: hand.natural for hand in settlement.hands if hand.natural}
     names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
     lines = tuple(
         _(
             "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
             seat=seat,
-            natural=natural_words(natural["kind"]),
-            points=_points(natural["value"]),
+            natural=natural_words(natural.kind),
+            points=_points(natural.value),
         )
         for seat, natural in sorted(naturals.items())
     )
@@ -140,12 +140,12 @@ def _undeclared(settlement: Mapping[str, Any], rules: Profile) -> Iterator[Quest
     )
 
 
-def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
-    shown = [hand["seat"] for hand in settlement["hands"] if hand["rows"]]
-    fouled = [hand["seat"] for hand in settlement["hands"] if hand["foul"]]
+def _fouls(settlement: RecordedSettlement, rules: Profile) -> Question:
+    shown = [hand.seat for hand in settlement.hands if hand.rows]
+    fouled = [hand.seat for hand in settlement.hands if hand.is_foul]
     lines = tuple(_why_foul(settlement, seat) for seat in fouled)
     names = {seat: _("Seat %(seat)s", seat=seat) for seat in shown}
-    naturals = [hand["seat"] for hand in settlement["hands"] if hand["natural"]]
+    naturals = [hand.seat for hand in settlement.hands if hand.natural]
     if not fouled:
         lines = (_("No row of any hand beats the row behind it."),)
         if naturals:
@@ -163,20 +163,18 @@ def _fouls(settlement: Mapping[str, Any], rules: Profile) -> Question:
     )
 
 
-def _why_foul(settlement: Mapping[str, Any], seat: int) -> str:
-    reasons = Reasons(settlement)
-    for pair in settlement["pairs"]:
-        for line in pair["lines"]:
-            if line["id"] == "foul" and line["args"].get("loser") == seat:
-                return reasons.why(pair, line)
+def _why_foul(settlement: RecordedSettlement, seat: int) -> str:
+    for pair in settlement.pairs:
+        for line in pair.lines:
+            if line.id == "foul" and line.loser == seat:
+                return say(line.message)
     return _("Seat %(seat)s is a foul.", seat=seat)
 
 
-def _first(
-    state: State, settlement: Mapping[str, Any], rules: Profile, moving: Sequence[Mapping[str, Any]]
-) -> Question:
+def _first(state: State, settlement: RecordedSettlement, rules: Profile) -> Question:
+    moving = settlement.moving
     choices = tuple((_key(pair), _between(pair)) for pair in sorted(moving, key=_low_first))
-    order = ", ".join(map(str, settlement["order"]))
+    order = ", ".join(map(str, settlement.order))
     return Question(
         key="first",
         kind="first",
@@ -189,41 +187,40 @@ def _first(
     )
 
 
-def _pays(state: State, settlement: Mapping[str, Any], rules: Profile, pair: Mapping[str, Any]) -> Question:
-    winner, payer = (pair["a"], pair["b"]) if pair["points"] > 0 else (pair["b"], pair["a"])
-    sign = 1 if pair["points"] > 0 else -1
-    reasons = Reasons(settlement)
-    lines = [f"{signed_points(sign * line['points'])}  {reasons.why(pair, line)}" for line in pair["lines"]]
+def _pays(state: State, rules: Profile, pair: RecordedPair) -> Question:
+    payer, winner = pair.payer_winner
+    sign = 1 if pair.points > 0 else -1
+    lines = [f"{signed_points(sign * line.points)}  {say(line.message)}" for line in pair.lines]
     unit = state.opened.unit if state.opened else 0
     together = _(
         "Together %(points)s, at %(unit)s each: %(amount)s.",
-        points=_points(abs(pair["points"])),
+        points=_points(abs(pair.points)),
         unit=money(unit),
-        amount=money(pair["owed"]),
+        amount=money(pair.owed),
     )
-    if pair["short"]:
-        together += " " + _("The stakes end at %(amount)s.", amount=money(pair["paid"]))
+    if pair.short:
+        together += " " + _("The stakes end at %(amount)s.", amount=money(pair.paid))
     return Question(
         key=f"pays-{_key(pair)}",
         kind="pays",
         text=_("How many points does seat %(payer)s pay seat %(winner)s?", payer=payer, winner=winner),
-        answer=str(abs(pair["points"])),
-        right=_points(abs(pair["points"])),
+        answer=str(abs(pair.points)),
+        right=_points(abs(pair.points)),
         lines=(*lines, together),
-        clauses=_clauses(rules, dict.fromkeys(line["clause"] for line in pair["lines"])),
+        clauses=_clauses(rules, dict.fromkeys(line.clause for line in pair.lines)),
         seats=(payer, winner),
     )
 
 
-def _key(pair: Mapping[str, Any]) -> str:
-    return f"{pair['a']}-{pair['b']}"
+def _key(pair: RecordedPair) -> str:
+    return f"{pair.a}-{pair.b}"
 
 
-def _low_first(pair: Mapping[str, Any]) -> tuple[int, ...]:
-    return tuple(sorted((pair["a"], pair["b"])))
+def _low_first(pair: RecordedPair) -> tuple[int, ...]:
+    return tuple(sorted((pair.a, pair.b)))
 
 
-def _between(pair: Mapping[str, Any]) -> str:
+def _between(pair: RecordedPair) -> str:
     one, other = _low_first(pair)
     return _("Seats %(one)s and %(other)s", one=one, other=other)
 
@@ -235,9 +232,7 @@ def _points(number: int) -> str:
 def _clauses(rules: Profile, paths: Iterable[str]) -> tuple[QuizClause, ...]:
     options = {path: (kind, value) for path, kind, value in rules.options()}
     return tuple(
-        QuizClause(
-            option_title(options[path][0].title), option_says(*options[path]), rules.clause.get(path, "")
-        )
+        QuizClause(rule_text(options[path][0].title), option_says(*options[path]), rules.clause.get(path, ""))
         for path in paths
         if path in options
     )

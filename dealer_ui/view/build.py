@@ -46,6 +46,7 @@ from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import pairs, swap_notices, swap_undone, used
 from firmware.messages import Message
 from firmware.rules import Profile, currency
+from firmware.rules.recorded import RecordedHand, RecordedSettlement, recorded
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
@@ -82,7 +83,7 @@ def view(
     `answering` is False while the table process cannot be reached: then no commands are offered, and no device is shown
     as working.
     """
-    settlement = state.settlement
+    settlement = recorded(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
     puck = puck_due(state, rules) if rules and answering and is_between(state) else None
     pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
@@ -103,7 +104,7 @@ def view(
         unit=_unit(state),
         hand=state.hand if state.opened else None,
         devices=_devices(state, answering),
-        seats=_seats(state, rules, pays[current] if current is not None else None, answering),
+        seats=_seats(state, rules, settlement, pays[current] if current is not None else None, answering),
         needs=needs(state, rules) if rules and answering else (),
         payments=pays,
         current=current,
@@ -138,8 +139,8 @@ def _unit(state: State) -> str:
     return money(unit) if unit else ""
 
 
-def _all(settlement: Mapping[str, Any]) -> frozenset[tuple[int, int]]:
-    return frozenset((pair["a"], pair["b"]) for pair in settlement["pairs"])
+def _all(settlement: RecordedSettlement) -> frozenset[tuple[int, int]]:
+    return frozenset(pair.seats for pair in settlement.pairs)
 
 
 # ---- the hand ----
@@ -223,7 +224,7 @@ def _actions(
             return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
-            forward, back = marks(state.settlement, state.paid, state.hand)
+            forward, back = marks(recorded(state.settlement), state.paid, state.hand)
             undo = (back,) if back else swap_undone(state)[:1]
             ends = _("Close the hand") if refused else _("Next hand")
             return (*undo, forward or Action(ends, press, tone="go", lamp="white"))
@@ -299,7 +300,8 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
     """Name the events worth a sound. A natural sounds when its verdict is shown, never before."""
     cues: list[str] = []
     if state.settlement is not None:
-        cues += [f"foul-{state.hand}-{hand['seat']}" for hand in state.settlement["hands"] if hand["foul"]]
+        fouls = (hand.seat for hand in recorded(state.settlement).hands if hand.is_foul)
+        cues += [f"foul-{state.hand}-{seat}" for seat in fouls]
     elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
         cues.append(f"natural-{state.hand}-{seat}")
     elif rules:
@@ -311,16 +313,20 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
 # ---- the seats ----
 
 
-def _seats(state: State, rules: Profile | None, payment: Payment | None, answering: bool) -> tuple[Seat, ...]:
+def _seats(
+    state: State,
+    rules: Profile | None,
+    settlement: RecordedSettlement | None,
+    payment: Payment | None,
+    answering: bool,
+) -> tuple[Seat, ...]:
     by_place = {seat.place: seat for seat in state.seats}
-    settlement = state.settlement or {}
-    hands = {hand["seat"]: hand for hand in settlement.get("hands", ())}
     outcomes: dict[int, dict[str, Outcome]] = {}
-    if payment is not None:
-        now = next(p for p in settlement["pairs"] if {p["a"], p["b"]} == {payment.payer, payment.winner})
+    if payment is not None and settlement is not None:
+        now = next(pair for pair in settlement.pairs if {*pair.seats} == {payment.payer, payment.winner})
         outcomes = row_outcomes(now)
     return tuple(
-        _seat(state, rules, by_place[place], hands.get(by_place[place].seat), outcomes, payment, answering)
+        _seat(state, rules, by_place[place], settlement, outcomes, payment, answering)
         if place in by_place
         else Seat(place)
         for place in PLACES
@@ -331,14 +337,13 @@ def _seat(
     state: State,
     rules: Profile | None,
     seat: TableSeat,
-    hand: Mapping[str, Any] | None,
+    settlement: RecordedSettlement | None,
     outcomes: Mapping[int, Mapping[str, Outcome]],
     payment: Payment | None,
     answering: bool,
 ) -> Seat:
-    settlement = state.settlement or {}
-    number = str(seat.seat)
-    total = settlement.get("paid", {}).get(number)
+    hand = settlement.hand(seat.seat) if settlement else None
+    total = settlement.paid.get(seat.seat) if settlement else None
     return Seat(
         place=seat.place,
         seat=seat.seat,
@@ -347,7 +352,7 @@ def _seat(
         role=_role(seat.seat, payment),
         moves=payment.amount if payment else "",
         paying=payment is not None,
-        points=signed_points(settlement["points"][number]) if total is not None else "",
+        points=signed_points(settlement.points[seat.seat]) if settlement and total is not None else "",
         total=signed_money(total) if total is not None else "",
         trend="level" if not total else "up" if total > 0 else "down",
         rows=tuple(
@@ -370,7 +375,7 @@ def _role(seat: int, payment: Payment | None) -> Any:
 
 
 def _flags(
-    state: State, rules: Profile | None, seat: TableSeat, hand: Mapping[str, Any] | None, why: str
+    state: State, rules: Profile | None, seat: TableSeat, hand: RecordedHand | None, why: str
 ) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     if seat.fantasyland and not hand:
@@ -379,19 +384,19 @@ def _flags(
         flags.append(Flag("dead", _("Dead hand")))
     if seat.surrenders:
         flags.append(Flag("surrender", _("Surrendered")))
-    void = hand is not None and hand.get("declaration") == "voided_by_foul"
-    if hand and hand["foul"]:  # no room for the reason next to "Natural void"; the payment's lines give it
+    void = hand is not None and hand.declaration == "voided_by_foul"
+    if hand and hand.is_foul:  # no room for the reason next to "Natural void"; the payment's lines give it
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
-    if hand and hand["natural"]:
-        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand["natural"]["kind"]))))
-    elif hand and hand["foul"]:  # the foul is the important part, and needs the room
+    if hand and hand.natural:
+        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand.natural.kind))))
+    elif hand and hand.is_foul:  # the foul is the important part, and needs the room
         if void:
             flags.append(Flag("asked", _("Natural void")))
     elif seat.declares:
         flags.append(Flag("asked", _("Natural not verified") if seat.confirmed else _("Natural declared")))
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
-    if hand and hand["fantasyland_next"]:
+    if hand and hand.fantasyland_next:
         kept = seat.fantasyland  # a player who keeps it announces it (RULES.md 9)
         flags.append(
             Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
@@ -416,19 +421,18 @@ def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple
 
 
 def _row(
-    state: State, seat: TableSeat, row: Any, hand: Mapping[str, Any] | None, outcome: Outcome, answering: bool
+    state: State, seat: TableSeat, row: Any, hand: RecordedHand | None, outcome: Outcome, answering: bool
 ) -> Row:
-    judged = (hand or {}).get("rows", {}).get(row, {})
-    category, detail = (
-        row_words(judged["category"], judged["cards"]) if judged and judged["category"] else ("", "")
-    )
+    judged = hand.rows.get(row) if hand else None
+    called = judged.category if judged else None
+    category, detail = row_words(called, judged.cards) if judged and called else ("", "")
     return Row(
         row=row,
         cards=_cards(state, seat, row, answering),
         category=category,
         detail=detail,
-        text=row_text(judged["category"], judged["cards"]) if judged and judged["category"] else "",
-        bonus=judged.get("bonus", 0),
+        text=row_text(called, judged.cards) if judged and called else "",
+        bonus=judged.bonus if judged else 0,
         outcome=outcome,
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.rule_words import house_rule
+from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, row_name
 from firmware.rules import Profile
 from firmware.table.events import Irregularity
@@ -54,7 +54,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
                     place=where,
                     to=to,
                 ),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It is put back"),
                 _("It stays at %(place)s", place=to),
             )
@@ -68,7 +68,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
             return (
                 _("A set card is missing"),
                 f"{statement} {lies}".rstrip(),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It lies there"),
                 _("It is not part of the hand"),
             )
@@ -81,7 +81,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
                     place=where,
                     other=now,
                 ),
-                house_rule(house.card_moved),
+                rule_text(house.card_moved),
                 _("It is %(card)s", card=card),
                 _("It is %(card)s", card=now),
             )
@@ -89,7 +89,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
             return (
                 _("One card too many"),
                 _("%(card)s lies at %(place)s, where the row is full.", card=capital(now), place=where),
-                house_rule(house.wrong_number_of_cards),
+                rule_text(house.wrong_number_of_cards),
                 _("It is taken away"),
                 "",
             )
@@ -102,7 +102,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
                     thing=capital(thing),
                     place=where,
                 ),
-                house_rule(house.exposed_card),
+                rule_text(house.exposed_card),
                 _("It is turned up, or taken away"),
                 "",
             )
@@ -114,7 +114,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
                     seat=seen.seat,
                     card=card,
                 ),
-                house_rule(house.misdeal),
+                rule_text(house.misdeal),
                 _("It is taken back"),
                 _("It stands"),
             )
@@ -122,7 +122,7 @@ def irregularity_words(seen: Irregularity, rules: Profile) -> tuple[str, str, st
             return (
                 _("A card is there twice"),
                 _("%(card)s is read at %(place)s and at another place.", card=capital(card), place=where),
-                house_rule(house.card_twice),
+                rule_text(house.card_twice),
                 "",
                 "",
             )

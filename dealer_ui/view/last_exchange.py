@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
+from firmware.rules.recorded import RecordedSettlement, recorded
 from firmware.table.errors import TableError
 from firmware.table.state import State
 
@@ -23,7 +23,7 @@ class Exchange:
     """A hand's number and its settlement."""
 
     hand: int
-    settlement: Mapping[str, Any]
+    settlement: RecordedSettlement
 
 
 class LastExchange:
@@ -41,7 +41,7 @@ class LastExchange:
         """Return the state's own exchange, else the last one before its hand; None if there was none."""
         if state.settlement is not None:
             self._sought = None
-            return Exchange(state.hand, state.settlement)
+            return Exchange(state.hand, recorded(state.settlement))
         if self._sought != (state.hand, state.reopened):
             self._sought = (state.hand, state.reopened)
             self._last = self._before(state.hand)
@@ -55,5 +55,5 @@ class LastExchange:
                 log.warning("the last exchange: %s", error)
                 return None
             if settlement:
-                return Exchange(past, settlement)
+                return Exchange(past, recorded(settlement))
         return None

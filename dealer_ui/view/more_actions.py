@@ -12,6 +12,7 @@ from dealer_ui.view.payments import payments
 from dealer_ui.view.questions import KEYABLE, named
 from dealer_ui.view.screen import Action, Amount, Group, Pad
 from dealer_ui.view.swaps import swap_groups
+from firmware.rules.recorded import recorded
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, AwaitedCards, Payback
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
@@ -121,7 +122,7 @@ def _closing(state: State) -> Group:
     if not state.unpaid:
         return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
     assert state.settlement is not None
-    pays, _now = payments(state.settlement, state.paid)
+    pays, _now = payments(recorded(state.settlement), state.paid)
     still = ", ".join(
         f"{pay.label} {pay.amount}".replace(" ", "\N{NO-BREAK SPACE}")
         for pay in pays

@@ -10,7 +10,7 @@ from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.rule_words import house_rule, option_text
+from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, kind_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
@@ -176,7 +176,7 @@ def _button(state: State, rules: Profile) -> Need:
         kind="button",
         title=_("Where is the button?"),
         sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
-        rule=house_rule(rules.irregularities.button),
+        rule=rule_text(rules.irregularities.button),
         choices=tuple(
             Action(
                 _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
@@ -221,7 +221,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         )
         todo = _("Straighten the row and look again, or key it.")
         sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
-        rule = house_rule(rules.irregularities.wrong_number_of_cards)
+        rule = rule_text(rules.irregularities.wrong_number_of_cards)
     key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
     sure = [code for code in question.cards if code != "??"]
     ghost = (
@@ -279,7 +279,7 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         if len(spots) == 2
         else _("%(card)s: read %(count)s times", card=capital(card_name(code)), count=len(spots)),
         sentence=_("At %(places)s. Touch the one that is another card.", places=_("; at ").join(where)),
-        rule=house_rule(rules.irregularities.card_twice),
+        rule=rule_text(rules.irregularities.card_twice),
         place=first.place,
         row=_row(spots[0]),
         index=spots[0].index,
@@ -302,7 +302,7 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         kind="card",
         title=_("Which card is it?"),
         sentence=_("%(place)s from the left, as its player sees it.", place=where),
-        rule=house_rule(rules.irregularities.unread_card),
+        rule=rule_text(rules.irregularities.unread_card),
         place=seat.place,
         row=row,
         index=index,
@@ -371,7 +371,7 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
     if declaration is None:
         return ""
     if declaration.verdict == "voided_by_foul":
-        return option_text(OPTIONS[declaration.clause][2].say(True))
+        return say(OPTIONS[declaration.clause][2].say(True))
     if declaration.clause == "naturals.excused_by_surrender":
         return _("An opponent had already surrendered, so the hand plays as it is set.")
     if rules.naturals.false_declaration == "regular":

@@ -9,7 +9,7 @@ from typing import Final
 from dealer_ui.text.hand_words import category_name, natural_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language, ngettext
-from dealer_ui.text.rule_words import option_says, option_title, target_words
+from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import capital, row_name
 from firmware.rules import Currency, Profile, currency
 
@@ -122,7 +122,7 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
     tables.append(Table(_("Hands, the highest first"), ranking))
     options = {path: (kind, value) for path, kind, value in rules.options()}
     listed = (options[path] for path in SAID)
-    sentences = tuple((option_title(kind.title), option_says(kind, value)) for kind, value in listed)
+    sentences = tuple((rule_text(kind.title), option_says(kind, value)) for kind, value in listed)
     return Sheet(rules.title, tuple(tables), sentences)
 
 

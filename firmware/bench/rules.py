@@ -210,7 +210,7 @@ def _pokerkit(rows: Sequence[tuple[Any, Any]]) -> Run:
 def _batch(deal: random.Random, rounds: int) -> Iterator[Figure]:
     import numpy as np
 
-    from firmware.rules.batch import strengths
+    from firmware.bench.batch import strengths
 
     shuffled = np.random.default_rng(deal.randrange(2**32)).random((100_000, 52)).argpartition(5, axis=1)
     cards = np.ascontiguousarray(np.tile(shuffled[:, :5].astype(np.uint8), (10, 1)).T)

@@ -11,6 +11,7 @@ from firmware.record.archive import Hand, Image
 from firmware.record.archive_lines import HandLine
 from firmware.record.journal.journal import Entry
 from firmware.rules import Currency
+from firmware.rules.recorded import recorded
 from firmware.table import events as ev
 
 _BRIEF: Final = 110
@@ -89,15 +90,14 @@ def _brief(row: Entry) -> str:
 
 def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Iterator[str]:
     """Yield the payments with their reasons, each point with its clause."""
-    for pair in settlement.get("pairs", ()):
-        winner, payer = (pair["a"], pair["b"]) if pair["paid"] >= 0 else (pair["b"], pair["a"])
-        paid = f"seat {payer} pays seat {winner} {currency.say(pair['paid'])}" if pair["paid"] else "nothing"
-        yield f"  seats {pair['a']} and {pair['b']}: {paid}"
-        for line in pair["lines"]:
-            yield f"    {line['points']:+d}  {line['why']}  ({line['clause']})"
-    stacks = ", ".join(
-        f"{player} {currency.say(cents)}" for player, cents in settlement.get("stacks", {}).items()
-    )
+    found = recorded(settlement)
+    for pair in found.pairs:
+        payer, winner = pair.payer_winner
+        paid = f"seat {payer} pays seat {winner} {currency.say(pair.paid)}" if pair.paid else "nothing"
+        yield f"  seats {pair.a} and {pair.b}: {paid}"
+        for line in pair.lines:
+            yield f"    {line.points:+d}  {line.why}  ({line.clause})"
+    stacks = ", ".join(f"{player} {currency.say(cents)}" for player, cents in found.stacks.items())
     if stacks:
         yield f"  stacks then: {stacks}"
 

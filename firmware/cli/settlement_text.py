@@ -53,7 +53,7 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     if seat.rows is None:
         return
     for index, (name, cards) in enumerate(zip(_ROWS, seat.rows, strict=True)):
-        strength = seat.text(index) if seat.strengths[index] else ""
+        strength = seat.words(index).full if seat.strengths[index] else ""
         bonus = f" (bonus {seat.bonuses[index]})" if seat.bonuses[index] else ""
         yield f"  {name:<6}  {cards_text(cards):<14}  {strength}{bonus}".rstrip()
 

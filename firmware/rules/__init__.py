@@ -18,7 +18,14 @@ from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, foul
 from firmware.rules.hand import SEATS, Hand, SeatHand
 from firmware.rules.irregularities import Irregularity
-from firmware.rules.judging import Declaration, JudgedHand
+from firmware.rules.judging import (
+    Declaration,
+    FoulHand,
+    JudgedHand,
+    NaturalHand,
+    RegularHand,
+    SurrenderedHand,
+)
 from firmware.rules.lines import CLAUSES, Line
 from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
 from firmware.rules.order import positions
@@ -37,7 +44,6 @@ from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.rows import ROW_SIZES, Rows
 from firmware.rules.settlement import Pair, Settlement, settle
-from firmware.rules.status import IRREGULAR, Status, status
 from firmware.rules.strength import CATEGORIES, Category, Scale, scale
 
 __all__ = [
@@ -45,7 +51,6 @@ __all__ = [
     "CATEGORIES",
     "CLAUSES",
     "DOLLARS",
-    "IRREGULAR",
     "NATURAL_WORDS",
     "OPTIONS",
     "RANKS",
@@ -59,23 +64,26 @@ __all__ = [
     "Currency",
     "Declaration",
     "Fault",
+    "FoulHand",
     "Hand",
     "HandError",
     "Irregularity",
     "JudgedHand",
     "Line",
     "Natural",
+    "NaturalHand",
     "Pair",
     "Profile",
     "ProfileError",
     "RankedNatural",
     "Rate",
+    "RegularHand",
     "Rows",
     "RulesError",
     "Scale",
     "SeatHand",
     "Settlement",
-    "Status",
+    "SurrenderedHand",
     "Transfer",
     "UnknownCardError",
     "UnknownProfileError",
@@ -104,5 +112,4 @@ __all__ = [
     "settle",
     "settle_json",
     "settlement_json",
-    "status",
 ]

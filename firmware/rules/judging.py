@@ -11,6 +11,7 @@ from firmware.rules.naturals import RankedNatural
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.strength import Scale
+from firmware.rules.words import RowWords
 
 _NOTHING = (0, 0, 0)
 
@@ -30,36 +31,66 @@ _EXCUSED = Declaration("not_borne_out", "naturals.excused_by_surrender")
 
 
 class JudgedHand(NamedTuple):
-    """A seat's hand, evaluated for the comparison."""
+    """A seat's hand, evaluated. It is one of the kinds below; this one itself while the table's hand is irregular."""
 
     seat: int
     owner: str
     """The player's name, the key of the stacks."""
     holds_button: bool
     """The player has the button, possibly at another of the player's seats."""
-    is_regular: bool
-    """Its rows are compared: it neither surrenders nor is a foul or a natural."""
-    surrenders: bool
     rows: Rows | None
     scale: Scale
     """The scale of the strengths."""
-    strengths: Strengths
+    strengths: Strengths = _NOTHING
     """Of front, middle and back; 0 for a row that is irregular or missing."""
     bonuses: tuple[int, int, int] = _NOTHING
     """The table's bonus for each row, even if a foul or a natural cancels it."""
-    fault: Fault | None = None
-    """Why the hand is a foul; None for a natural that counts."""
-    natural: RankedNatural | None = None
-    """The natural that counts."""
     holds: RankedNatural | None = None
     """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
-    fantasyland_next: bool = False
     declaration: Declaration | None = None
     """The result of the seat's declaration; None if it declared no natural."""
+    fantasyland_next: bool = False
+    fault: Fault | None = None
+    """Why the hand is a foul: of a `FoulHand`."""
 
-    def text(self, row: int) -> str:
+    @property
+    def natural(self) -> RankedNatural | None:
+        """The natural that counts."""
+        return None
+
+    def words(self, row: int) -> RowWords:
         """Return a row of an evaluated hand in words: 0 is the front."""
-        return self.scale.text(self.strengths[row])
+        return self.scale.words[self.strengths[row]]
+
+
+class RegularHand(JudgedHand):
+    """A hand whose rows are compared."""
+
+    __slots__ = ()
+
+
+class FoulHand(JudgedHand):
+    """A hand that is a foul."""
+
+    __slots__ = ()
+
+
+class NaturalHand(JudgedHand):
+    """A hand with a natural that counts: the one that it holds."""
+
+    __slots__ = ()
+
+    @property
+    def natural(self) -> RankedNatural:
+        """The natural that counts."""
+        assert self.holds is not None
+        return self.holds
+
+
+class SurrenderedHand(JudgedHand):
+    """A hand that surrenders, with rows or without."""
+
+    __slots__ = ()
 
 
 class Judge:
@@ -90,24 +121,16 @@ class Judge:
         unsound = {(found.seat, found.row) for found in hand.irregularities}
         seats = []
         for seat, owner in zip(hand.seats, hand.owners, strict=True):
-            looked = JudgedHand(
-                seat=seat.seat,
-                owner=owner,
-                holds_button=owner == holder,
-                is_regular=False,
-                surrenders=seat.surrenders,
-                rows=seat.rows,
-                scale=self._scale,
-                strengths=_NOTHING,
-            )
+            strengths = bonuses = _NOTHING
             if seat.rows is not None:
                 front, middle, back = (
                     0 if (seat.seat, name) in unsound else self._scale.strength(cards)
                     for name, cards, _ in seat.rows.named()
                 )
                 strengths, bonuses = (front, middle, back), self._bonuses_of(front, middle, back)
-                looked = looked._replace(strengths=strengths, bonuses=bonuses)
-            seats.append(looked)
+            seats.append(
+                JudgedHand(seat.seat, owner, owner == holder, seat.rows, self._scale, strengths, bonuses)
+            )
         return seats
 
     def _bonuses_of(self, front: int, middle: int, back: int) -> tuple[int, int, int]:
@@ -117,46 +140,40 @@ class Judge:
     def _judge_seat(self, seat: SeatHand, owner: str, holds_button: bool, hand: Hand) -> JudgedHand:
         scale, rows = self._scale, seat.rows
         if rows is None:
-            return JudgedHand(seat.seat, owner, holds_button, False, seat.surrenders, None, scale, _NOTHING)
+            return SurrenderedHand(seat.seat, owner, holds_button, None, scale)
         front_cards, middle_cards, back_cards = rows
         strengths = front, middle, back = scale.rows(front_cards, middle_cards, back_cards)
-        front_bonuses, middle_bonuses, back_bonuses = self._bonuses
-        bonuses = front_bonuses[front], middle_bonuses[middle], back_bonuses[back]
+        bonuses = self._bonuses_of(front, middle, back)
         if seat.surrenders:
-            return JudgedHand(seat.seat, owner, holds_button, False, True, rows, scale, strengths, bonuses)
-        fault = order_foul = None
+            return SurrenderedHand(seat.seat, owner, holds_button, rows, scale, strengths, bonuses)
+        wrong_order = holds = declaration = None
         if not front < middle < back:
-            fault = order_foul = order_fault(strengths, rows, self._profile)
-        natural = holds = declaration = None
-        if not order_foul or not self._foul_voids:
+            wrong_order = order_fault(strengths, rows, self._profile)
+        if not wrong_order or not self._foul_voids:
             holds = self._highest[self._naturals(front_cards, middle_cards, back_cards)]
-        if seat.declares or self._automatic:
-            natural = holds
-            if natural:
-                fault = None
+        is_natural = holds is not None and (seat.declares or self._automatic)
+        fault = None if is_natural else wrong_order
         if seat.declares:
-            declaration = self._declaration(seat, owner, natural is not None, order_foul is not None, hand)
+            declaration = self._declaration(seat, owner, is_natural, wrong_order is not None, hand)
             if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
         fantasyland_next = False
         # Evaluated on the rows as set: a natural does not correct their order.
-        if self._has_fantasyland and not (order_foul or fault):
+        if self._has_fantasyland and not (wrong_order or fault):
             fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
-        return JudgedHand(
+        kind = FoulHand if fault else NaturalHand if is_natural else RegularHand
+        return kind(
             seat.seat,
             owner,
             holds_button,
-            not (fault or natural),
-            False,
             rows,
             scale,
             strengths,
             bonuses,
-            fault,
-            natural,
             holds,
-            fantasyland_next,
             declaration,
+            fantasyland_next,
+            fault,
         )
 
     def _declaration(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from firmware.messages import Message, Term
 from firmware.rules.foul import Fault
 from firmware.rules.judging import JudgedHand
-from firmware.rules.naturals import NATURAL_WORDS
-from firmware.rules.words import ROW_NAMES
+from firmware.rules.naturals import NATURAL_WORDS, RankedNatural
+from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english, unlike
 
 NO_ROW = -1
 
@@ -35,7 +36,19 @@ class Line(NamedTuple):
     @property
     def why(self) -> str:
         """A sentence that a dealer can read aloud."""
-        return _SENTENCES[self.id](self)
+        name, _, winner, loser, row = self
+        if name == "row_won":  # nine lines in ten: their English is made of its parts
+            words = winner.scale.words
+            won, lost = words[winner.strengths[row]], words[loser.strengths[row]]
+            one, other = unlike(won, lost)
+            begin, between, end = _ROW_WON[won.is_plural][row]
+            return f"{begin}{one.english}{between}{other.english}{end}"
+        return sentence(english, name, winner, loser, row)
+
+    @property
+    def message(self) -> Message:
+        """The same sentence, to be translated."""
+        return sentence(Message, self.id, self.winner, self.loser, self.row)
 
     @property
     def args(self) -> Mapping[str, str | int]:
@@ -95,112 +108,184 @@ NOTHING_BY_CLAUSE = {
 _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both_surrender"})
 
 
-def _beats(line: Line) -> str:
-    """Return how the winner's row beats the loser's."""
-    _, _, winner, loser, row = line
-    return winner.scale.beats_text(winner.strengths[row], loser.strengths[row])
+class Side(Protocol):
+    """What a sentence says of a hand."""
+
+    @property
+    def seat(self) -> int:
+        """The hand's seat."""
+
+    @property
+    def fault(self) -> str | None:
+        """Why the hand is a foul: the name of a `Fault`."""
+
+    @property
+    def natural(self) -> RankedNatural | None:
+        """The natural that counts."""
+
+    def words(self, row: int, /) -> RowWords:
+        """Return a row in words."""
 
 
-def _row_won(line: Line) -> str:
-    _, _, winner, loser, row = line
-    return f"{ROW_NAMES[row]}: {winner.scale.beats_text(winner.strengths[row], loser.strengths[row])}"
+def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
+    """Say a line of this kind. `_` makes the sentence of a template and its arguments. Raises KeyError."""
+    if row != NO_ROW:
+        return _of_row(_, name, winner, loser, row)
+    match name:
+        case "two_rows":
+            return _("seat %(seat)s wins two of three rows", seat=winner.seat)
+        case "all_rows" | "scoop":
+            return _("seat %(seat)s wins all three rows", seat=winner.seat)
+        case "majority":
+            return _("seat %(seat)s wins the majority of rows", seat=winner.seat)
+        case "foul":
+            return _("seat %(seat)s's hand is a foul: %(why)s", seat=loser.seat, why=_fault(_, loser))
+        case "both_foul":
+            return _("both hands are fouls: nothing is exchanged")
+        case "natural":
+            return _("natural of seat %(seat)s: %(hand)s", seat=winner.seat, hand=_kind(winner))
+        case "naturals_tie":
+            return _naturals_tie(_, winner, loser)
+        case "declaration_not_borne_out":
+            return _(
+                "seat %(seat)s declared a natural that the cards do not show: the hand plays as it is set",
+                seat=winner.seat,
+            )
+        case "declaration_excused":
+            return _(
+                "seat %(seat)s declared a natural that the cards do not show; an opponent had already "
+                "surrendered, so the hand plays as it is set",
+                seat=winner.seat,
+            )
+        case "declaration_voided":
+            return _(
+                "seat %(seat)s declared a natural, but a hand set in the wrong order cannot claim one",
+                seat=winner.seat,
+            )
+        case "surrender":
+            return _("seat %(seat)s surrenders", seat=loser.seat)
+        case "surrender_foul":
+            return _(
+                "seat %(loser)s surrenders, and seat %(winner)s's foul hand is no longer live: nothing is "
+                "exchanged",
+                loser=loser.seat,
+                winner=winner.seat,
+            )
+        case "both_surrender":
+            return _("both surrender: nothing is exchanged")
+    raise KeyError(name)
 
 
-def _bonus(line: Line) -> str:
-    _, _, winner, _, row = line
-    return f"{ROW_NAMES[row]} bonus of seat {winner.seat}: {winner.text(row)}"
+def _row_won(_: Say[T], row: int, won: RowWords, lost: RowWords) -> T:
+    how = beats(_, won, lost)
+    return _("%(row)s: %(beats)s", row=ROWS[row], beats=how)
 
 
-def _in_place(line: Line) -> str:
-    tied = line.winner.strengths[line.row] == line.loser.strengths[line.row]
-    how = f"both have {line.winner.text(line.row)}" if tied else _beats(line)
-    return f"{ROW_NAMES[line.row]}: {how}; the bonus takes the row's place"
+_GAP = "%s"
 
 
-def _foul(line: Line) -> str:
-    hand = line.loser
-    front, middle, back = hand.strengths
+def _gapped(row: int, *, is_plural: bool) -> list[str]:
+    gap = Term(_GAP)
+    return _row_won(english, row, RowWords(gap, gap, is_plural), RowWords(gap, gap, False)).split(_GAP)
+
+
+_ROW_WON = tuple(tuple(_gapped(row, is_plural=is_plural) for row in range(3)) for is_plural in (False, True))
+"""The parts of a won row's English before, between and after the words of both rows: by `is_plural`, by row."""
+
+
+def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
+    hand, place = winner.words(row).full, ROWS[row]
+    match name:
+        case "row_won":
+            return _row_won(_, row, winner.words(row), loser.words(row))
+        case "row_tied":
+            return _("%(row)s: both have %(hand)s, a push", row=place, hand=hand)
+        case "row_tied_button":
+            return _(
+                "%(row)s: both have %(hand)s, and seat %(seat)s wins with the button",
+                row=place,
+                hand=hand,
+                seat=winner.seat,
+            )
+        case "bonus":
+            return _("%(row)s bonus of seat %(seat)s: %(hand)s", row=place, seat=winner.seat, hand=hand)
+        case "bonus_in_place" if str(hand) == str(loser.words(row).full):
+            return _("%(row)s: both have %(hand)s; the bonus takes the row's place", row=place, hand=hand)
+        case "bonus_in_place":
+            how = beats(_, winner.words(row), loser.words(row))
+            return _("%(row)s: %(beats)s; the bonus takes the row's place", row=place, beats=how)
+        case "bonus_doubled":
+            return _("%(row)s: both rows are of the same category, so the bonus counts twice", row=place)
+        case "bonus_weaker":
+            how = beats(_, winner.words(row), loser.words(row))
+            return _(
+                "%(row)s: %(beats)s, so seat %(seat)s's bonus does not count",
+                row=place,
+                beats=how,
+                seat=loser.seat,
+            )
+        case "bonuses_tie":
+            return _("%(row)s: both have %(hand)s, so neither's bonus counts", row=place, hand=hand)
+        case "foul_bonus":
+            return _(
+                "the foul pays seat %(seat)s's %(row)s bonus: %(hand)s",
+                seat=winner.seat,
+                row=place,
+                hand=hand,
+            )
+        case "natural_bonus":
+            return _(
+                "%(row)s bonus of seat %(seat)s's natural: %(hand)s", row=place, seat=winner.seat, hand=hand
+            )
+        case "natural_pays_bonus":
+            return _(
+                "the natural pays seat %(seat)s's %(row)s bonus: %(hand)s",
+                seat=winner.seat,
+                row=place,
+                hand=hand,
+            )
+    raise KeyError(name)
+
+
+def _fault(_: Say[T], hand: Side) -> T:
     match hand.fault:
         case Fault.FRONT_ABOVE_MIDDLE:
-            higher, lower = hand.scale.unlike_texts(front, middle)
-            how = f"the front ({higher}) beats the middle ({lower})"
+            higher, lower = unlike(hand.words(0), hand.words(1))
+            return _("the front (%(higher)s) beats the middle (%(lower)s)", higher=higher, lower=lower)
         case Fault.MIDDLE_ABOVE_BACK:
-            higher, lower = hand.scale.unlike_texts(middle, back)
-            how = f"the middle ({higher}) beats the back ({lower})"
+            higher, lower = unlike(hand.words(1), hand.words(2))
+            return _("the middle (%(higher)s) beats the back (%(lower)s)", higher=higher, lower=lower)
         case Fault.MIDDLE_EQUALS_BACK:
-            how = f"middle and back are equal ({hand.text(1)})"
+            return _("middle and back are equal (%(hand)s)", hand=hand.words(1).full)
         case Fault.MIDDLE_SUIT_ABOVE_BACK:
-            how = f"middle and back are equal ({hand.text(1)}), and the middle's suit is the higher"
+            return _(
+                "middle and back are equal (%(hand)s), and the middle's suit is the higher",
+                hand=hand.words(1).full,
+            )
         case _:
-            how = "a natural was declared that the cards do not show"
-    return f"seat {hand.seat}'s hand is a foul: {how}"
+            return _("a natural was declared that the cards do not show")
 
 
-def _natural(line: Line) -> str:
-    assert line.winner.natural is not None
-    return f"natural of seat {line.winner.seat}: {NATURAL_WORDS[line.winner.natural.kind]}"
+def _kind(hand: Side) -> Message:
+    if hand.natural is None:
+        raise KeyError("natural")
+    return NATURAL_WORDS[hand.natural.kind]
 
 
-def _naturals_tie(line: Line) -> str:
-    ours, theirs = line.winner.natural, line.loser.natural
-    assert ours is not None
-    assert theirs is not None
-    seats = f"the naturals of seats {line.winner.seat} and {line.loser.seat} tie"
-    if ours.kind == theirs.kind:
-        return f"{seats}, both {NATURAL_WORDS[ours.kind]}: nothing is exchanged"
-    both = f"{NATURAL_WORDS[ours.kind]} and {NATURAL_WORDS[theirs.kind]}"
-    return f"{seats}, {both} being worth the same: nothing is exchanged"
-
-
-_SENTENCES: dict[str, Callable[[Line], str]] = {
-    "row_won": _row_won,
-    "row_tied": lambda line: f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, a push",
-    "row_tied_button": lambda line: (
-        f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, "
-        f"and seat {line.winner.seat} wins with the button"
-    ),
-    "two_rows": lambda line: f"seat {line.winner.seat} wins two of three rows",
-    "all_rows": lambda line: f"seat {line.winner.seat} wins all three rows",
-    "majority": lambda line: f"seat {line.winner.seat} wins the majority of rows",
-    "scoop": lambda line: f"seat {line.winner.seat} wins all three rows",
-    "bonus": _bonus,
-    "bonus_in_place": _in_place,
-    "bonus_doubled": lambda line: (
-        f"{ROW_NAMES[line.row]}: both rows are of the same category, so the bonus counts twice"
-    ),
-    "bonus_weaker": lambda line: (
-        f"{ROW_NAMES[line.row]}: {_beats(line)}, so seat {line.loser.seat}'s bonus does not count"
-    ),
-    "bonuses_tie": lambda line: (
-        f"{ROW_NAMES[line.row]}: both have {line.winner.text(line.row)}, so neither's bonus counts"
-    ),
-    "foul": _foul,
-    "foul_bonus": lambda line: (
-        f"the foul pays seat {line.winner.seat}'s {ROW_NAMES[line.row]} bonus: {line.winner.text(line.row)}"
-    ),
-    "both_foul": lambda line: "both hands are fouls: nothing is exchanged",
-    "natural": _natural,
-    "natural_bonus": lambda line: (
-        f"{ROW_NAMES[line.row]} bonus of seat {line.winner.seat}'s natural: {line.winner.text(line.row)}"
-    ),
-    "natural_pays_bonus": lambda line: (
-        f"the natural pays seat {line.winner.seat}'s {ROW_NAMES[line.row]} bonus: {line.winner.text(line.row)}"
-    ),
-    "naturals_tie": _naturals_tie,
-    "declaration_not_borne_out": lambda line: (
-        f"seat {line.winner.seat} declared a natural that the cards do not show: the hand plays as it is set"
-    ),
-    "declaration_excused": lambda line: (
-        f"seat {line.winner.seat} declared a natural that the cards do not show; an opponent had already "
-        "surrendered, so the hand plays as it is set"
-    ),
-    "declaration_voided": lambda line: (
-        f"seat {line.winner.seat} declared a natural, but a hand set in the wrong order cannot claim one"
-    ),
-    "surrender": lambda line: f"seat {line.loser.seat} surrenders",
-    "surrender_foul": lambda line: (
-        f"seat {line.loser.seat} surrenders, and seat {line.winner.seat}'s foul hand is no longer live: "
-        "nothing is exchanged"
-    ),
-    "both_surrender": lambda line: "both surrender: nothing is exchanged",
-}
+def _naturals_tie(_: Say[T], a: Side, b: Side) -> T:
+    one, other = _kind(a), _kind(b)
+    if one is other:
+        return _(
+            "the naturals of seats %(a)s and %(b)s tie, both %(hand)s: nothing is exchanged",
+            a=a.seat,
+            b=b.seat,
+            hand=one,
+        )
+    return _(
+        "the naturals of seats %(a)s and %(b)s tie, %(hand)s and %(other)s being worth the same: nothing is "
+        "exchanged",
+        a=a.seat,
+        b=b.seat,
+        hand=one,
+        other=other,
+    )

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Literal
 
+from firmware.messages import Message
 from firmware.rules.cards import RANK_COUNTS, Card
 from firmware.rules.strength import Wheel
 
@@ -43,17 +44,17 @@ class Natural(IntFlag):
 NATURALS: dict[str, Natural] = {kind.label: kind for kind in Natural}
 """The kinds by name."""
 
-NATURAL_WORDS: dict[str, str] = {
-    "all_one_suit": "thirteen cards of one suit",
-    "dragon": "dragon (one card of every rank)",
-    "super_dragon": "super dragon (a dragon in one suit)",
-    "all_one_color": "thirteen cards of one color",
-    "twelve_one_suit": "exactly twelve cards of one suit",
-    "twelve_one_color": "exactly twelve cards of one color",
-    "six_pairs": "six pairs",
-    "five_pairs_trips": "five pairs and three of a kind",
-    "three_straights": "three straights",
-    "three_flushes": "three flushes",
+NATURAL_WORDS: dict[str, Message] = {
+    "all_one_suit": Message("thirteen cards of one suit"),
+    "dragon": Message("dragon (one card of every rank)"),
+    "super_dragon": Message("super dragon (a dragon in one suit)"),
+    "all_one_color": Message("thirteen cards of one color"),
+    "twelve_one_suit": Message("exactly twelve cards of one suit"),
+    "twelve_one_color": Message("exactly twelve cards of one color"),
+    "six_pairs": Message("six pairs"),
+    "five_pairs_trips": Message("five pairs and three of a kind"),
+    "three_straights": Message("three straights"),
+    "three_flushes": Message("three flushes"),
 }
 """The kinds in a dealer's words."""
 

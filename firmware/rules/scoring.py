@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware.rules.foul import Fault, order_fault
-from firmware.rules.judging import JudgedHand
+from firmware.rules.judging import FoulHand, JudgedHand, NaturalHand, RegularHand, SurrenderedHand
 from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
 from firmware.rules.profiles.profile import Profile
 
@@ -31,59 +31,68 @@ class Scorer:
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
-        if a.is_regular and b.is_regular:
+        if isinstance(a, RegularHand) and isinstance(b, RegularHand):
             lines = self._regular(a, b)
-        elif a.surrenders or b.surrenders:
+        elif isinstance(a, SurrenderedHand) or isinstance(b, SurrenderedHand):
             return [self._surrender(a, b)]
-        elif a.natural or b.natural:
-            lines = self._naturals(a, b)
         else:
-            lines = self._fouls(a, b)
+            lines = self._decided(a, b)
         if a.declaration or b.declaration:
             lines += [*_came_to_nothing(a, b), *_came_to_nothing(b, a)]
         return lines
 
+    def _decided(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
+        """Return the lines of two hands of which one is a natural or a foul."""
+        match a, b:
+            case NaturalHand(), NaturalHand():
+                return self._two_naturals(a, b)
+            case NaturalHand(), _:
+                return self._natural(a, b, a.natural.value)
+            case _, NaturalHand():
+                return self._natural(b, a, -b.natural.value)
+            case FoulHand(), FoulHand():
+                return [Line("both_foul", 0, a, b)]
+            case FoulHand(), _:
+                return self._foul(b, a, -1)
+            case _:
+                return self._foul(a, b, 1)
+
     def natural_bonuses(self, hand: JudgedHand) -> tuple[int, int, int]:
         """Return the bonuses of a natural against a regular hand or a foul: those of rows in the right order."""
-        if not self._natural_keeps or hand.rows is None or not hand.natural:
+        if not self._natural_keeps or hand.rows is None or not isinstance(hand, NaturalHand):
             return _NOTHING
         return _NOTHING if order_fault(hand.strengths, hand.rows, self._profile) else hand.bonuses
 
     def _surrender(self, a: JudgedHand, b: JudgedHand) -> Line:
-        if a.surrenders and b.surrenders:
+        if isinstance(a, SurrenderedHand) and isinstance(b, SurrenderedHand):
             return Line("both_surrender", 0, a, b)
-        if (a.fault or b.fault) and not self._surrender_pays_foul:
-            return Line("surrender_foul", 0, a, b) if b.surrenders else Line("surrender_foul", 0, b, a)
-        points = self._profile.surrender.points
-        return Line("surrender", -points, b, a) if a.surrenders else Line("surrender", points, a, b)
+        winner, loser, sign = (a, b, 1) if isinstance(b, SurrenderedHand) else (b, a, -1)
+        if isinstance(winner, FoulHand) and not self._surrender_pays_foul:
+            return Line("surrender_foul", 0, winner, loser)
+        return Line("surrender", sign * self._profile.surrender.points, winner, loser)
 
-    def _naturals(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
+    def _two_naturals(self, a: NaturalHand, b: NaturalHand) -> list[Line]:
         ours, theirs = a.natural, b.natural
-        if ours and theirs:
-            by_value = self._profile.naturals.tie == "value"
-            if ours.value == theirs.value if by_value else ours.place == theirs.place:
-                return [Line("naturals_tie", 0, a, b)]
-        if ours and (not theirs or ours.place < theirs.place):
+        by_value = self._profile.naturals.tie == "value"
+        if ours.value == theirs.value if by_value else ours.place == theirs.place:
+            return [Line("naturals_tie", 0, a, b)]
+        if ours.place < theirs.place:
             return self._natural(a, b, ours.value)
-        assert theirs is not None
         return self._natural(b, a, -theirs.value)
 
     def _natural(self, winner: JudgedHand, loser: JudgedHand, points: int) -> list[Line]:
         sign = 1 if points > 0 else -1
         lines = [Line("natural", points, winner, loser)]
-        if loser.fault and self._profile.foul.versus_natural == "both":
+        if isinstance(loser, FoulHand) and self._profile.foul.versus_natural == "both":
             lines.append(Line("foul", sign * self._profile.foul.points, winner, loser))
-        if loser.natural:
+        if isinstance(loser, NaturalHand):
             return lines
         lines += _bonus_lines("natural_bonus", sign, winner, loser, self.natural_bonuses(winner))
-        if self._natural_pays and loser.is_regular:
+        if self._natural_pays and isinstance(loser, RegularHand):
             lines += _bonus_lines("natural_pays_bonus", -sign, loser, winner, loser.bonuses)
         return lines
 
-    def _fouls(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
-        if a.fault and b.fault:
-            return [Line("both_foul", 0, a, b)]
-        winner, loser, sign = (b, a, -1) if a.fault else (a, b, 1)
+    def _foul(self, winner: JudgedHand, loser: JudgedHand, sign: int) -> list[Line]:
         lines = [Line("foul", sign * self._profile.foul.points, winner, loser)]
         if self._profile.foul.pays_bonus and self._profile.bonus.pays != "none":
             lines += _bonus_lines("foul_bonus", sign, winner, loser, winner.bonuses)
@@ -93,6 +102,7 @@ class Scorer:
         lines: list[Line] = []
         won = lost = 0
         our_rows, their_rows = a.strengths, b.strengths
+        row_points, replaces = self._row_points, self._replaces
         for row in _ROWS:
             ours, theirs = our_rows[row], their_rows[row]
             if ours != theirs:
@@ -108,15 +118,15 @@ class Scorer:
             else:
                 lost += 1
                 loser, sign = a, -1
-            if self._replaces and winner.bonuses[row]:
+            if replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
-                lines.append(new_line((how, sign * self._row_points, winner, loser, row)))
+                lines.append(new_line((how, sign * row_points, winner, loser, row)))
         if won >= 2:
             self._rows_won(lines, won, a, b, 1)
         elif lost >= 2:
             self._rows_won(lines, lost, b, a, -1)
-        if self._beside:
+        if self._beside and (a.bonuses != _NOTHING or b.bonuses != _NOTHING):
             self._bonuses(lines, a, b)
         return lines
 

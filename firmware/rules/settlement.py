@@ -13,7 +13,7 @@ from firmware.rules.errors import HandError
 from firmware.rules.fantasyland import offers_fantasyland
 from firmware.rules.hand import Hand
 from firmware.rules.irregularities import Irregularity
-from firmware.rules.judging import Judge, JudgedHand
+from firmware.rules.judging import Judge, JudgedHand, NaturalHand
 from firmware.rules.lines import Line
 from firmware.rules.order import positions
 from firmware.rules.payment import Till, Transfer, chips_plan
@@ -153,18 +153,18 @@ def _in_order_of_payment(
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
     if profile.order.naturals_first:
-        naturals = [by_seat[seat] for seat in order if by_seat[seat].natural]
+        naturals = [hand for hand in map(by_seat.get, order) if isinstance(hand, NaturalHand)]
         if naturals:
             _naturals_first(pairs, naturals, profile.order.several_naturals)
     return pairs
 
 
 def _naturals_first(
-    pairs: list[tuple[JudgedHand, JudgedHand]], naturals: list[JudgedHand], several: str
+    pairs: list[tuple[JudgedHand, JudgedHand]], naturals: list[NaturalHand], several: str
 ) -> None:
     """Move the pairs with a natural to the front; `naturals` are in the order of positions."""
     if several == "highest":
-        naturals.sort(key=lambda judged: judged.natural.place if judged.natural else 0)
+        naturals.sort(key=lambda judged: judged.natural.place)
     turns = {judged.seat: 0 if several == "pairs" else turn for turn, judged in enumerate(naturals)}
     last = len(naturals)
     pairs.sort(key=lambda pair: min(turns.get(pair[0].seat, last), turns.get(pair[1].seat, last)))

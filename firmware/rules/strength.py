@@ -12,8 +12,9 @@ from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
+from firmware.messages import Term
 from firmware.rules.cards import RANK_KEYS, SUIT_BITS, SUIT_KEYS, Card
-from firmware.rules.words import full_text, short_text
+from firmware.rules.words import RowWords, row_words
 
 Wheel = Literal["lowest", "second_highest", "not_a_straight"]
 """The rank of 5-4-3-2-A: the lowest straight, the one below A-K-Q-J-T, or no straight at all."""
@@ -42,9 +43,10 @@ class Category(IntEnum):
         return self.name.lower()
 
     @property
-    def words(self) -> str:
-        """The name in words: "one pair"."""
-        return self.label.replace("_", " ")
+    def words(self) -> Term:
+        """The name in words: "one pair", with a capital letter where it is translated."""
+        words = self.label.replace("_", " ")
+        return Term(words.capitalize(), english=words)
 
 
 CATEGORIES = {category.label: category for category in Category}
@@ -115,25 +117,22 @@ def _five_ranks(ranks: tuple[int, ...], key: int, wheel: Wheel) -> Iterator[_Ent
 
 
 _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH})
-_PLURALS = frozenset({Category.TWO_PAIRS, Category.THREE_OF_A_KIND, Category.FOUR_OF_A_KIND})
-"""Categories whose words are plural: "three aces beat"."""
 _STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
 
 
-class _Texts(dict[int, tuple[str, str, str]]):
-    """Strengths in words: without and with kickers, and the verb; computed on first use."""
+class _Words(dict[int, RowWords]):
+    """Strengths in words; made on first use."""
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         super().__init__()
         self._kinds = kinds
 
-    def __missing__(self, strength: int) -> tuple[str, str, str]:
+    def __missing__(self, strength: int) -> RowWords:
         category, ranks = self._kinds[strength]
-        verb = "beat" if category in _PLURALS else "beats"
-        texts = self[strength] = short_text(category.label, ranks), full_text(category.label, ranks), verb
-        return texts
+        words = self[strength] = row_words(category.label, ranks)
+        return words
 
 
 class Scale:
@@ -164,7 +163,7 @@ class Scale:
             else:
                 self._fives[rank_key] = strength
         self._kinds = tuple(kinds)
-        self._texts = _Texts(self._kinds)
+        self.words = _Words(self._kinds)
 
     @property
     def size(self) -> int:
@@ -224,18 +223,8 @@ class Scale:
                     yield strength, most * ranks[:heads] + least * ranks[heads:], category in _FLUSHES
 
     def text(self, strength: int) -> str:
-        """Return a strength in words, kickers included: "pair of aces, king"."""
-        return self._texts[strength][1]
-
-    def beats_text(self, winner: int, loser: int) -> str:
-        """Return how one strength beats another, with kickers only if they decide: "three aces beat pair of twos"."""
-        won, lost = self._texts[winner], self._texts[loser]
-        return f"{won[0]} {won[2]} {lost[0]}" if won[0] != lost[0] else f"{won[1]} {won[2]} {lost[1]}"
-
-    def unlike_texts(self, one: int, other: int) -> tuple[str, str]:
-        """Return two different strengths in words, with kickers only if they are needed to distinguish them."""
-        ours, theirs = self._texts[one], self._texts[other]
-        return (ours[0], theirs[0]) if ours[0] != theirs[0] else (ours[1], theirs[1])
+        """Return a strength in English, kickers included: "pair of aces, king"."""
+        return str(self.words[strength].full)
 
 
 @cache

@@ -62,7 +62,7 @@ def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:
     """Return the options that differ from the extended profile."""
     before = {path: value for path, _, value in base.options()}
     return tuple(
-        Change(path, kind.title, kind.say(before[path]), kind.say(value))
+        Change(path, kind.title, str(kind.say(before[path])), str(kind.say(value)))
         for path, kind, value in profile.options()
         if value != before[path]
     )

@@ -2,7 +2,10 @@
 
 A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only its
 changes. Options of later releases may be missing: then the behaviour of earlier releases applies. An option is replaced
-as a whole: a `[bonus] front = {...}` in a house file is the front's whole table.
+as a whole: a `[bonus] front = {...}` in a house file is the front's whole table. A clause given for a section is
+that of each of its options without a clause of its own in the file.
+
+The packaged profiles extend `_common.toml`, or one another, only to save writing: each is a game of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,7 @@ from firmware.rules.profiles.options import quoted, text_toml
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, checked, suggestion
 
-_PACKAGED = Path(__file__).parent
+_PACKAGED = Path(__file__).resolve().parent
 
 _ABOUT = ("name", "title", "source", "based_on", "extends", "notes")
 _ABOUT_TABLES = ("profile", "clauses", "readings")
@@ -27,7 +31,7 @@ _ABOUT_TABLES = ("profile", "clauses", "readings")
 
 def profile_names() -> tuple[str, ...]:
     """Return the names of the packaged profiles."""
-    return tuple(sorted(path.stem for path in _PACKAGED.glob("*.toml")))
+    return tuple(sorted(path.stem for path in _PACKAGED.glob("[!_]*.toml")))
 
 
 def load_profile(name_or_path: str | Path) -> Profile:
@@ -101,7 +105,8 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"the file cannot be read: {error}", file=path.name) from error
-    return _parse(text, path.name, path.parent, (*above, path))
+    chain = _parse(text, path.name, path.parent, (*above, path))
+    return (replace(chain[0], based_on=""),) if path.parent == _PACKAGED else chain
 
 
 def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -> tuple[Profile, ...]:
@@ -177,18 +182,20 @@ def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | 
             path.partition(".")[2]: value for path, value in values.items() if path.startswith(f"{section}.")
         }
         sections[section] = kind(**{**before, **named})
-    clauses = dict(base.clauses) if base else {}
-    for path in values:
-        clauses.pop(path, None)  # the base's clause does not apply to a value changed by the house
-    clauses.update(_texts(tables, "clauses"))
-    readings = {**dict(base.readings if base else ()), **_texts(tables, "readings")}
+    # The base's clause does not apply to a value that this file changes.
+    clauses = {path: text for path, text in (base.clauses if base else ()) if path not in values}
+    given = _texts(tables, "clauses", (*OPTIONS, *SECTIONS))
+    for path in OPTIONS:
+        if (text := given.get(path, given.get(path.partition(".")[0]))) is not None:
+            clauses[path] = text
+    readings = {**dict(base.readings if base else ()), **_texts(tables, "readings", OPTIONS)}
     return Profile(
         name=about["name"],
         title=about.get("title", about["name"]),
         source=about.get("source", base.source if base else ""),
         based_on=about.get("based_on", base.name if base else ""),
         notes=tuple(about.get("notes", base.notes if base else ())),
-        clauses=tuple(clauses.items()),
+        clauses=tuple((path, clauses[path]) for path in OPTIONS if path in clauses),
         readings=tuple(readings.items()),
         **sections,
     )
@@ -213,7 +220,7 @@ def _options(tables: Mapping[str, Any]) -> dict[str, object]:
     return values
 
 
-def _texts(tables: Mapping[str, Any], name: str) -> dict[str, str]:
+def _texts(tables: Mapping[str, Any], name: str, paths: Collection[str]) -> dict[str, str]:
     """Return a table of texts by option path."""
     texts = tables.get(name, {})
     if not isinstance(texts, dict):
@@ -221,7 +228,7 @@ def _texts(tables: Mapping[str, Any], name: str) -> dict[str, str]:
             f"{name} = {quoted(texts)} will not do; allowed: a table of texts by option", key=name
         )
     for path, text in texts.items():
-        if path not in OPTIONS:
+        if path not in paths:
             raise ProfileError(
                 f'{name}: "{path}" is no option{suggestion(path, OPTIONS)}', key=f"{name}.{path}"
             )

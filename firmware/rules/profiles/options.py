@@ -7,16 +7,18 @@ single source for validation, for `profiles show` and for the house-rules page.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
+from functools import reduce
+from typing import Any
 
-from firmware.messages import Message, MessageError, Word
+from firmware.messages import Message, MessageError, Term, Word, listed
 from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
 from firmware.rules.strength import CATEGORIES, Category
-from firmware.rules.words import ranks_word
+from firmware.rules.words import SEVERAL, SUITS, points_of
 
 METADATA = "option"
 """The key of a field's metadata that holds its kind."""
@@ -54,33 +56,44 @@ def quoted(value: object) -> str:
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
-class Kind(Protocol):
-    """The interface of a kind of option."""
-
-    @property
-    def title(self) -> str:
-        """The subject of the option."""
-
-    def check(self, value: object) -> Any:
-        """Return the value as stored in a profile. Raises NotAllowedError."""
-
-    def say(self, value: Any) -> str:
-        """Return the value as a sentence or phrase of the house-rules page."""
-
-    def toml(self, value: Any) -> str:
-        """Return the value as TOML."""
+RULES = "rules"
+"""The context of the rules' own texts in the catalogues: titles, meanings, irregularities, notes, readings."""
 
 
-def text_toml(value: str) -> str:
-    """Return a text as a TOML basic string (whose escapes are JSON's)."""
+def _rule(text: str) -> Term:
+    """Return one of the rules' own texts."""
+    return Term(text, context=RULES)
+
+
+def text_toml(value: object) -> str:
+    """Return a text, a number or an array of texts as TOML."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
-    """One of a few names, each with its meaning."""
+class Kind(ABC):
+    """A kind of option."""
 
     title: str
+    """The subject of the option."""
+
+    @abstractmethod
+    def check(self, value: object) -> Any:
+        """Return the value as stored in a profile. Raises NotAllowedError."""
+
+    @abstractmethod
+    def say(self, value: Any) -> Message:
+        """Return the value as a sentence."""
+
+    def toml(self, value: Any) -> str:
+        """Return the value as TOML, whose texts, numbers and arrays are JSON's."""
+        return text_toml(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Kind):
+    """One of a few names, each with its meaning."""
+
     values: Mapping[str, str]
 
     def check(self, value: object) -> str:
@@ -89,20 +102,15 @@ class Choice:
             raise NotAllowedError("allowed: %(allowed)s", allowed=", ".join(map(text_toml, self.values)))
         return value
 
-    def say(self, value: str) -> str:
+    def say(self, value: str) -> Message:
         """Return the name's meaning."""
-        return self.values[value]
-
-    def toml(self, value: str) -> str:
-        """Return the name as a string."""
-        return text_toml(value)
+        return _rule(self.values[value])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flag:
+class Flag(Kind):
     """True or false, each with its meaning."""
 
-    title: str
     yes: str
     no: str
 
@@ -112,22 +120,17 @@ class Flag:
             raise NotAllowedError("allowed: true or false")
         return value
 
-    def say(self, value: bool) -> str:
+    def say(self, value: bool) -> Message:
         """Return the value's meaning."""
-        return self.yes if value else self.no
-
-    def toml(self, value: bool) -> str:
-        """Return the value as TOML."""
-        return "true" if value else "false"
+        return _rule(self.yes if value else self.no)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Amount:
+class Amount(Kind):
     """A whole number, 0 or more."""
 
-    title: str
     some: str
-    """The meaning of an amount, with {} for the number."""
+    """The meaning of an amount, with %(value)s for the number."""
     none: str
     """The meaning of 0."""
     money: bool = False
@@ -140,23 +143,19 @@ class Amount:
             raise NotAllowedError("allowed: a whole number, 0 or more")
         return value
 
-    def say(self, value: int) -> str:
+    def say(self, value: int) -> Message:
         """Return the amount's meaning."""
         if not value:
-            return self.none
-        text = self.some.format(money_text(value) if self.money else value)
-        return text if value != 1 else text.replace("1 points", "1 point")
-
-    def toml(self, value: int) -> str:
-        """Return the number as TOML."""
-        return str(value)
+            return _rule(self.none)
+        shown = money_text(value) if self.money else value
+        text = self.some % {"value": shown}
+        english = text.replace("1 points", "1 point") if value == 1 else text
+        return Term(self.some, context=RULES, english=english, value=shown)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Text:
+class Text(Kind):
     """A text written by the house."""
-
-    title: str
 
     def check(self, value: object) -> str:
         """Return the text."""
@@ -164,20 +163,14 @@ class Text:
             raise NotAllowedError("allowed: a text")
         return value
 
-    def say(self, value: str) -> str:
+    def say(self, value: str) -> Message:
         """Return the text."""
-        return value
-
-    def toml(self, value: str) -> str:
-        """Return the text as a string."""
-        return text_toml(value)
+        return _rule(value) if value else Message(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SuitOrder:
+class SuitOrder(Kind):
     """All four suits from high to low, or none."""
-
-    title: str
 
     def check(self, value: object) -> tuple[str, ...]:
         """Return the suits."""
@@ -190,29 +183,24 @@ class SuitOrder:
             )
         return suits
 
-    def say(self, value: Sequence[str]) -> str:
+    def say(self, value: Sequence[str]) -> Message:
         """Return the order's effect."""
         if not value:
-            return "Suits play no part."
-        names = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
-        return (
-            "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high card, "
-            f"high to low {', '.join(names[suit] for suit in value)}; the stronger one in the middle is a foul."
+            return _rule("Suits play no part.")
+        return Message(
+            "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high "
+            "card, high to low %(suits)s; the stronger one in the middle is a foul.",
+            suits=listed(SUITS[suit] for suit in value),
         )
-
-    def toml(self, value: Sequence[str]) -> str:
-        """Return the suits as an array."""
-        return f"[{', '.join(map(text_toml, value))}]"
 
 
 Pairs = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bonuses:
+class Bonuses(Kind):
     """Points for the hands of one row."""
 
-    title: str
     front: bool = False
 
     def check(self, value: object) -> Pairs:
@@ -230,10 +218,10 @@ class Bonuses:
                 )
         return tuple((hand, points) for hand, points in value.items() if points)
 
-    def say(self, value: Pairs) -> str:
+    def say(self, value: Pairs) -> Message:
         """Return the table on one line."""
-        texts = [f"{Target.parse(hand, front=self.front).words} {points}" for hand, points in value]
-        return _sentence("; ".join(texts)) or "No bonuses."
+        hands = [(Target.parse(hand, front=self.front).words, points) for hand, points in value]
+        return _worth(hands) or _rule("No bonuses.")
 
     def toml(self, value: Pairs) -> str:
         """Return the table inline."""
@@ -266,18 +254,19 @@ class Target:
         )
 
     @property
-    def words(self) -> str:
+    def words(self) -> Message:
         """The hand in words."""
         if self.rank is None:
             return self.category.words
-        return f"{'pair of' if self.category is Category.ONE_PAIR else 'three'} {ranks_word(self.rank)}"
+        ranks = SEVERAL[self.rank]
+        if self.category is Category.ONE_PAIR:
+            return Message("pair of %(ranks)s", ranks=ranks)
+        return Message("three %(ranks)s", ranks=ranks)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcomes:
+class Outcomes(Kind):
     """Points for a pair by the number of rows won, instead of the rows' sum."""
-
-    title: str
 
     def check(self, value: object) -> Pairs:
         """Return (rows won, points), sorted by rows won."""
@@ -287,14 +276,16 @@ class Outcomes:
             raise NotAllowedError("the points must be whole, 0 or more, as in { two = 2, three = 4 }")
         return tuple((rows, value[rows]) for rows in ("two", "three") if rows in value)
 
-    def say(self, value: Pairs) -> str:
+    def say(self, value: Pairs) -> Message:
         """Return the points for two and three rows won, in words."""
         if not value:
-            return "The rows are summed."
-        points = [f"{number} point{'' if number == 1 else 's'}" for _, number in value]
-        return (
-            f"Who wins exactly two rows has {points[0]} for them, whatever the third row is; who wins all three has "
-            f"{points[1]}. Rows are summed only where nobody wins two."
+            return _rule("The rows are summed.")
+        (_, two), (_, three) = value
+        return Message(
+            "Who wins exactly two rows has %(two)s for them, whatever the third row is; who wins all three has "
+            "%(three)s. Rows are summed only where nobody wins two.",
+            two=points_of(two),
+            three=points_of(three),
         )
 
     def toml(self, value: Pairs) -> str:
@@ -302,15 +293,17 @@ class Outcomes:
         return _inline(value)
 
 
-_IN_ROW = {"front": "in front", "middle": "in the middle", "back": "in back"}
+BETTER = {
+    "front": Message("%(hand)s or better in front"),
+    "middle": Message("%(hand)s or better in the middle"),
+    "back": Message("%(hand)s or better in back"),
+}
 _FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NaturalKinds:
+class NaturalKinds(Kind):
     """The naturals, highest first, each with its value. An array, because TOML's tables have no order."""
-
-    title: str
 
     def check(self, value: object) -> Pairs:
         """Return (kind, value) from the highest kind to the lowest."""
@@ -337,10 +330,10 @@ class NaturalKinds:
             raise NotAllowedError("a kind is listed twice; allowed: each kind once")
         return tuple(pairs)
 
-    def say(self, value: Pairs) -> str:
+    def say(self, value: Pairs) -> Message:
         """Return the list on one line."""
-        texts = [f"{NATURAL_WORDS[kind]} {points}" for kind, points in value]
-        return _sentence("; ".join(texts)) or "There are no naturals."
+        kinds = [(NATURAL_WORDS[kind], points) for kind, points in value]
+        return _worth(kinds) or _rule("There are no naturals.")
 
     def toml(self, value: Pairs) -> str:
         """Return the array, an entry a line."""
@@ -348,10 +341,8 @@ class NaturalKinds:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AtLeast:
+class AtLeast(Kind):
     """The lowest sufficient hand in each of the rows named."""
-
-    title: str
 
     def check(self, value: object) -> tuple[tuple[str, str], ...]:
         """Return (row, hand) as listed."""
@@ -363,13 +354,17 @@ class AtLeast:
             Target.parse(hand, front=row == "front")
         return tuple(value.items())
 
-    def say(self, value: tuple[tuple[str, str], ...]) -> str:
+    def say(self, value: tuple[tuple[str, str], ...]) -> Message:
         """Return the hands on one line."""
-        texts = [
-            f"{Target.parse(hand, front=row == 'front').words} or better {_IN_ROW[row]}"
+        if not value:
+            return _rule("Not offered.")
+        hands = [
+            Message(BETTER[row].message, hand=Target.parse(hand, front=row == "front").words)
             for row, hand in value
         ]
-        return _sentence(", or ".join(texts)) or "Not offered."
+        return _sentence(
+            reduce(lambda one, other: Message("%(one)s, or %(other)s", one=one, other=other), hands)
+        )
 
     def toml(self, value: tuple[tuple[str, str], ...]) -> str:
         """Return the hands inline."""
@@ -386,10 +381,8 @@ class Rate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schedule:
+class Schedule(Kind):
     """The collection's schedule options."""
-
-    title: str
 
     MOST_RATES = 5
 
@@ -414,21 +407,41 @@ class Schedule:
             raise NotAllowedError("allowed: at most %(most)s rates for a limit", most=self.MOST_RATES)
         return tuple(rates)
 
-    def say(self, value: tuple[Rate, ...]) -> str:
+    def say(self, value: tuple[Rate, ...]) -> Message:
         """Return the schedule on one line."""
-        texts = [
-            f"option {rate.option}: {money_text(rate.fee)} at {money_text(rate.limit)}" for rate in value
-        ]
-        return _sentence("; ".join(texts)) or "No collection is taken by the down."
+        if not value:
+            return _rule("No collection is taken by the down.")
+        return _sentence(
+            _together(
+                Term(
+                    "option %(number)s: %(fee)s at %(limit)s",
+                    number=rate.option,
+                    fee=money_text(rate.fee),
+                    limit=money_text(rate.limit),
+                )
+                for rate in value
+            )
+        )
 
     def toml(self, value: tuple[Rate, ...]) -> str:
         """Return the array, a rate a line."""
         return _lines([[("option", rate.option), ("limit", rate.limit), ("fee", rate.fee)] for rate in value])
 
 
-def _sentence(text: str) -> str:
-    """Return a phrase as a sentence; an empty one stays empty."""
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+def _worth(worth: Sequence[tuple[Message, int]]) -> Message | None:
+    """Return what each is worth, as a sentence; None for nothing."""
+    parts = [Message("%(hand)s %(points)s", hand=hand, points=points) for hand, points in worth]
+    return _sentence(_together(parts)) if parts else None
+
+
+def _together(parts: Iterable[Message]) -> Message:
+    return reduce(lambda one, other: Message("%(one)s; %(other)s", one=one, other=other), parts)
+
+
+def _sentence(phrase: Message) -> Message:
+    """Return a phrase as a sentence: the English has a capital letter."""
+    text = str(phrase)
+    return Term("%(phrase)s.", english=f"{text[0].upper()}{text[1:]}.", phrase=phrase)
 
 
 def _inline(pairs: Sequence[tuple[str, object]]) -> str:
@@ -439,6 +452,24 @@ def _lines(entries: Sequence[Sequence[tuple[str, object]]]) -> str:
     return "[\n" + "".join(f"    {_inline(entry)},\n" for entry in entries) + "]" if entries else "[]"
 
 
-def option(kind: Kind) -> Mapping[str, Kind]:
-    """Return the metadata of a dataclass field that is an option of this kind."""
-    return {METADATA: kind}
+def option(kind: Kind, default: Any = MISSING) -> Any:
+    """Return the dataclass field of an option of this kind.
+
+    `default`: the behaviour of earlier releases, if the option may be missing in a profile.
+    """
+    return field(metadata={METADATA: kind}, default=default)
+
+
+def choice(title: str, default: Any = MISSING, **values: str) -> Any:
+    """Return the field of a choice: each name with its meaning."""
+    return option(Choice(title, values), default)
+
+
+def flag(title: str, yes: str, no: str, default: Any = MISSING) -> Any:
+    """Return the field of a flag."""
+    return option(Flag(title, yes, no), default)
+
+
+def amount(title: str, some: str, none: str, *, money: bool = False) -> Any:
+    """Return the field of an amount."""
+    return option(Amount(title, some, none, money))

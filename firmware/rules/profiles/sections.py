@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 
 from firmware.messages import Message
@@ -11,11 +11,8 @@ from firmware.rules.errors import ProfileError
 from firmware.rules.naturals import By
 from firmware.rules.profiles.options import (
     METADATA,
-    Amount,
     AtLeast,
     Bonuses,
-    Choice,
-    Flag,
     Kind,
     NaturalKinds,
     NotAllowedError,
@@ -25,6 +22,9 @@ from firmware.rules.profiles.options import (
     Schedule,
     SuitOrder,
     Text,
+    amount,
+    choice,
+    flag,
     option,
     quoted,
 )
@@ -35,17 +35,11 @@ from firmware.rules.strength import Wheel
 class Hands:
     """What beats what (RULES §1)."""
 
-    wheel: Wheel = field(
-        metadata=option(
-            Choice(
-                "5-4-3-2-A",
-                {
-                    "lowest": "5-4-3-2-A is the lowest straight.",
-                    "second_highest": "5-4-3-2-A is the straight next below A-K-Q-J-10.",
-                    "not_a_straight": "5-4-3-2-A is no straight, nor is A-2-3 in a natural.",
-                },
-            )
-        )
+    wheel: Wheel = choice(
+        "5-4-3-2-A",
+        lowest="5-4-3-2-A is the lowest straight.",
+        second_highest="5-4-3-2-A is the straight next below A-K-Q-J-10.",
+        not_a_straight="5-4-3-2-A is no straight, nor is A-2-3 in a natural.",
     )
 
 
@@ -53,42 +47,22 @@ class Hands:
 class Foul:
     """Rows set in the wrong order (RULES §2)."""
 
-    equal_rows: Literal["foul", "ok"] = field(
-        metadata=option(
-            Choice(
-                "Middle equal to back",
-                {
-                    "foul": "A middle row equal to the back row is a foul.",
-                    "ok": "A middle row may equal the back row.",
-                },
-            )
-        )
+    equal_rows: Literal["foul", "ok"] = choice(
+        "Middle equal to back",
+        foul="A middle row equal to the back row is a foul.",
+        ok="A middle row may equal the back row.",
     )
-    suit_tiebreak: tuple[str, ...] = field(metadata=option(SuitOrder("Suits within a hand")))
-    points: int = field(
-        metadata=option(
-            Amount("Penalty", "A foul pays {} points to each opponent.", "A foul pays no penalty of its own.")
-        )
+    suit_tiebreak: tuple[str, ...] = option(SuitOrder("Suits within a hand"))
+    points: int = amount(
+        "Penalty", "A foul pays %(value)s points to each opponent.", "A foul pays no penalty of its own."
     )
-    pays_bonus: bool = field(
-        metadata=option(
-            Flag(
-                "Opponents' bonuses",
-                "A foul also pays each opponent's bonuses.",
-                "A foul pays no bonuses.",
-            )
-        )
+    pays_bonus: bool = flag(
+        "Opponents' bonuses", "A foul also pays each opponent's bonuses.", "A foul pays no bonuses."
     )
-    versus_natural: Literal["natural", "both"] = field(
-        metadata=option(
-            Choice(
-                "Against a natural",
-                {
-                    "natural": "Against a natural, a foul pays the natural's value.",
-                    "both": "Against a natural, a foul pays the penalty and the natural's value.",
-                },
-            )
-        )
+    versus_natural: Literal["natural", "both"] = choice(
+        "Against a natural",
+        natural="Against a natural, a foul pays the natural's value.",
+        both="Against a natural, a foul pays the penalty and the natural's value.",
     )
 
 
@@ -96,198 +70,118 @@ class Foul:
 class Scoring:
     """The comparison of two regular hands (RULES §3)."""
 
-    row: int = field(
-        metadata=option(Amount("Row", "Each row won is {} points.", "A row won is no point in itself."))
+    row: int = amount("Row", "Each row won is %(value)s points.", "A row won is no point in itself.")
+    majority: int = amount(
+        "Majority", "Who wins at least two rows has %(value)s points more.", "Nothing more for two rows."
     )
-    majority: int = field(
-        metadata=option(
-            Amount("Majority", "Who wins at least two rows has {} points more.", "Nothing more for two rows.")
-        )
+    scoop: int = amount(
+        "Scoop", "Who wins all three rows has %(value)s points more.", "Nothing more for all three."
     )
-    scoop: int = field(
-        metadata=option(
-            Amount("Scoop", "Who wins all three rows has {} points more.", "Nothing more for all three.")
-        )
+    ties: Literal["push", "button"] = choice(
+        "Equal rows",
+        push="An equal row is a push.",
+        button="An equal row is won by a player who holds the button; between two others it is a push.",
     )
-    ties: Literal["push", "button"] = field(
-        metadata=option(
-            Choice(
-                "Equal rows",
-                {
-                    "push": "An equal row is a push.",
-                    "button": "An equal row is won by a player who holds the button; between two others it is a push.",
-                },
-            )
-        )
-    )
-    outcome: Pairs = field(default=(), metadata=option(Outcomes("By the rows won")))
+    outcome: Pairs = option(Outcomes("By the rows won"), default=())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bonus:
     """Extra points for strong rows (RULES §4)."""
 
-    pays: Literal["each", "stronger", "replaces", "none"] = field(
-        metadata=option(
-            Choice(
-                "How bonuses pay",
-                {
-                    "each": "A hand that is no foul earns its bonuses whether or not it wins the row; both sides "
-                    "are netted.",
-                    "stronger": "A hand that is no foul earns its bonuses; where both hold one in the same row, only "
-                    "the stronger row's counts.",
-                    "replaces": "The winner of a row with a bonus hand in it earns the bonus in place of the row's "
-                    "point.",
-                    "none": "There are no bonuses.",
-                },
-            )
-        )
+    pays: Literal["each", "stronger", "replaces", "none"] = choice(
+        "How bonuses pay",
+        each="A hand that is no foul earns its bonuses whether or not it wins the row; both sides "
+        "are netted.",
+        stronger="A hand that is no foul earns its bonuses; where both hold one in the same row, only "
+        "the stronger row's counts.",
+        replaces="The winner of a row with a bonus hand in it earns the bonus in place of the row's point.",
+        none="There are no bonuses.",
     )
-    doubles_same_category: bool = field(
-        metadata=option(
-            Flag(
-                "Same category",
-                "A bonus that takes the row's place counts twice when the losing row is of the same category.",
-                "A bonus counts once.",
-            )
-        )
+    doubles_same_category: bool = flag(
+        "Same category",
+        "A bonus that takes the row's place counts twice when the losing row is of the same category.",
+        "A bonus counts once.",
     )
-    royal_doubles: bool = field(
+    royal_doubles: bool = flag(
+        "Royal flush over straight flush",
+        "A royal flush that has no bonus of its own is of the straight flush's category, and doubles over one.",
+        "A royal flush is a category of its own, and does not double over a straight flush.",
         default=True,
-        metadata=option(
-            Flag(
-                "Royal flush over straight flush",
-                "A royal flush that has no bonus of its own is of the straight flush's category, and doubles over one.",
-                "A royal flush is a category of its own, and does not double over a straight flush.",
-            )
-        ),
     )
-    front: Pairs = field(metadata=option(Bonuses("Front", front=True)))
-    middle: Pairs = field(metadata=option(Bonuses("Middle")))
-    back: Pairs = field(metadata=option(Bonuses("Back")))
+    front: Pairs = option(Bonuses("Front", front=True))
+    middle: Pairs = option(Bonuses("Middle"))
+    back: Pairs = option(Bonuses("Back"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Naturals:
     """Hands that win without comparison (RULES §5)."""
 
-    by: By = field(
-        metadata=option(
-            Choice(
-                "Three straights, three flushes",
-                {
-                    "cards": "Three straights and three flushes count when the 13 cards can be arranged so.",
-                    "rows": "Three straights and three flushes count when the rows are set so.",
-                },
-            )
-        )
+    by: By = choice(
+        "Three straights, three flushes",
+        cards="Three straights and three flushes count when the 13 cards can be arranged so.",
+        rows="Three straights and three flushes count when the rows are set so.",
     )
-    declared: Literal["required", "automatic"] = field(
+    declared: Literal["required", "automatic"] = choice(
+        "Declaration",
+        required="A natural counts if it was declared and confirmed before rows are compared.",
+        automatic="A natural counts as soon as the rows lie open, declared or not.",
         default="required",
-        metadata=option(
-            Choice(
-                "Declaration",
-                {
-                    "required": "A natural counts if it was declared and confirmed before rows are compared.",
-                    "automatic": "A natural counts as soon as the rows lie open, declared or not.",
-                },
-            )
-        ),
     )
-    tie: Literal["kind", "value"] = field(
-        metadata=option(
-            Choice(
-                "Natural against natural",
-                {
-                    "kind": "The higher kind collects its whole value; the same kind ties.",
-                    "value": "The higher kind collects its whole value; kinds of equal value tie.",
-                },
-            )
-        )
+    tie: Literal["kind", "value"] = choice(
+        "Natural against natural",
+        kind="The higher kind collects its whole value; the same kind ties.",
+        value="The higher kind collects its whole value; kinds of equal value tie.",
     )
-    foul_voids: bool = field(
-        metadata=option(
-            Flag(
-                "Wrong order",
-                "A hand set in the wrong order cannot claim a natural.",
-                "A natural that counts is no foul, however its rows lie.",
-            )
-        )
+    foul_voids: bool = flag(
+        "Wrong order",
+        "A hand set in the wrong order cannot claim a natural.",
+        "A natural that counts is no foul, however its rows lie.",
     )
-    keeps_bonus: bool = field(
+    keeps_bonus: bool = flag(
+        "A natural's own bonuses",
+        "A natural also earns the bonuses of its own rows, from regular hands and from fouls.",
+        "A natural earns its value and no bonuses.",
         default=False,
-        metadata=option(
-            Flag(
-                "A natural's own bonuses",
-                "A natural also earns the bonuses of its own rows, from regular hands and from fouls.",
-                "A natural earns its value and no bonuses.",
-            )
-        ),
     )
-    pays_bonus: bool = field(
+    pays_bonus: bool = flag(
+        "Opponents' bonuses against a natural",
+        "A natural pays the bonuses of a regular hand.",
+        "A natural pays nobody's bonuses.",
         default=False,
-        metadata=option(
-            Flag(
-                "Opponents' bonuses against a natural",
-                "A natural pays the bonuses of a regular hand.",
-                "A natural pays nobody's bonuses.",
-            )
-        ),
     )
-    false_declaration: Literal["regular", "foul"] = field(
-        metadata=option(
-            Choice(
-                "Declared without holding one",
-                {"regular": "The hand plays as it is set.", "foul": "The hand is a foul."},
-            )
-        )
+    false_declaration: Literal["regular", "foul"] = choice(
+        "Declared without holding one", regular="The hand plays as it is set.", foul="The hand is a foul."
     )
-    excused_by_surrender: bool = field(
-        metadata=option(
-            Flag(
-                "After a surrender",
-                "If an opponent had already surrendered, a false declaration plays as it is set.",
-                "A surrender excuses no false declaration.",
-            )
-        )
+    excused_by_surrender: bool = flag(
+        "After a surrender",
+        "If an opponent had already surrendered, a false declaration plays as it is set.",
+        "A surrender excuses no false declaration.",
     )
-    order_unknown: Literal["excused", "foul"] = field(
+    order_unknown: Literal["excused", "foul"] = choice(
+        "Surrender or declaration first",
+        excused="Where nobody knows which came first, the surrender counts as made before.",
+        foul="Where nobody knows which came first, the surrender counts as made after.",
         default="excused",
-        metadata=option(
-            Choice(
-                "Surrender or declaration first",
-                {
-                    "excused": "Where nobody knows which came first, the surrender counts as made before.",
-                    "foul": "Where nobody knows which came first, the surrender counts as made after.",
-                },
-            )
-        ),
     )
-    kinds: Pairs = field(metadata=option(NaturalKinds("Kinds, highest first")))
+    kinds: Pairs = option(NaturalKinds("Kinds, highest first"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surrender:
     """Folding before the showdown (RULES §6)."""
 
-    points: int = field(
-        metadata=option(
-            Amount(
-                "Surrender",
-                "Before the showdown a player may fold for {} points to each opponent who has not.",
-                "Not offered.",
-            )
-        )
+    points: int = amount(
+        "Surrender",
+        "Before the showdown a player may fold for %(value)s points to each opponent who has not.",
+        "Not offered.",
     )
-    pays_foul: bool = field(
+    pays_foul: bool = flag(
+        "Surrender against a foul",
+        "A surrender is paid to a foul, too.",
+        "A surrender is not paid to a foul: such a hand is no longer live.",
         default=True,
-        metadata=option(
-            Flag(
-                "Surrender against a foul",
-                "A surrender is paid to a foul, too.",
-                "A surrender is not paid to a foul: such a hand is no longer live.",
-            )
-        ),
     )
 
 
@@ -295,62 +189,30 @@ class Surrender:
 class Order:
     """The order of settlement (RULES §7)."""
 
-    first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = field(
-        metadata=option(
-            Choice(
-                "First to settle",
-                {
-                    "button": "The player with the button.",
-                    "left_of_button": "The next player clockwise from the button.",
-                    "right_of_button": "The next player counterclockwise from the button.",
-                    "lowest_seat": "The player with the lowest seat number, wherever the button is.",
-                },
-            )
-        )
+    first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = choice(
+        "First to settle",
+        button="The player with the button.",
+        left_of_button="The next player clockwise from the button.",
+        right_of_button="The next player counterclockwise from the button.",
+        lowest_seat="The player with the lowest seat number, wherever the button is.",
     )
-    direction: Literal["clockwise", "counterclockwise"] = field(
-        metadata=option(
-            Choice(
-                "Then",
-                {
-                    "clockwise": "Clockwise around the table.",
-                    "counterclockwise": "Counterclockwise around the table.",
-                },
-            )
-        )
+    direction: Literal["clockwise", "counterclockwise"] = choice(
+        "Then", clockwise="Clockwise around the table.", counterclockwise="Counterclockwise around the table."
     )
-    naturals_first: bool = field(
-        metadata=option(
-            Flag(
-                "Naturals",
-                "Pairs with a natural are paid before all others.",
-                "Naturals are paid in their turn.",
-            )
-        )
+    naturals_first: bool = flag(
+        "Naturals", "Pairs with a natural are paid before all others.", "Naturals are paid in their turn."
     )
-    several_naturals: Literal["pairs", "turns", "highest"] = field(
+    several_naturals: Literal["pairs", "turns", "highest"] = choice(
+        "Several naturals that are paid first",
+        pairs="Their pairs are paid in the order of positions.",
+        turns="In the order of positions, each natural collects from everybody before the next one.",
+        highest="The highest natural collects from everybody first, then the next one.",
         default="pairs",
-        metadata=option(
-            Choice(
-                "Several naturals that are paid first",
-                {
-                    "pairs": "Their pairs are paid in the order of positions.",
-                    "turns": "In the order of positions, each natural collects from everybody before the next one.",
-                    "highest": "The highest natural collects from everybody first, then the next one.",
-                },
-            )
-        ),
     )
-    opening: Literal["left_of_dealer", "house"] = field(
-        metadata=option(
-            Choice(
-                "When a game opens",
-                {
-                    "left_of_dealer": "The button goes to the player at the left of the house dealer.",
-                    "house": "The house says who has the button.",
-                },
-            )
-        )
+    opening: Literal["left_of_dealer", "house"] = choice(
+        "When a game opens",
+        left_of_dealer="The button goes to the player at the left of the house dealer.",
+        house="The house says who has the button.",
     )
 
 
@@ -358,17 +220,11 @@ class Order:
 class Stakes:
     """A player's maximum win and loss in a hand (RULES §7.3)."""
 
-    cap: Literal["net", "gross", "none"] = field(
-        metadata=option(
-            Choice(
-                "Table stakes",
-                {
-                    "net": "Within a hand nobody's net falls below minus the stack or rises above it.",
-                    "gross": "Within a hand nobody pays out more than the stack, nor collects more.",
-                    "none": "What is owed is paid, whatever lies on the table.",
-                },
-            )
-        )
+    cap: Literal["net", "gross", "none"] = choice(
+        "Table stakes",
+        net="Within a hand nobody's net falls below minus the stack or rises above it.",
+        gross="Within a hand nobody pays out more than the stack, nor collects more.",
+        none="What is owed is paid, whatever lies on the table.",
     )
 
 
@@ -376,25 +232,15 @@ class Stakes:
 class Limits:
     """A room's limits between hands; `settle` does not use them (RULES §7.3)."""
 
-    max_unit: int = field(
-        metadata=option(Amount("Highest unit", "At most {} a point.", "No limit of its own.", money=True))
+    max_unit: int = amount("Highest unit", "At most %(value)s a point.", "No limit of its own.", money=True)
+    buy_in: int = amount("Buy-in", "At least %(value)s times the table limit.", "No least amount.")
+    min_points: int = amount(
+        "To be dealt in", "At least %(value)s points' worth of chips.", "Any stack, however small."
     )
-    buy_in: int = field(
-        metadata=option(Amount("Buy-in", "At least {} times the table limit.", "No least amount."))
-    )
-    min_points: int = field(
-        metadata=option(
-            Amount("To be dealt in", "At least {} points' worth of chips.", "Any stack, however small.")
-        )
-    )
-    max_stack: int = field(
-        metadata=option(
-            Amount(
-                "Re-buy and add-on",
-                "Between hands, up to {} times the table limit.",
-                "The house names the most.",
-            )
-        )
+    max_stack: int = amount(
+        "Re-buy and add-on",
+        "Between hands, up to %(value)s times the table limit.",
+        "The house names the most.",
     )
 
 
@@ -402,16 +248,10 @@ class Limits:
 class Deal:
     """How the cards are dealt (RULES §9)."""
 
-    kind: Literal["closed", "face_up"] = field(
-        metadata=option(
-            Choice(
-                "Deal",
-                {
-                    "closed": "13 cards face down, set, then revealed.",
-                    "face_up": "5 cards, then 8 times 1, placed face up; a placed card is set.",
-                },
-            )
-        )
+    kind: Literal["closed", "face_up"] = choice(
+        "Deal",
+        closed="13 cards face down, set, then revealed.",
+        face_up="5 cards, then 8 times 1, placed face up; a placed card is set.",
     )
 
 
@@ -419,19 +259,13 @@ class Deal:
 class FantasyLand:
     """All 13 cards at once on the next hand (RULES §9, Fantasy Land)."""
 
-    entry: tuple[tuple[str, str], ...] = field(metadata=option(AtLeast("Earned without a foul by")))
-    stay: tuple[tuple[str, str], ...] = field(metadata=option(AtLeast("Kept without a foul by")))
-    two_hands: Literal["player", "hand"] = field(
+    entry: tuple[tuple[str, str], ...] = option(AtLeast("Earned without a foul by"))
+    stay: tuple[tuple[str, str], ...] = option(AtLeast("Kept without a foul by"))
+    two_hands: Literal["player", "hand"] = choice(
+        "A player with two hands",
+        player="Both hands of the player are Fantasy Land hands next.",
+        hand="Only the hand that earned it is a Fantasy Land hand next.",
         default="player",
-        metadata=option(
-            Choice(
-                "A player with two hands",
-                {
-                    "player": "Both hands of the player are Fantasy Land hands next.",
-                    "hand": "Only the hand that earned it is a Fantasy Land hand next.",
-                },
-            )
-        ),
     )
 
 
@@ -439,27 +273,25 @@ class FantasyLand:
 class Collection:
     """The house's fee by the down (RULES §9, Collection)."""
 
-    down_minutes: int = field(metadata=option(Amount("A down", "{} minutes.", "There are no downs.")))
-    half_from_minute: int = field(
-        metadata=option(
-            Amount("Half the fee", "Who joins at minute {} or later pays half.", "Everybody pays all of it.")
-        )
+    down_minutes: int = amount("A down", "%(value)s minutes.", "There are no downs.")
+    half_from_minute: int = amount(
+        "Half the fee", "Who joins at minute %(value)s or later pays half.", "Everybody pays all of it."
     )
-    schedule: tuple[Rate, ...] = field(metadata=option(Schedule("Schedule options")))
+    schedule: tuple[Rate, ...] = option(Schedule("Schedule options"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Irregularities:
     """How the room handles irregularities (RULES §9, Irregularities)."""
 
-    misdeal: str = field(metadata=option(Text("Misdeal")))
-    exposed_card: str = field(metadata=option(Text("Exposed card")))
-    wrong_number_of_cards: str = field(metadata=option(Text("Wrong number of cards")))
-    card_twice: str = field(metadata=option(Text("A card seen twice")))
-    unread_card: str = field(metadata=option(Text("A card that cannot be read")))
-    card_moved: str = field(metadata=option(Text("A set card that moves")))
-    button: str = field(metadata=option(Text("The button")))
-    other: str = field(metadata=option(Text("Anything else")))
+    misdeal: str = option(Text("Misdeal"))
+    exposed_card: str = option(Text("Exposed card"))
+    wrong_number_of_cards: str = option(Text("Wrong number of cards"))
+    card_twice: str = option(Text("A card seen twice"))
+    unread_card: str = option(Text("A card that cannot be read"))
+    card_moved: str = option(Text("A set card that moves"))
+    button: str = option(Text("The button"))
+    other: str = option(Text("Anything else"))
 
 
 SECTIONS: dict[str, type] = {

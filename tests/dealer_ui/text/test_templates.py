@@ -167,6 +167,8 @@ def test_every_place_of_a_template_is_given_its_value() -> None:
         names = {keyword.arg for keyword in one.call.keywords}
         if one.function in ("N_", "NP_", "ngettext", "_", "gettext", "pgettext") or None in names:
             continue
+        if one.function == "Message" and not names:
+            continue  # a template that is filled in elsewhere
         if set(PLACE.findall(text)) - NO_PLACES != names - NO_PLACES:
             wrong.append(f"{one.where}: {text}")
     assert wrong == []

@@ -1,4 +1,4 @@
-"""The order of payment and its marks, from the settlement's JSON."""
+"""The order of payment and its marks, from a recorded settlement."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from dealer_ui.view.build import view
 from dealer_ui.view.payments import chips, foul_reasons, marks, payments, row_outcomes
+from firmware.rules.recorded import RecordedSettlement, recorded
 from tests.dealer_ui.felt import Felt
 
 
@@ -27,7 +28,11 @@ def line(id: str, points: int, **args: Any) -> dict[str, Any]:
     return {"id": id, "args": args, "points": points, "why": f"because of {id}", "clause": "scoring.row"}
 
 
-SETTLED = {"pairs": [pair(1, 2, 0), pair(1, 3, 4), pair(2, 3, -2)]}
+def settled(*pairs: dict[str, Any]) -> RecordedSettlement:
+    return recorded({"pairs": pairs})
+
+
+SETTLED = settled(pair(1, 2, 0), pair(1, 3, 4), pair(2, 3, -2))
 
 
 def test_a_pair_of_nothing_is_even_and_never_waited_for() -> None:
@@ -59,23 +64,20 @@ def test_a_payment_taken_back_in_the_middle_is_due_again_first() -> None:
 
 
 def test_points_are_counted_as_the_one_who_collects_counts_them() -> None:
-    settled = {
-        "pairs": [pair(2, 1, -5, line("row_won", -6, row="front", winner=1), line("bonus", 1, row="back"))]
-    }
-    (pay,), _ = payments(settled, frozenset())
+    lines = line("row_won", -6, row="front", winner=1), line("bonus", 1, row="back")
+    (pay,), _ = payments(settled(pair(2, 1, -5, *lines)), frozenset())
     assert (pay.payer, pay.winner, pay.amount, pay.points) == (2, 1, "$25", "+5")
     assert [said.points for said in pay.lines] == ["+6", "−1"]
 
 
 def test_what_is_cut_off_is_said_and_the_rest_is_paid() -> None:
-    settled = {"pairs": [pair(1, 2, 9, paid=3000)]}
-    (pay,), current = payments(settled, frozenset())
+    (pay,), current = payments(settled(pair(1, 2, 9, paid=3000)), frozenset())
     assert (pay.amount, pay.short) == ("$30", "$15 short of the $45 owed: the stakes end here")
     assert current == 0
 
 
 def test_a_payment_cut_off_altogether_is_not_waited_for() -> None:
-    (pay,), current = payments({"pairs": [pair(1, 2, 9, paid=0)]}, frozenset())
+    (pay,), current = payments(settled(pair(1, 2, 9, paid=0)), frozenset())
     assert current is None
     assert (pay.state, pay.amount) == ("still", "short")
     assert pay.short == "$45 short of the $45 owed: the stakes end here"
@@ -83,7 +85,7 @@ def test_a_payment_cut_off_altogether_is_not_waited_for() -> None:
 
 
 def test_rows_are_won_lost_or_pushed_whoever_is_named_first() -> None:
-    settled = pair(
+    outcomes = pair(
         3,
         1,
         0,
@@ -92,20 +94,22 @@ def test_rows_are_won_lost_or_pushed_whoever_is_named_first() -> None:
         line("bonus_in_place", -8, row="back", winner=1, loser=3),
         line("bonus", 2, row="front", winner=1, loser=3),
     )
-    assert row_outcomes(settled) == {
+    assert row_outcomes(settled(outcomes).pairs[0]) == {
         3: {"front": "won", "middle": "push", "back": "lost"},
         1: {"front": "lost", "middle": "push", "back": "won"},
     }
 
 
 def test_a_row_that_is_worth_no_point_is_still_won() -> None:
-    outcomes = row_outcomes(pair(1, 2, 0, line("row_won", 0, row="front", winner=2, loser=1)))
+    outcomes = row_outcomes(
+        settled(pair(1, 2, 0, line("row_won", 0, row="front", winner=2, loser=1))).pairs[0]
+    )
     assert outcomes[2]["front"] == "won"
 
 
 def test_the_reason_of_a_foul_is_told_in_a_few_words() -> None:
-    settled = {"pairs": [pair(1, 2, 3, line("foul", 3, fault="front_above_middle", winner=1, loser=2))]}
-    assert foul_reasons(settled) == {2: "front above middle"}
+    foul = line("foul", 3, fault="front_above_middle", winner=1, loser=2)
+    assert foul_reasons(settled(pair(1, 2, 3, foul))) == {2: "front above middle"}
 
 
 def test_the_chips_plan_moves_the_same_nets_in_fewer_movements(felt: Felt) -> None:
@@ -137,6 +141,6 @@ def test_the_plan_is_offered_only_before_the_first_payment(felt: Felt) -> None:
 
 
 def test_two_hands_of_one_player_are_one_pile_of_chips() -> None:
-    settlement = {"paid": {"1": 500, "3": 1000, "2": -700, "4": -800}}
+    settlement = recorded({"paid": {"1": 500, "3": 1000, "2": -700, "4": -800}})
     (move,) = chips(settlement, {1: "Lin", 2: "Tran", 3: "Lin", 4: "Tran"}, frozenset())
     assert (move.payer, move.winner, move.amount) == ("2+4 Tran", "1+3 Lin", "$15")

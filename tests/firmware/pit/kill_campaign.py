@@ -30,9 +30,9 @@ import click
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
 from firmware.pit.front import command as front_command
-from firmware.pit.projector import COLUMNS, project
+from firmware.pit.projector import project
 from firmware.pit.tables import enrol
-from firmware.record.archive_lines import TOLD, Batch
+from firmware.record.archive_lines import COLUMNS, TOLD, Batch
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from tests.firmware.pit.postgres import Postgres

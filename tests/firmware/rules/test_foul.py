@@ -1,10 +1,10 @@
-"""Fouls, and every defect of an arrangement at once (RULES §2)."""
+"""Fouls (RULES §2)."""
 
 from __future__ import annotations
 
 import pytest
 
-from firmware.rules import Fault, Rows, Status, foul, status
+from firmware.rules import Fault, Rows, foul
 from tests.firmware.rules.tables import PLAIN, rules
 
 UNIT = "washington-1-unit"
@@ -103,39 +103,3 @@ def test_the_wheel_decides_between_middle_and_back() -> None:
     assert fault(rows, hands__wheel="lowest") is Fault.MIDDLE_ABOVE_BACK
     assert fault(rows, hands__wheel="second_highest") is None
     assert fault(rows, hands__wheel="not_a_straight") is Fault.MIDDLE_ABOVE_BACK
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        (PLAIN[1], Status.VALID),
-        ("As Ah Kd / 2c 3d / 7c 7d 7h 7s As", Status.MIDDLE_TOO_FEW | Status.CARD_TWICE),
-        (
-            "As ?? / 2c 2c 2d 3h 3s 4d / 7c 7d",
-            Status.FRONT_TOO_FEW
-            | Status.UNREAD_CARD
-            | Status.MIDDLE_TOO_MANY
-            | Status.CARD_TWICE
-            | Status.BACK_TOO_FEW,
-        ),
-        (
-            "As Ah Ad / Kc Kd Kh 3s 2s / 4c 4d 5c 5d 6h",
-            Status.FRONT_ABOVE_MIDDLE | Status.FRONT_ABOVE_BACK | Status.MIDDLE_ABOVE_BACK,
-        ),
-        ("As Ah Ad / / 4c 4d 5c 5d 6h", Status.MIDDLE_TOO_FEW | Status.FRONT_ABOVE_BACK),
-        (
-            "As Ah Ad Ac / Kc Kd Kh ?? 2s / 4c 4d 5c 5d 6h 6s",
-            Status.FRONT_TOO_MANY | Status.UNREAD_CARD | Status.BACK_TOO_MANY,
-        ),
-        (EQUAL_PAIRS, Status.MIDDLE_EQUALS_BACK),
-    ],
-)
-def test_status_names_every_defect_at_once(rows: str, expected: Status) -> None:
-    assert status(Rows.parse(rows), rules(UNIT)) == expected
-
-
-def test_status_knows_the_suit_tiebreak() -> None:
-    rows = Rows.parse(EQUAL_STRAIGHTS.format("9s", "9h"))
-    assert status(rows, rules("clean-sweep-online")) == Status.MIDDLE_SUIT_ABOVE_BACK
-    assert status(rows, rules(UNIT)) == Status.MIDDLE_EQUALS_BACK
-    assert status(rows, rules("traditional")) == Status.VALID

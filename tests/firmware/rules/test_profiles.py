@@ -47,7 +47,7 @@ def test_a_profile_has_a_source_and_a_clause_for_every_option(name: str) -> None
 @pytest.mark.parametrize("name", EIGHT)
 def test_every_option_can_be_said_as_a_sentence(name: str) -> None:
     for path, kind, value in load_profile(name).options():
-        said = kind.say(value)
+        said = str(kind.say(value))
         assert said[0].isupper() or said[0].isdigit(), path
         assert said.endswith("."), path
 
@@ -130,6 +130,28 @@ def test_the_bonus_tables_are_those_of_the_documents() -> None:
     assert dict(eastern.front) == {"three_of_a_kind": 3}
     assert dict(eastern.middle) == {"full_house": 2, "four_of_a_kind": 8, "straight_flush": 10}
     assert dict(eastern.back) == {"four_of_a_kind": 4, "straight_flush": 5}
+
+
+@pytest.mark.parametrize("name", EIGHT)
+def test_a_packaged_profile_is_a_game_of_its_own_whatever_its_file_extends(name: str) -> None:
+    chain = load_chain(name)
+    assert len(chain) == 1
+    assert chain[0].based_on == ""
+    assert list(chain[0].clause) == list(OPTIONS)
+
+
+def test_what_packaged_profiles_share_is_no_profile() -> None:
+    with pytest.raises(UnknownProfileError, match='there is no profile "_common"'):
+        load_profile("_common")
+
+
+def test_a_sections_clause_is_that_of_its_options_without_their_own() -> None:
+    text = (
+        '[profile]\nname = "a"\nextends = "traditional"\n[clauses]\nfoul = "Ours."\n"foul.points" = "Four."\n'
+    )
+    clause = parse_profile(text).clause
+    assert (clause["foul.points"], clause["foul.equal_rows"]) == ("Four.", "Ours.")
+    assert clause["scoring.row"] == load_profile("traditional").clause["scoring.row"]
 
 
 # A house's own.

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware.bench.batch import card_indices, strengths
 from firmware.rules import CARDS, CATEGORIES, UNREAD, Card, Category, parse_cards, scale
-from firmware.rules.batch import card_indices, strengths
 from firmware.rules.strength import Wheel
+from firmware.rules.words import beats, english
 
 WHEELS: tuple[Wheel, ...] = get_args(Wheel)
 
@@ -240,11 +241,14 @@ def test_a_strength_has_words(cards: str, text: str) -> None:
 
 
 def test_kickers_are_said_where_they_decide() -> None:
-    beats = scale().beats_text
-    assert beats(strength("As Ah 2d"), strength("9s 9h Kd")) == "pair of aces beats pair of nines"
-    assert beats(strength("As Ah Kd"), strength("Ac Ad 9d")) == "pair of aces, king beats pair of aces, nine"
+    def say(winner: str, loser: str) -> str:
+        return beats(english, scale().words[strength(winner)], scale().words[strength(loser)])
+
+    assert say("As Ah 2d", "9s 9h Kd") == "pair of aces beats pair of nines"
+    assert say("As Ah Kd", "Ac Ad 9d") == "pair of aces, king beats pair of aces, nine"
+    assert say("As Ah Ad", "9s 9h Kd") == "three aces beat pair of nines"
 
 
 def test_categories_have_names_both_ways() -> None:
     assert all(CATEGORIES[category.label] is category for category in Category)
-    assert Category.FOUR_OF_A_KIND.words == "four of a kind"
+    assert str(Category.FOUR_OF_A_KIND.words) == "four of a kind"
